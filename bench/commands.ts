@@ -180,7 +180,7 @@ class Commands {
   }
 
   #remove(...names: string[]): Promise<number> {
-    return this.#took(this.#podwright('delete', '--grace-period', '0', ...names));
+    return this.#took(this.#podwright('delete', '--force', ...names));
   }
 
   #play(file: string): Promise<number> {

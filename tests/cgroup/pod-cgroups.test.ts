@@ -1,8 +1,11 @@
 /** The kubelet's cgroups of pods and of their classes, as the kernel has them: on cgroup v1 and v2. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import {
   type CgroupHierarchy,
   cgroupDirectory,
@@ -16,7 +19,10 @@ import {
   treeOf,
 } from '../../packages/base/src/index.ts';
 import type { Pod } from '../../packages/kubelet/src/api/types.ts';
-import { openPodCgroups } from '../../packages/kubelet/src/cgroups/cgroupfs-pod-cgroups.ts';
+import type { KubeletCgroupsSettings } from '../../packages/kubelet/src/cgroups/kubelet-cgroups.ts';
+import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
+import { limitReservedCgroup } from '../../packages/kubelet/src/cgroups/reserved-cgroups.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet/src/node/resource-policy.ts';
 
 const root = `/cgroup-test-${randomBytes(4).toString('hex')}`;
 let cgroups: CgroupHierarchy;
@@ -24,6 +30,24 @@ before(async () => {
   cgroups = await discoverCgroups();
 });
 after(() => removeCgroup(cgroups, root));
+
+/** Pod cgroups as a kubelet on this host has them. */
+function open(context: TestContext, given: Partial<KubeletCgroupsSettings> & { parent?: string } = {}) {
+  return openAt(context, given.parent ?? root, given);
+}
+
+async function openAt(context: TestContext, at: string, given: Partial<KubeletCgroupsSettings>) {
+  const settings = { limits: {}, milliCpu: 4000n, policy: DEFAULT_RESOURCE_POLICY, hugePageSizes: [], ...given };
+  const opened = await openPodCgroups({
+    root: at,
+    driver: 'cgroupfs',
+    hierarchy: cgroups,
+    settings,
+    logger: silentLogger,
+  });
+  context.after(() => opened.close());
+  return opened;
+}
 
 function podOf(uid: string, resources: Pod['spec']['containers'][number]['resources']): Pod {
   const metadata = { name: uid, namespace: 'default', uid };
@@ -41,9 +65,10 @@ async function assertShares(path: string, shares: number, weight: number): Promi
   assert.equal(await read(path, { controller: 'cpu', v1: 'cpu.shares', v2: 'cpu.weight' }), String(expected), path);
 }
 
-test('pods get their limits, and a class the weight of all its pods, so that Guaranteed pods keep what they asked for', async () => {
-  const pods = await openPodCgroups({ root, driver: 'cgroupfs', hierarchy: cgroups, limits: {}, logger: silentLogger });
+test('pods get their limits, and a class the weight of all its pods, so that Guaranteed pods keep what they asked for', async (context) => {
+  const pods = await open(context);
   const [kubepods, burstable] = [join(root, 'kubepods'), join(root, 'kubepods', 'burstable')];
+  await assertShares(kubepods, 4096, 157);
   await assertShares(join(kubepods, 'besteffort'), 2, 1);
   await assertShares(burstable, 2, 1);
   await pods.ensure(podOf('steady', { limits: { cpu: '500m', memory: '64Mi' } }));
@@ -66,18 +91,12 @@ test('pods get their limits, and a class the weight of all its pods, so that Gua
 const MEMORY = { controller: 'memory', v1: 'memory.limit_in_bytes', v2: 'memory.max' };
 const PIDS = { controller: 'pids', v1: 'pids.max', v2: 'pids.max' };
 
-test('all pods together and each pod have the limits of the node, also below a cgroup that has less', async () => {
+test('all pods together and each pod have the limits of the node, also below a cgroup that has less', async (context) => {
   const parent = join(root, 'small');
   await createCgroup(cgroups, parent);
   await setCgroupLimits(cgroups, parent, { memoryLimitBytes: 64 << 20, pidsLimit: 50 });
   const allPods = { memoryBytes: 512 << 20, pids: 1000 };
-  const pods = await openPodCgroups({
-    root: parent,
-    driver: 'cgroupfs',
-    hierarchy: cgroups,
-    limits: { pidsPerPod: 100, allPods },
-    logger: silentLogger,
-  });
+  const pods = await open(context, { parent, limits: { pidsPerPod: 100, allPods } });
   const kubepods = join(parent, 'kubepods');
   assert.equal(await read(kubepods, MEMORY), String(512 << 20));
   assert.equal(await read(kubepods, PIDS), '1000');
@@ -87,16 +106,114 @@ test('all pods together and each pod have the limits of the node, also below a c
   assert.deepEqual(pods.enforced, { pidsPerPod: 100, allPods });
 });
 
-test('limits that are not wanted any more go at the next start', async () => {
-  const open = (limits: Parameters<typeof openPodCgroups>[0]['limits']) =>
-    openPodCgroups({ root, driver: 'cgroupfs', hierarchy: cgroups, limits, logger: silentLogger });
+test('limits that are not wanted any more go at the next start', async (context) => {
   const pod = podOf('freed', {});
-  const first = await open({ pidsPerPod: 100, allPods: { memoryBytes: 512 << 20, pids: 1000 } });
+  const limits = { pidsPerPod: 100, allPods: { memoryBytes: 512 << 20, pids: 1000 } };
+  const first = await open(context, { limits });
   await first.ensure(pod);
-  const second = await open({});
+  const second = await open(context);
   await second.ensure(pod);
   assert.equal(await read(join(root, 'kubepods'), PIDS), 'max');
   assert.equal(await read(second.parentFor(pod), PIDS), 'max');
   const memory = await read(join(root, 'kubepods'), MEMORY);
   assert.ok(memory === 'max' || Number(memory) > 2 ** 60, memory);
 });
+
+test('what somebody else changed or removed is as it was after a while', async (context) => {
+  const pods = await open(context);
+  const pod = podOf('kept', { requests: { cpu: '1' } });
+  await pods.ensure(pod);
+  const burstable = join(root, 'kubepods', 'burstable');
+  await setCgroupLimits(cgroups, burstable, { cpuShares: 10 });
+  await removeCgroup(cgroups, pods.parentFor(pod));
+  await pods.refresh();
+  await pods.ensure(pod);
+  await assertShares(burstable, 1024, 39);
+  await assertShares(pods.parentFor(pod), 1024, 39);
+});
+
+test('that all pods together are limited is told once', async (context) => {
+  const parent = join(root, 'told');
+  const told: (string | undefined)[] = [];
+  const allPods = { memoryBytes: 64 << 20, pids: 100 };
+  const pods = await open(context, { parent, limits: { allPods }, onLimited: (failure) => told.push(failure) });
+  await pods.refresh();
+  assert.deepEqual(told, [undefined], 'told once');
+});
+
+test('processes in the cgroup of a pod that is gone are ended, those of another kubelet beside it never', async (context) => {
+  const [one, other] = [await open(context), await open(context, { parent: join(root, 'other') })];
+  const [gone, foreign] = [podOf('gone', {}), podOf('foreign', {})];
+  await one.ensure(gone);
+  await other.ensure(foreign);
+  const [inGone, inForeign] = [
+    await sleeperIn(context, one.parentFor(gone)),
+    await sleeperIn(context, other.parentFor(foreign)),
+  ];
+  await one.removeOrphans(new Set());
+  assert.ok(!(await cgroupExists(cgroups, one.parentFor(gone))));
+  assert.equal(await inGone.ended, 'SIGKILL');
+  assert.equal(inForeign.process.exitCode, null);
+  assert.ok(await cgroupExists(cgroups, other.parentFor(foreign)));
+});
+
+test('of two kubelets with the same cgroups the second removes nothing, until the first is killed', async (context) => {
+  const parent = join(root, 'shared');
+  const first = await kubeletProcess(context, parent);
+  const second = await open(context, { parent });
+  const left = join(parent, 'kubepods', 'besteffort', 'podleft');
+  await second.removeOrphans(new Set());
+  assert.ok(await cgroupExists(cgroups, left));
+  first.process.kill('SIGKILL');
+  await first.ended;
+  await second.removeOrphans(new Set(['mine']));
+  assert.ok(!(await cgroupExists(cgroups, left)));
+});
+
+test('a cgroup of the host gets limits, and must be there', async () => {
+  const path = join(root, 'reserved');
+  await createCgroup(cgroups, path);
+  const host = { hierarchy: cgroups, driver: 'cgroupfs' } as const;
+  await limitReservedCgroup(host, path, { cpuShares: 512, memoryLimitBytes: 64 << 20 });
+  await assertShares(path, 512, 20);
+  assert.equal(await read(path, MEMORY), String(64 << 20));
+  await assert.rejects(limitReservedCgroup(host, join(root, 'missing'), {}), /there is no cgroup .*missing/);
+});
+
+/** A process in a cgroup, and how it ends. */
+async function sleeperIn(context: TestContext, path: string) {
+  const sleeper = spawn('sleep', ['60'], { stdio: 'ignore' });
+  context.after(() => sleeper.kill('SIGKILL'));
+  const ended = once(sleeper, 'exit').then(([, signal]) => signal as string | null);
+  await once(sleeper, 'spawn');
+  for (const name of ['memory', 'pids']) {
+    const tree = treeOf(cgroups, name);
+    if (tree !== undefined) await writeFile(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(sleeper.pid));
+  }
+  return { process: sleeper, ended };
+}
+
+/** A kubelet's cgroups in a process of their own, with those of the pod `left`. */
+async function kubeletProcess(context: TestContext, parent: string) {
+  const module = new URL('../../packages/kubelet/src/cgroups/open-pod-cgroups.ts', import.meta.url);
+  const base = new URL('../../packages/base/src/index.ts', import.meta.url);
+  const source = `
+    import { discoverCgroups, silentLogger as logger } from ${JSON.stringify(base.href)};
+    import { openPodCgroups } from ${JSON.stringify(module.href)};
+    const policy = ${JSON.stringify(DEFAULT_RESOURCE_POLICY)};
+    const settings = { limits: {}, milliCpu: 1000n, policy, hugePageSizes: [] };
+    const hierarchy = await discoverCgroups();
+    const cgroups = await openPodCgroups({ root: ${JSON.stringify(parent)}, driver: 'cgroupfs', hierarchy, settings, logger });
+    const metadata = { name: 'left', namespace: 'd', uid: 'left' };
+    await cgroups.ensure({ metadata, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    await cgroups.removeOrphans(new Set(['left']));
+    console.log('ready');
+    setInterval(() => undefined, 1000);`;
+  const kubelet = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  context.after(() => kubelet.kill('SIGKILL'));
+  const ended = once(kubelet, 'exit');
+  await once(kubelet.stdout, 'data');
+  return { process: kubelet, ended };
+}

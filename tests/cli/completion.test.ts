@@ -27,8 +27,8 @@ before(async () => {
   await place.ok('apply', place.file('pods.yaml', [...pods, elsewhere].join('---\n')));
 });
 after(async () => {
-  await place.ok('delete', 'web', 'worker', '--grace-period', '0');
-  await place.ok('delete', 'there', '-n', 'team', '--grace-period', '0');
+  await place.ok('delete', 'web', 'worker', '--force');
+  await place.ok('delete', 'there', '-n', 'team', '--force');
   daemon.child.kill('SIGTERM');
   await daemon.ended();
   await place.remove();

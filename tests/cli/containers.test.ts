@@ -82,12 +82,11 @@ test('logs that cannot be had are an error that says why, and where else to look
     assert.match(err, expected);
     assert.doesNotMatch(err, /[0-9a-f]{64}|ENOENT/);
   };
-  await check('duo', /there is no pod duo in namespace default; team-a has one: add -n team-a\n$/);
-  await check('wbe', /there is no pod wbe in namespace default; did you mean "web"\?/);
+  await check('duo', /there is no pod duo in the namespace default; duo is in team-a: add -n team-a\n$/);
+  await check('wbe', /there is no pod default\/wbe; did you mean "web"\?/);
   await check('web none', /pod web has no container none; it has server, side, prepare \(init\)/);
   await check('web -c a --all-containers', /either --all-containers or the container a/);
   await check('web -l app=web', /either a pod by its name or pods by their labels/);
-  await check('-l app=none', /no pod in namespace default has the labels app=none/);
   await check('-f -l app=web --all-containers --max-log-requests 2', /raise it with --max-log-requests 4/);
   await check('web server -p', /container server of pod \S*web\S* has not been restarted/);
   const nowhere = place.startProgram(process.execPath, bundle.program, '--state', place.path('none'), 'logs', 'web');

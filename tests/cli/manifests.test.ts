@@ -32,7 +32,7 @@ test('check needs no node, names problems by file, line and field, and exits wit
   assert.equal(good.code, 0, good.out + good.err);
   assert.match(
     good.out,
-    /^note: .*fine\.yaml:\d+:1: Service web is left out: .*\nno problems, 1 note; good: 1 Pod\n$/s,
+    /^note: .*fine\.yaml:\d+:1: Service web is left out: .*\nimages: localhost\/podwright\/busybox:1\nno problems, 1 note; good: 1 Pod\n$/s,
   );
   const typo = place.file('typo.yaml', podWith('typo', 'hostNetwrok: true'));
   const lacks = place.file(
@@ -100,12 +100,14 @@ test('a node takes directories and URLs, tells what it leaves out and ignores, a
     );
     const refused = await place.call('run', '--dry-run', lacking);
     assert.equal(refused.code, 1);
-    assert.match(refused.err, /problem: .*lacking\.yaml:5:17: spec\.nodeSelector: .*no label disk=ssd/);
+    assert.match(refused.err, /problem: .*lacking\.yaml:5:17: spec\.nodeSelector: the node will refuse the pod/);
     assert.match(
       refused.err,
       /problem: .*spec\.runtimeClassName: RuntimeClass fast is not in these files or on the node/,
     );
     assert.match(refused.err, /(note|problem): .*localhost\/none:1 is not on this host/);
+
+    assert.match((await place.call('check', lacking)).out, /^images: localhost\/none:1 \(not on this host yet\)$/m);
 
     const frozen = place.file('frozen.yaml', configMap('frozen', '1', 'immutable: true\n'));
     await place.ok('apply', frozen);
@@ -121,7 +123,7 @@ test('a node takes directories and URLs, tells what it leaves out and ignores, a
     rmSync(place.path('root/manifests/broken.yaml'));
     await place.until(async () => (await place.call('ps')).err === '');
 
-    await place.ok('delete', '-f', directory, '-R', '--grace-period', '0');
+    await place.ok('delete', '-f', directory, '-R', '--force');
     assert.deepEqual(await place.pods(), []);
   } finally {
     daemon.child.kill('SIGTERM');

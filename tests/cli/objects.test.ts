@@ -112,7 +112,23 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   await fails(/job is in team-a: add -n team-a/, 'get', 'pod', 'job');
   await fails(/team-a.*: add -n team-a/, 'logs', 'job');
   await fails(/a lone node has no deployments/, 'get', 'deployments');
-  await fails(/is not one of wide, json/, 'get', 'pods', '-o', 'xml');
+  assert.equal(await place.ok('get', 'all', '-o', 'name'), 'pod/web\n');
+  assert.match(
+    await place.ok('get', 'pods', '-A', '-L', 'app,x/y'),
+    /^NAMESPACE .* AGE +APP +Y\n(.*\n)*.* job .*job\n/,
+  );
+  const columns = 'custom-columns=WHO:.metadata.name,IMAGE:spec.containers[*].image,NOT:{.no.such}';
+  assert.match(await place.ok('get', 'pod', 'web', '-o', columns), /^WHO +IMAGE +NOT\nweb +\S+busybox:1 +<none>\n$/);
+  await fails(/must be such as wide, json/, 'get', 'pods', '-o', 'xml');
+});
+
+test('a selection without objects is no error, and said', async () => {
+  for (const command of ['get pods', 'logs', 'describe pods']) {
+    const { code, out, err } = await place.call(...command.split(' '), '-l', 'app=none');
+    assert.deepEqual([code, out], [0, ''], command);
+    assert.match(err, /^No resources found: no pods in the namespace default match the selector;/, command);
+  }
+  assert.equal(await place.ok('wait', '--for=delete', 'pods', '-l', 'app=none'), '');
 });
 
 test('get tells changes as they come', async () => {
@@ -129,6 +145,15 @@ test('labels and annotations are set, seen in the container, and stay over an ap
   assert.equal(await place.ok('label', 'pods', '-l', 'tier=front', 'tier=back', '--overwrite'), 'pod/web labeled\n');
   assert.equal(await place.ok('annotate', 'pod', 'web', 'note=a b'), 'pod/web annotated\n');
   assert.match(await place.ok('apply', place.file('objects.yaml', manifest)), /^pod default\/web unchanged$/m);
+  const changed = manifest.replace('data: {key: "value"}', 'data: {key: "other"}');
+  const applied = await place.ok('apply', place.file('changed.yaml', changed));
+  assert.match(applied, /^configmap default\/conf configured\n(.*\n)*pod default\/web unchanged$/m);
+  await fails(
+    /--dry-run bogus: is none of client, server, none/,
+    'apply',
+    '--dry-run=bogus',
+    place.path('input/changed.yaml'),
+  );
   await place.until(async () => (await place.ok('exec', 'web', '--', 'cat', '/self/labels')).includes('tier="back"'));
   assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.uid, uid);
 });
@@ -179,7 +204,8 @@ test('describe tells everything, and no secret', async () => {
     await place.ok('describe', 'pod', 'job', '-n', 'team-a'),
     /Terminated\n +Reason: +Error\n +Exit Code: +3/,
   );
-  assert.match(await place.ok('describe', 'cm/conf'), /^Data:\n {2}key: +value$/m);
+  assert.match(await place.ok('describe', 'cm/conf'), /^Data:\n {2}key: +other$/m);
+  assert.match(await place.ok('describe', 'pod', 'we'), /^Name: +web$/m);
   const secret = await place.ok('describe', 'secret', 'pass');
   assert.match(secret, /^ {2}key: +7 bytes$/m);
   assert.doesNotMatch(secret, /hunter2/);

@@ -29,3 +29,20 @@ test('run --once returns once its pods have ended', async (context) => {
   const file = place.file('a.yaml', podManifest('a', 'true', '  restartPolicy: Never\n'));
   await place.ok('run', '--once', '--timeout', '1h', file);
 });
+
+test('a pod that crashes is not ready, at once or after a while, whether or not a probe looks', async (context) => {
+  const place = await makePlace(context, 13);
+  const daemon = await place.startDaemon();
+  const run = (script: string, ...args: string[]) =>
+    place.call('run', '--timeout', '2s', ...args, place.file('crash.yaml', podManifest('crash', script)));
+  const detached = await run('exit 3', '--detach');
+  assert.equal(detached.code, 1, detached.out);
+  assert.match(detached.err, /^podwright: not ready within 2 s \(--timeout\): crash$/m);
+  await place.ok('delete', 'crash');
+  const late = await run('sleep 0.5; exit 3');
+  assert.equal(late.code, 1, late.out);
+  assert.match(late.err, /^podwright: not ready within 2 s \(--timeout\): crash$/m);
+  assert.equal((await place.pods()).length, 0);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended();
+});

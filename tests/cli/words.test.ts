@@ -27,6 +27,7 @@ const WRONG: [string, RegExp][] = [
   ['the name of an errno', /\bE(?:[A-Z]{3,}|_[A-Z]+)\b/],
   ['an id of 64 digits', /(?<![\w:@])[0-9a-f]{64}/],
   ['a plural of one', /(?<![\d.:-])1 (?:pods|objects|containers|images|files|times|records|layers|names)\b/],
+  ["the parser's own words", /^error:/m],
   ['a path of our own sources', /\.[jt]s:\d+/],
 ];
 
@@ -97,15 +98,45 @@ test('of pods that do not come up', async () => {
       .filter((line) => /reason|message|Warning|Waiting|Terminated/i.test(line));
     for (const line of said) assertWords(line.replace(/sha256:[0-9a-f]{64}|containerd?ID.*/gi, ''));
   }
-  await place.ok('delete', ...Object.keys(broken), '--grace-period', '0');
+  await place.ok('delete', ...Object.keys(broken), '--force');
 });
 
 test('usage', async () => {
-  for (const args of [['runn'], ['run'], ['ps', '--no-such'], ['logs', '--tail', 'x', 'a'], ['completion', 'tcsh']]) {
-    const { code, err } = await place.call(...args);
-    assert.equal(code, 1);
-    assertWords(err);
-  }
+  for (const args of [
+    ['runn'],
+    ['run'],
+    ['ps', '--no-such'],
+    ['logs', '--tail', 'x', 'a'],
+    ['completion', 'tcsh'],
+    ['get'],
+  ])
+    await refuses(args, /^podwright: /);
+});
+
+test('what cannot be written is told, and what fits in part is no success', () => {
+  const shell = (line: string) => spawnSync('bash', ['-c', line, 'bash', ...place.command()], { encoding: 'utf8' });
+  const check = (line: string, why: string) => {
+    const { status, stderr } = shell(line);
+    assert.equal(status, 1, line);
+    assert.equal(stderr, `podwright: write the ${why}\n`, line);
+  };
+  check('"$@" help files >/dev/full', 'output: no space left on device');
+  check('"$@" --help >/dev/full', 'output: no space left on device');
+  // the first KiB of it can be written
+  check(`trap '' XFSZ; ulimit -f 1; "$@" help manifests >${place.path('input/part')}`, 'output: file too large');
+  assert.equal(shell('"$@" help files | head -c 1').status, 0);
+});
+
+test('sentences are broken between words on a terminal', () => {
+  const line = `stty cols 50; ${place.command('run', 'a-file-with-a-name', 'that-is-not/there.yaml').join(' ')}`;
+  const { stdout } = spawnSync('script', ['-qfec', line, '/dev/null'], { encoding: 'utf8' });
+  const lines = stdout.trim().split(/\r?\n/);
+  assert.deepEqual(lines, [
+    'podwright: read a-file-with-a-name: no such file',
+    'or directory',
+    'read that-is-not/there.yaml: no such file or',
+    'directory',
+  ]);
 });
 
 test('colours are for terminals that have them', () => {

@@ -38,7 +38,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     completion: ['client', 'help', 'output', 'settings'],
     copy: [],
     daemon: ['client', 'settings'],
-    help: [],
+    help: ['output'],
     manifests: ['client', 'output'],
     output: [],
     run: ['client', 'output'],

@@ -1,12 +1,14 @@
 import { shownError } from '@podwright/base';
+import { CommanderError } from 'commander';
 import { exitWhenUncaught, printStack } from './output/stack.ts';
+import { exitWhenOutputFails, writeWholly } from './output/standard-output.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
 
 exitWhenUncaught();
 
-// A reader that goes away (`podwright ps | head`) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+writeWholly();
+exitWhenOutputFails();
 
 let exitCode = 0;
 try {
@@ -15,8 +17,12 @@ try {
   });
   await program.parseAsync();
 } catch (error) {
-  printError(`podwright: ${shownError(error)}`);
-  if (process.env.PODWRIGHT_DEBUG) printStack(error);
-  exitCode = 1;
+  // commander has said itself what is wrong with the command line, or shown its help
+  if (error instanceof CommanderError) exitCode = error.exitCode;
+  else {
+    printError(`podwright: ${shownError(error)}`);
+    if (process.env.PODWRIGHT_DEBUG) printStack(error);
+    exitCode = 1;
+  }
 }
 process.exitCode = exitCode;

@@ -10,6 +10,9 @@ import { addNodeCommands } from './command-line/node-commands.ts';
 import { addNodeControlCommands } from './command-line/node-control-commands.ts';
 import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
+import { tellUsageErrors } from './command-line/usage-errors.ts';
+import { terminalWidth } from './output/terminal.ts';
+import { wrapText } from './output/wrap.ts';
 import { commandContext } from './settings/command-context.ts';
 import type { ConfigFlags } from './settings/config-flags.ts';
 
@@ -78,7 +81,9 @@ export function createProgram(setExitCode: (code: number) => void): Command {
       setExitCode(typeof result === 'number' ? result : 0);
     };
 
-  program.helpInformation = () => HELP;
+  program.helpInformation = () => wrapText(HELP, terminalWidth());
+  // main ends the process, so that what is still to be written is
+  program.exitOverride();
   program.helpCommand(false); // ours knows topics too
   addRunCommands(program, action);
   addPodCommands(program, action);
@@ -90,5 +95,6 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addHelpCommands(program);
   answerForeignVerbs(program);
   readBooleanValues(program);
+  tellUsageErrors(program);
   return program;
 }

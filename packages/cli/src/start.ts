@@ -5,6 +5,10 @@ import { VERSION } from '@podwright/base';
 
 const [first = '', ...others] = process.argv.slice(2);
 if (['--version', '-V'].includes(first) && others.length === 0) {
+  process.stdout.on('error', ({ message }) => {
+    console.error(`podwright: write the version: ${message}`);
+    process.exitCode = 1;
+  });
   process.stdout.write(`${VERSION}\n`);
 } else {
   cacheCompiledCode(new URL('cache', import.meta.url).pathname);

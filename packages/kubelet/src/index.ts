@@ -19,7 +19,10 @@ export type { KubeletServerConfiguration } from './configuration/server-configur
 export { parseImageReference } from './images/image-reference.ts';
 export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
+export { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 export type { NodeObject } from './node/node-object.ts';
+export type { ReservedCgroup } from './node/reserved-cgroup.ts';
+export type { ResourcePolicy } from './node/resource-policy.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';

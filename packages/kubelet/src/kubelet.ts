@@ -165,7 +165,7 @@ export class Kubelet {
     const { options, cri, objects, node } = this.#parts;
     const { images } = await cri.image.listImages({});
     const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...(await hostOf(options, node.allocatable)), node: { objects, pods: this.pods(), images: names } };
+    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
   }
 
   /**
@@ -205,7 +205,7 @@ export class Kubelet {
 
   /** Memory of the node, in bytes. */
   get memoryBytes(): number {
-    return this.#parts.node.capacity.memoryBytes;
+    return Number(this.#parts.node.capacity.memory);
   }
 
   /** The pods that the runtime has. */

@@ -107,6 +107,8 @@ export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
 /** How often pods that no source has are looked for. */
 export const ORPHAN_PERIOD_MS = 60_000;
+/** Upstream's period of the cgroups of QoS classes. */
+export const CGROUP_REFRESH_PERIOD_MS = 60_000;
 /** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */
 export const VOLUME_LIMITS_PERIOD_MS = 10_000;
 /** How long measuring one volume may take. */

@@ -2,7 +2,8 @@ import type { Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
-import type { SystemReserved } from './node/node-allocatable.ts';
+import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
+import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
@@ -62,6 +63,8 @@ export type KubeletOptions = {
   systemReserved: SystemReserved;
   /** All pods together get no more than the node has less `systemReserved`; with false the kernel does not hold them to it. */
   enforceNodeAllocatable: boolean;
+  /** Cgroups of the host that have what is kept back as their limits. */
+  reservedCgroups: ReservedCgroup[];
   images: {
     serializePulls: boolean;
     /** 0 for any number. */
@@ -130,8 +133,9 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     userNamespaceIdsPerPod: 65_536,
     containerResources: DEFAULT_RESOURCE_POLICY,
     podPidsLimit: -1,
-    systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
+    systemReserved: NOTHING_RESERVED,
     enforceNodeAllocatable: true,
+    reservedCgroups: [],
     images: {
       serializePulls: false,
       maxParallelPulls: 0,

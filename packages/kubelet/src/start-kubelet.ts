@@ -1,12 +1,12 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
 import { join } from 'node:path';
-import { type CgroupHierarchy, errorCode, errorMessage, type Tracer } from '@podwright/base';
+import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
+import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
-import { openPodCgroups } from './cgroups/cgroupfs-pod-cgroups.ts';
-import { hostCgroups, runtimeCgroupDriver } from './cgroups/host-cgroups.ts';
+import { hostCgroups } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
@@ -19,10 +19,10 @@ import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { readContainerHost } from './node/container-host.ts';
 import { requireOfHost } from './node/host-requirements.ts';
-import { type NodeAmounts, nodeAllocatable } from './node/node-allocatable.ts';
+import { nodeAllocatable } from './node/node-allocatable.ts';
 import { readNodeCapacity } from './node/node-capacity.ts';
 import { hostAddresses } from './node/node-facts.ts';
-import { nodeResources } from './node/node-resources.ts';
+import { allocatableResources, nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
@@ -98,12 +98,14 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const startedAtMs = Date.now();
   const capacity = await readNodeCapacity(hierarchy);
   const allocatable = nodeAllocatable(capacity, options.systemReserved);
-  const resources = await nodeResources(allocatable, options.rootDir);
+  const has = await nodeResources(capacity, options.rootDir);
+  const resources = allocatableResources(has, { allocatable, reserved: options.systemReserved });
+  const host = await readContainerHost({ hierarchy, allocatableMemory: resources.memory ?? 0n });
   const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
   const statuses = new StatusManager(await records.read(), records);
-  const cgroups = await podCgroups({ options, cri, hierarchy, allocatable });
   const events = new PodEvents(options.nodeName);
   cryBirth(events, options.nodeName);
+  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources });
   const onRecovery = () => {
     for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
   };
@@ -123,7 +125,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     statuses,
     resources,
     strictGroups: await new RuntimeFeatures(cri).strictGroups(),
-    host: await readContainerHost({ hierarchy, allocatableMemory: BigInt(allocatable.memoryBytes) }),
+    host,
     obstacles: runtimeState,
     hostIps,
     runtimeName: version.runtimeName,
@@ -138,8 +140,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     labels: options.nodeLabels,
     maxPods: options.maxPods,
     addresses,
-    capacity,
-    allocatable,
+    capacity: has,
+    allocatable: resources,
     runtime,
     startedAtMs,
   };
@@ -193,23 +195,6 @@ function countPods(
     desiredPods: () => manager.list(),
     activePods: () => workers.activePods(),
   });
-}
-
-type CgroupsInput = {
-  options: KubeletOptions;
-  cri: CriClient;
-  hierarchy: CgroupHierarchy | undefined;
-  allocatable: NodeAmounts;
-};
-
-async function podCgroups({ options, cri, hierarchy, allocatable }: CgroupsInput): Promise<PodCgroups> {
-  const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
-  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
-  const limits = {
-    pidsPerPod: podPidsLimit > 0 ? podPidsLimit : undefined,
-    allPods: options.enforceNodeAllocatable ? allocatable : undefined,
-  };
-  return openPodCgroups({ root, driver, hierarchy, limits, logger });
 }
 
 type RunInput = {
@@ -266,6 +251,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     parts.probes.stop();
     await housekeeping;
     await parts.volumes.close();
+    input.cgroups.close();
     await sync.tracer.close();
     cri.close();
   };
@@ -282,18 +268,22 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
 
 /** Ends what no source has, once each has been read. */
 async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
-  const wanted = sync.manager.list().map(({ metadata }) => metadata.uid);
-  // what the runtime has of a pod that cannot be read now still uses its volumes
-  const known = new Set([...wanted, ...sync.cache.list().map(({ pod }) => pod.uid), ...sync.pleg.listedUids()]);
+  const known = knownPods(sync);
   sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
   await parts.volumes.removeOrphans(known);
   await cgroups.removeOrphans(known);
 }
 
+/** The pods that are wanted, and those that the runtime has: what it has of one that cannot be read now still uses its volumes. */
+function knownPods({ manager, cache, pleg, workers }: PodSync): Set<string> {
+  const pods = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
+  return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedUids()]);
+}
+
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
-  { options, cri, events, parts, sync }: RunInput,
+  { options, cri, events, parts, cgroups, sync }: RunInput,
   wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -317,6 +307,10 @@ function keepUp(
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
+    },
+    refreshCgroups: async () => {
+      await cgroups.refresh();
+      if (wrongFiles() !== undefined) await cgroups.removeOrphans(knownPods(sync));
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };

@@ -19,6 +19,9 @@ export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | nul
 const O_CLOEXEC = 0o2000000;
 const O_RDWR = 2;
 const WNOHANG = 1;
+const F_SETPIPE_SZ = 1031;
+/** The most that Linux gives by default (fs.pipe-max-size). Who writes need not wait for us as often as with its 64 KiB. */
+const PIPE_BYTES = 1 << 20;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
@@ -87,7 +90,9 @@ export class PosixSpawn {
   pipe(): [reader: number, writer: number] {
     const ends = Buffer.alloc(8);
     if (this.#libc.pipe(ends, O_CLOEXEC) !== 0) throw syscallError('pipe2', 'a new pipe', koffi.errno());
-    return [ends.readInt32LE(0), ends.readInt32LE(4)];
+    const reader = ends.readInt32LE(0);
+    this.#libc.fcntl(reader, F_SETPIPE_SZ, PIPE_BYTES); // a host that gives less gives what it has
+    return [reader, ends.readInt32LE(4)];
   }
 }
 
@@ -109,6 +114,7 @@ function bindLibc() {
       'int posix_spawnp(_Out_ int *pid, const char *file, void *actions, void *attributes, const char **argv, const char **envp)',
     ),
     waitpid: bind('int waitpid(int pid, _Out_ int *status, int options)'),
+    fcntl: bind('int fcntl(int descriptor, int command, int argument)'),
     pipe: bind('int pipe2(void *descriptors, int flags)'),
     actionsInit: bind('int posix_spawn_file_actions_init(void *actions)'),
     actionsDup: bind('int posix_spawn_file_actions_adddup2(void *actions, int source, int target)'),

@@ -89,3 +89,13 @@ test('a hundred programs at once all end, and nothing is left of them', async ()
   const { stdout } = await runProgram('ps', ['--ppid', String(process.pid), '-o', 'stat='], {});
   assert.doesNotMatch(stdout, /Z/);
 });
+
+test('a program may write some way ahead of who reads', async () => {
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const script = 'head -c 900000 /dev/zero; echo done >&2';
+  const program = start('sh', ['-c', script], { env: process.env, stdio: [...stdio] });
+  const said = once(program.stdio[2]!, 'data', { signal: AbortSignal.timeout(10_000) }).then(String);
+  await said.catch(() => undefined).finally(() => program.stdio[1]!.on('data', () => undefined));
+  await once(program as never, 'close');
+  assert.equal(await said, 'done\n');
+});

@@ -352,6 +352,42 @@ const PODS: Record<string, Parts> = {
   },
   schedgate: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`], spec: ['schedulingGates: [{name: a/b}]'] },
   ctrlenv: { containers: [`{ name: main, ${IMAGE}, ${STAY}, env: [{name: "a.b-c", value: x}] }`] },
+  podlevel: {
+    containers: [
+      `{ name: a, ${IMAGE}, ${STAY}, resources: {requests: {cpu: 100m, memory: 32Mi}} }`,
+      `{ name: b, ${IMAGE}, ${STAY}, resources: {limits: {cpu: 200m}} }`,
+      `{ name: c, ${IMAGE}, ${STAY}, env: [{name: LC, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1m}}}, {name: LM, valueFrom: {resourceFieldRef: {resource: limits.memory}}}, {name: RC, valueFrom: {resourceFieldRef: {resource: requests.cpu}}}] }`,
+    ],
+    spec: ['resources: {requests: {memory: 200Mi}, limits: {cpu: "1", memory: 256Mi}}'],
+  },
+  podlevelg: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY} }`],
+    spec: ['resources: {limits: {cpu: 500m, memory: 128Mi}}'],
+  },
+  podlevelempty: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, resources: {requests: {cpu: 100m}} }`],
+    spec: ['resources: {}'],
+  },
+  podlevelbad: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, resources: {requests: {cpu: "2"}} }`],
+    spec: ['resources: {requests: {cpu: "1"}}'],
+  },
+  podlevelbig: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`], spec: ['resources: {requests: {cpu: "500"}}'] },
+  sidecaroom: {
+    containers: [
+      `{ name: a, ${IMAGE}, ${STAY}, resources: {requests: {memory: 1Gi}} }`,
+      `{ name: b, ${IMAGE}, ${STAY}, resources: {requests: {memory: 128Mi}} }`,
+    ],
+    spec: [
+      `initContainers: [{ name: s, ${IMAGE}, ${STAY}, restartPolicy: Always, resources: {requests: {memory: 16Mi}} }, { name: t, ${IMAGE}, ${STAY}, restartPolicy: Always, resources: {requests: {memory: 512Mi}} }]`,
+    ],
+  },
+  initpeak: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, resources: {limits: {cpu: 100m, memory: 32Mi}} }`],
+    spec: [
+      `initContainers: [{ name: i, ${IMAGE}, command: ['true'], resources: {limits: {cpu: 300m, memory: 64Mi}} }]`,
+    ],
+  },
   dupe: { containers: [`{ name: main, ${IMAGE}, ${STAY}, env: [{name: A, value: x}, {name: A, value: y}] }`] },
 };
 

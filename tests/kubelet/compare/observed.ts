@@ -12,7 +12,7 @@ export type Run = { pods: Pod[]; events: SeenEvent[]; calls: RecordedCall[]; pla
 const LOOKS = /^(?:List|Status|Version|.*Status$|.*Stats$|ImageFsInfo|RuntimeConfig|UpdateRuntimeConfig|ExecSync)/;
 
 /** What our kubelet writes beside, and what every kubelet makes in its own way. */
-const OWN = /config\.file|config\.hash|resourceVersion|podwright\.dev\/kubelet|container\.hash/;
+const OWN = /config\.file|config\.hash|resourceVersion|podwright\.dev|container\.hash/;
 
 export function observe(run: Run): Map<string, Observed> {
   const calls = callsByPod(run.calls);
@@ -91,12 +91,16 @@ function ownerOf(method: string, request: Record<string, unknown>): { pod: strin
   return { pod: pod.name, about: `${container.name} ${container.attempt ?? 0}` };
 }
 
-/** `a.b[name].c = value` for every leaf of a JSON value; elements of lists go by their name, type or index. */
+/** What tells an element of a list from the others, whatever their order. */
+const nameOf = (child: { name?: string; type?: string; key?: string; pageSize?: string } | null) =>
+  child?.name ?? child?.type ?? child?.key ?? child?.pageSize;
+
+/** `a.b[name].c = value` for every leaf of a JSON value; elements of lists go by what names them, or their index. */
 function leaves(value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object')
     return value === undefined ? [] : [`${path} = ${JSON.stringify(value)}`];
   const children = Array.isArray(value)
-    ? value.map((child, index) => [`${path}[${child?.name ?? child?.type ?? index}]`, child])
+    ? value.map((child, index) => [`${path}[${nameOf(child) ?? index}]`, child])
     : Object.entries(value).map(([key, child]) => [path === '' ? key : `${path}.${key}`, child]);
   return children.length === 0
     ? [`${path} = ${JSON.stringify(value)}`]

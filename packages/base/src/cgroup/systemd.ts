@@ -76,6 +76,10 @@ export type SliceProperties = {
   CPUWeight?: bigint;
   /** Microseconds of CPU time in each second. */
   CPUQuotaPerSecUSec?: bigint | undefined;
+  CPUQuotaPeriodUSec?: bigint;
+  /** Memory that is kept in any case, and as long as there is other memory to take. */
+  MemoryMin?: bigint;
+  MemoryLow?: bigint;
   MemoryMax?: bigint | undefined;
   TasksMax?: bigint | undefined;
 };

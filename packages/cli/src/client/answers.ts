@@ -52,6 +52,9 @@ const change = oneOf(['ADDED', 'MODIFIED', 'DELETED']);
 export const decodePod = decoder<Pod>(pod);
 export const decodePods = decoder<{ items: Pod[] }>(object({ items: array(pod) }));
 export const decodePodChange = decoder<PodWatchEvent>(object({ type: change, object: pod }));
+/** A change of a pod, or that everything that was there has been told. */
+export const decodePodNews = (value: unknown): PodWatchEvent | { type: 'listed' } =>
+  (value as { type?: unknown } | null)?.type === 'BOOKMARK' ? { type: 'listed' } : decodePodChange(value);
 export const decodeEvents = decoder<{ items: Event[] }>(object({ items: array(event) }));
 export const decodeEventChange = decoder<EventWatchEvent>(object({ type: change, object: event }));
 export const decodeTransfer = decoder<ImageTransfer>(

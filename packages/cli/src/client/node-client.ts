@@ -20,6 +20,7 @@ import {
   decodeNode,
   decodePod,
   decodePodChange,
+  decodePodNews,
   decodePods,
   decodeRestart,
   decodeSpans,
@@ -72,11 +73,11 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  /** `opened` is called once no later change can be missed. */
-  async *watchPods(signal: AbortSignal, opened?: () => void): AsyncGenerator<PodWatchEvent> {
-    const response = await this.http.stream({ method: 'GET', path: '/api/v1/pods', query: { watch: 'true' }, signal });
-    opened?.();
-    yield* readValues(response, decodePodChange, signal);
+  /** The pods that are there, `listed`, then every change. */
+  async *watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent | { type: 'listed' }> {
+    const query = { watch: 'true', sendInitialEvents: 'true' };
+    const response = await this.http.stream({ method: 'GET', path: '/api/v1/pods', query, signal });
+    yield* readValues(response, decodePodNews, signal);
   }
 
   /** The same of one pod; once the promise has resolved, no change is missed. */
@@ -97,9 +98,15 @@ export class NodeClient {
     return this.#lines('/podwright/v1/transfers', decodeTransfer, signal);
   }
 
-  /** Creates or replaces the objects of a manifest; with `dryRun` the node only tells what it would do. */
-  async apply(manifest: string, { dryRun }: { dryRun: boolean } = { dryRun: false }): Promise<ApplyResult> {
-    const query = { dryRun: dryRun ? 'All' : undefined };
+  /**
+   * Creates or replaces the objects of a manifest; with `dryRun` the node only tells what it would do, without `replace` also where
+   * one of them would be replaced.
+   */
+  async apply(
+    manifest: string,
+    { dryRun = false, replace = true }: { dryRun?: boolean; replace?: boolean } = {},
+  ): Promise<ApplyResult> {
+    const query = { dryRun: dryRun ? 'All' : undefined, replace: replace ? undefined : 'false' };
     const call = { method: 'POST', path: '/podwright/v1/apply', query, body: manifest } as const;
     const result: Partial<ApplyResult> = await this.http.json(call, decodeApplyResult);
     return { objects: [], findings: [], warnings: [], ...result };

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Action } from './action.ts';
-import { outputOption } from './options.ts';
+import { wideOutputOption } from './options.ts';
 
 /** Commands for images. */
 export function addImageCommands(program: Command, action: Action): void {
   program
     .command('images')
     .description('list images')
-    .addOption(outputOption())
+    .addOption(wideOutputOption())
     .option('-q, --quiet', 'only their ids')
     .option('--digests', "with their registries' digests")
     .action(

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
+import { PodwrightError } from '@podwright/base';
 import { InvalidArgumentError, Option } from 'commander';
-import { parseOutputFormat } from '../output/format.ts';
+import { parseOutputFormat, parseWideFormat } from '../output/format.ts';
 import { parseObjectFormat } from '../output/object-format.ts';
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
@@ -20,10 +22,12 @@ export function count(value: string): number {
 }
 
 export const outputOption = () =>
-  new Option('-o, --output <format>', 'json, yaml or wide').argParser(parseOutputFormat).default('table', 'a table');
+  new Option('-o, --output <format>', 'json or yaml').argParser(parseOutputFormat).default('text', 'for people');
+export const wideOutputOption = () =>
+  new Option('-o, --output <format>', 'wide, json or yaml').argParser(parseWideFormat).default('text', 'a table');
 export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');
 export const objectOutputOption = () =>
-  new Option('-o, --output <format>', 'wide, json, yaml, name or jsonpath=TEMPLATE')
+  new Option('-o, --output <format>', 'wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=TITLE:PATH,…')
     .argParser(parseObjectFormat)
     .default({ type: 'table' }, 'a table');
 export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'those of all namespaces');
@@ -69,13 +73,17 @@ const DRY_RUN_MODES = ['client', 'server', 'none'];
 /** kubectl's `--dry-run[=server]`; `client` asks the node as well, which is as near. */
 export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
 
-/** The word after `--dry-run` is a file unless it is a mode. */
+/** The word after `--dry-run` is a manifest unless it is a mode; `invalid_argument` for what is neither. */
 export function withDryRun<T extends { dryRun?: string | boolean }>(
   files: string[],
   options: T,
 ): { files: string[]; options: Omit<T, 'dryRun'> & { dryRun: boolean } } {
   const { dryRun = false } = options;
   const isFile = typeof dryRun === 'string' && !DRY_RUN_MODES.includes(dryRun);
+  if (isFile && /^\w+$/.test(dryRun) && !existsSync(dryRun)) {
+    const message = `--dry-run ${dryRun}: is none of ${DRY_RUN_MODES.join(', ')}, nor a manifest that is there`;
+    throw new PodwrightError('invalid_argument', message);
+  }
   return {
     files: isFile ? [dryRun, ...files] : files,
     options: { ...options, dryRun: dryRun !== false && dryRun !== 'none' },

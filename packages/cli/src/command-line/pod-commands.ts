@@ -19,9 +19,13 @@ function addListOptions(command: Command): Command {
     .option('--field-selector <selector>', 'only those with these fields, such as status.phase=Running')
     .addOption(objectOutputOption())
     .option('--no-headers', 'no titles above the columns')
+    .option('-L, --label-columns <labels>', 'with a column for each of these labels', labelNames)
     .option('--show-labels', 'with a column of labels')
     .option('--sort-by <path>', 'in the order of a field, such as .metadata.name');
 }
+
+/** May be given several times, and has several names with commas between them. */
+const labelNames = (value: string, before: string[] = []) => [...before, ...value.split(',')];
 
 /** Commands that wait for objects, mark them, and measure them. */
 export function addObjectCommands(program: Command, action: Action): void {

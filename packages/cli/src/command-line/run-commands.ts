@@ -43,11 +43,11 @@ export function addRunCommands(program: Command, action: Action): void {
     );
   program
     .command('apply [file...]')
-    .description('create or replace the objects of manifests on the running node')
+    .description('create or configure the objects of manifests on the running node')
     .addOption(fileOption())
     .addOption(recursiveOption())
     .addOption(strictOption())
-    .addOption(dryRunOption('only tell what would be created, replaced or unchanged, and what the pods would meet'))
+    .addOption(dryRunOption('only tell what would be created, configured or unchanged, and what the pods would meet'))
     .action(
       action(async (context, [names, given]: [string[], import('../commands/apply.ts').ApplyOptions]) => {
         const { files, options } = withDryRun(names, given);
@@ -72,12 +72,12 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(selectorOption())
     .option('--all', 'all of the type in the namespace')
-    .option('--force', 'kill at once, as --grace-period 0')
+    .option('--force', 'kill at once')
     .option('--now', 'as --grace-period 1')
     .option('--ignore-not-found', 'it is no error if there is none')
     .addOption(fileOption())
     .addOption(recursiveOption())
-    .option('--grace-period <seconds>', 'time to end (default: what the pod says)', count)
+    .option('--grace-period <seconds>', 'time to end, at least 1 without --force (default: what the pod says)', count)
     .option('--no-wait', 'do not wait until they are gone')
     .action(
       action(async (context, [names, options]: [string[], import('../commands/delete.ts').DeleteOptions]) =>

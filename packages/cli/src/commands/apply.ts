@@ -1,4 +1,5 @@
 import { NodeClient } from '../client/node-client.ts';
+import { doneLine } from '../manifests/done-line.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, manifestNames, readManifests } from '../manifests/read-manifests.ts';
@@ -13,8 +14,7 @@ export async function apply({ config }: CommandContext, files: string[], options
   const client = new NodeClient(config.apiSocket);
   if (options.dryRun) return dryRun(client, manifests);
   const { objects, findings } = await client.apply(manifests.text);
-  for (const { kind, namespace, name, action } of objects)
-    print(`${kind.toLowerCase()} ${namespace}/${name} ${action}`);
+  for (const object of objects) print(doneLine(object));
   printNotes(findings, manifests.decoded);
   return 0;
 }

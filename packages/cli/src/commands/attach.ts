@@ -21,7 +21,7 @@ export async function attach({ config }: CommandContext, argument: string, optio
 
 /** The same of a container that is known. */
 export async function attachContainer(
-  target: StreamTarget,
+  target: StreamTarget & { pod: Pod },
   options: Pick<AttachOptions, 'stdin' | 'tty'>,
 ): Promise<number> {
   const { pod, container: name } = target;

@@ -1,21 +1,32 @@
 import { counted, silentLogger } from '@podwright/base';
-import { decodeManifests, preflight, thisHost } from '@podwright/kubelet';
+import { type DecodedManifest, decodeManifests, preflight, thisHost } from '@podwright/kubelet';
+import { NodeClient } from '../client/node-client.ts';
 import { kubeletOptionsOf, LONE_NODE_PROTECTION } from '../daemon/kubelet-options.ts';
 import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../manifests/findings.ts';
 import { readSources } from '../manifests/manifest-sources.ts';
+import { type NamedImage, namedImages } from '../manifests/named-images.ts';
 import { type ManifestOptions, manifestNames } from '../manifests/read-manifests.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { escapeTerminal } from '../output/terminal-text.ts';
+import { wrapText } from '../output/wrap.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
 
 /** `podwright check FILE…`: what is wrong with manifests, and what pods will meet, as far as it can be told without a node. */
 export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
-  const { findings, counts } = await checkManifests(await settings(), manifestNames('check', files, options), options);
+  const config = await settings();
+  const { findings, counts, decoded } = await checkManifests(config, manifestNames('check', files, options), options);
+  const images = await namedImages(decoded, new NodeClient(config.apiSocket));
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
-  await printAs(options.output, { findings, objects: counts }, () =>
-    [...findings.map(lineOf), summary(problems, findings.length - problems, counts)].join('\n'),
+  await printAs(options.output, { findings, objects: counts, images }, () =>
+    wrapText(
+      [...findings.map(lineOf), ...imageLines(images), summary(problems, findings.length - problems, counts)].join(
+        '\n',
+      ),
+      terminalWidth(),
+    ),
   );
   return problems > 0 ? 1 : 0;
 }
@@ -26,7 +37,7 @@ async function checkManifests(
   config: NodeConfig,
   names: string[],
   options: ManifestOptions,
-): Promise<{ findings: PlacedFinding[]; counts: Counts }> {
+): Promise<{ findings: PlacedFinding[]; counts: Counts; decoded: DecodedManifest }> {
   const { texts, problems } = await readSources(names, options);
   const decoded = decodeManifests(texts, { strict: options.strict });
   const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, protection: LONE_NODE_PROTECTION };
@@ -47,7 +58,14 @@ async function checkManifests(
   const unread = problems.map(({ message }): PlacedFinding => {
     return { severity: 'problem', file: '', line: 0, column: 0, field: '', message };
   });
-  return { findings: [...unread, ...findings], counts };
+  return { findings: [...unread, ...findings], counts, decoded };
+}
+
+/** Without a node it is only told which they are. */
+function imageLines(images: NamedImage[]): string[] {
+  if (images.length === 0) return [];
+  const shown = images.map(({ name, onNode }) => `${name}${onNode === false ? ' (not on this host yet)' : ''}`);
+  return [escapeTerminal(`images: ${shown.join(', ')}`)];
 }
 
 function lineOf(finding: PlacedFinding): string {

@@ -5,8 +5,11 @@ import { runRemoteCommand } from '@podwright/streaming';
 import { podPath } from '../client/node-client.ts';
 import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
 
+/** Which pod, whatever else of it is known. */
+type NamedPod = { metadata: Pick<Pod['metadata'], 'namespace' | 'name'> };
+
 /** A container of a pod behind a node's socket. */
-export type StreamTarget = { socketPath: string; pod: Pod; container: string };
+export type StreamTarget = { socketPath: string; pod: NamedPod; container: string };
 
 export type StreamRequest = {
   call: { kind: 'exec'; command: string[] } | { kind: 'attach' };
@@ -20,7 +23,7 @@ export type StreamRequest = {
 };
 
 /** Where a node's API has the streams of a container. */
-export function streamPath(pod: Pod, query: URLSearchParams, kind: 'exec' | 'attach' | 'portforward'): string {
+export function streamPath(pod: NamedPod, query: URLSearchParams, kind: 'exec' | 'attach' | 'portforward'): string {
   return `${podPath(pod.metadata.namespace, pod.metadata.name)}/${kind}?${query}`;
 }
 

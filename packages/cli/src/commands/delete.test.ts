@@ -63,6 +63,7 @@ test('the bound follows the longest grace period, or the one that the deletion g
 test('options that contradict each other about the time to end are refused, as by kubectl', () => {
   assert.equal(graceOf({}), undefined);
   assert.equal(graceOf({ gracePeriod: 5 }), 5);
+  assert.equal(graceOf({ gracePeriod: 0 }), 1);
   assert.equal(graceOf({ force: true }), 0);
   assert.equal(graceOf({ force: true, gracePeriod: 0 }), 0);
   assert.equal(graceOf({ now: true }), 1);

@@ -84,7 +84,9 @@ export function graceOf({
         : undefined;
   if (contradiction !== undefined)
     throw new PodwrightError('invalid_argument', `delete: either ${contradiction}, not both`);
-  return gracePeriod ?? (force ? 0 : now ? 1 : undefined);
+  if (force) return 0;
+  // kubectl kills at once only when it is forced to
+  return now || gracePeriod === 0 ? 1 : gracePeriod;
 }
 
 /** `missing` gathers what there is not, as the node says it. */
@@ -126,7 +128,7 @@ export async function gone(
   throw new PodwrightError(
     'deadline_exceeded',
     `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
-      `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --grace-period 0' kills it`,
+      `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --force' kills it`,
   );
 }
 

@@ -2,13 +2,15 @@ import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import type { Event, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type ApiObject, ObjectClient } from '../client/object-client.ts';
-import { OBJECT_KINDS, POD, parseObjects } from '../client/object-names.ts';
+import { type NamedObject, OBJECT_KINDS, POD, parseObjects } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { type OutlineEntry, renderOutline } from '../output/outline.ts';
+import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { describeConfigMap, describeNode, describeRuntimeClass, describeSecret } from './describe-objects.ts';
 import { describePod } from './describe-pod.ts';
 import { eventTable } from './events.ts';
+import { nothingFound } from './get.ts';
 
 export type DescribeOptions = { namespace: string; selector?: string; output: OutputFormat };
 
@@ -45,20 +47,28 @@ async function chosen(client: ObjectClient, words: string[], { namespace, select
   if (named.length === 0) {
     const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
     const objects = lists.flat();
-    const names = kinds.map(({ plural }) => plural).join(', ');
-    return {
-      objects,
-      missing: objects.length > 0 ? [] : [`describe: there are no ${names} in the namespace ${namespace}`],
-    };
+    if (objects.length === 0) printError(nothingFound(kinds, { namespace, selector }));
+    return { objects, missing: [] };
   }
   const missing: string[] = [];
   const found = named.map(({ kind, name }) =>
-    client.get(kind, name, namespace).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      missing.push(errorMessage(error));
-    }),
+    client.get(kind, name, namespace).then(
+      (object) => [object],
+      async (error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        const begun = await startingWith(client, { kind, name }, namespace);
+        if (begun.length === 0) missing.push(errorMessage(error));
+        return begun;
+      },
+    ),
   );
-  return { objects: (await Promise.all(found)).filter((object) => object !== undefined), missing };
+  return { objects: (await Promise.all(found)).flat(), missing };
+}
+
+/** As kubectl: a name that there is not stands for those that begin with it. */
+async function startingWith(client: ObjectClient, { kind, name }: NamedObject, namespace: string) {
+  const objects = await client.list(kind, { namespace });
+  return objects.filter(({ metadata }) => metadata.name.startsWith(name));
 }
 
 /** Events of the object itself: another of its name had another UID. */

@@ -14,8 +14,10 @@ import { NodeClient } from '../client/node-client.ts';
 import { chooseCgroupDriver } from '../daemon/cgroup-place.ts';
 import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
+import { wrapText } from '../output/wrap.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type Finding, placeFindings } from './doctor-places.ts';
 import { installHint } from './install-hint.ts';
@@ -44,7 +46,7 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
     findings.push(await moveFinding(abilities, config.runtime.expedite_rcu), ...others);
     findings.push(await networkFinding(lookAtNetwork(runtimeOptions(config))));
   }
-  await printAs(options.output, findings, () => findings.map(line).join('\n'));
+  await printAs(options.output, findings, () => wrapText(findings.map(line).join('\n'), terminalWidth()));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
 }
 

@@ -3,11 +3,12 @@ import type { Event, EventType } from '@podwright/kubelet';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { kindOfWord, parseObjects } from '../client/object-names.ts';
 import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';
-import { printValue } from '../output/object-format.ts';
+import { isTable, printValue } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
+import { wrapText } from '../output/wrap.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
 import { columnsOf } from './object-tables.ts';
@@ -66,7 +67,7 @@ const tableOf = (options: EventsOptions) =>
 /** Returns whether anything was printed. */
 async function printEvents(events: Event[], table: TablePrinter, { output }: EventsOptions): Promise<boolean> {
   if (output.type === 'name') events.forEach(printName);
-  else if (output.type === 'table' || output.type === 'wide') table.print(events);
+  else if (isTable(output)) table.print(events);
   else {
     await printValue(output, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: events });
     return true;
@@ -83,8 +84,7 @@ async function watch(client: ObjectClient, query: ObjectQuery, { options, isWant
   let listed = false;
   const { output } = options;
   const show = async (events: Event[]) => {
-    if (output.type === 'table' || output.type === 'wide' || output.type === 'name')
-      return void (await printEvents(events, table, options));
+    if (isTable(output) || output.type === 'name') return void (await printEvents(events, table, options));
     for (const event of events) await printValue(output, event);
   };
   for await (const change of client.watch(EVENTS, query, new AbortController().signal)) {
@@ -103,11 +103,11 @@ function nothingHappened({ namespace, allNamespaces, for: about }: EventsOptions
   return allNamespaces ? what : `${what} in the namespace ${namespace}; -A shows those of all namespaces`;
 }
 
-/** Events of one object, oldest first. */
+/** Events of one object, oldest first, with the whole of what they say. */
 export function eventTable(items: Event[]): string {
   if (items.length === 0) return 'no events';
   const now = Date.now();
-  return renderTable(
+  const table = renderTable(
     ['LAST SEEN', 'TYPE', 'REASON', 'MESSAGE'],
     byTime(items).map(({ lastTimestamp, count, type, reason, message }) => [
       formatAge(lastTimestamp, now) + (count > 1 ? ` (x${count})` : ''),
@@ -115,6 +115,6 @@ export function eventTable(items: Event[]): string {
       reason,
       message,
     ]),
-    terminalWidth(),
   );
+  return wrapText(table, terminalWidth());
 }

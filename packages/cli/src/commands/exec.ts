@@ -1,8 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
+import { podName } from '../client/object-names.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { streamContainer } from './container-streams.ts';
+import { type StreamTarget, streamContainer } from './container-streams.ts';
 import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean };
@@ -24,9 +25,20 @@ export async function exec(
   const tty = options.tty === true && (stdin ? process.stdin.isTTY : process.stdout.isTTY);
   if (options.tty && !tty)
     printError(`podwright: standard ${stdin ? 'input' : 'output'} is no terminal, so the command gets none either`);
-  const pod = await findPod(new NodeClient(config.apiSocket), target.pod, options.namespace);
-  const { name, note } = chooseContainer(pod, options.container);
-  if (note !== undefined) printError(note);
   const call = { kind: 'exec', command: target.command } as const;
-  return streamContainer({ socketPath: config.apiSocket, pod, container: name }, { call, stdin, tty });
+  return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
+}
+
+/** Only for a container that is not named the pod must be known. */
+async function findTarget(
+  socketPath: string,
+  argument: string,
+  { namespace, container }: ExecOptions,
+): Promise<StreamTarget> {
+  if (container !== undefined)
+    return { socketPath, pod: { metadata: { namespace, name: podName(argument) } }, container };
+  const pod = await findPod(new NodeClient(socketPath), argument, namespace);
+  const { name, note } = chooseContainer(pod, undefined);
+  if (note !== undefined) printError(note);
+  return { socketPath, pod, container: name };
 }

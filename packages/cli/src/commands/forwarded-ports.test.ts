@@ -28,12 +28,17 @@ test('ports are read as kubectl reads them', () => {
   }
 });
 
-test('localhost is both of its addresses, the newer one if the host has it', () => {
+test('localhost is both of its addresses, the newer one if the host has it, and nothing is listened on twice', () => {
   const local = [
     { address: '127.0.0.1', optional: false },
     { address: '::1', optional: true },
   ];
   assert.deepEqual(parseAddresses('localhost'), local);
   assert.deepEqual(parseAddresses('localhost,10.0.0.1'), [...local, { address: '10.0.0.1', optional: false }]);
+  assert.deepEqual(parseAddresses('0.0.0.0,localhost,10.0.0.1,0.0.0.0'), [
+    { address: '0.0.0.0', optional: false },
+    { address: '::1', optional: true },
+  ]);
+  assert.deepEqual(parseAddresses('localhost,::'), [{ address: '::', optional: false }]);
   assert.throws(() => parseAddresses('example.com'), { code: 'invalid_argument' });
 });

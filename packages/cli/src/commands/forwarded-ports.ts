@@ -36,16 +36,24 @@ function refuse(text: string, why: string): PodwrightError {
 /** An address to listen on. `optional` ones may be missing: a host need not have IPv6. */
 export type ListenAddress = { address: string; optional: boolean };
 
-/** Reads `--address`: IP addresses and `localhost`, separated by commas. */
+/** Reads `--address`: IP addresses and `localhost`, separated by commas; those that others of them cover are left out. */
 export function parseAddresses(text: string): ListenAddress[] {
-  return text.split(',').flatMap((address): ListenAddress[] => {
-    if (address === 'localhost') {
-      return [
-        { address: '127.0.0.1', optional: false },
-        { address: '::1', optional: true },
-      ];
-    }
-    if (isIP(address) !== 0) return [{ address, optional: false }];
-    throw new PodwrightError('invalid_argument', `port-forward: "${address}" is no IP address, nor localhost`);
-  });
+  const all = text.split(',').flatMap(parseAddress);
+  const has = (address: string) => all.some((one) => one.address === address);
+  // a socket on :: takes connections over IPv4, too
+  const isCovered = (address: string) =>
+    address !== '::' && (has('::') || (isIP(address) === 4 && address !== '0.0.0.0' && has('0.0.0.0')));
+  const needed = all.filter(({ address }) => !isCovered(address));
+  return needed.filter(({ address }, index) => needed.findIndex((one) => one.address === address) === index);
+}
+
+function parseAddress(address: string): ListenAddress[] {
+  if (address === 'localhost') {
+    return [
+      { address: '127.0.0.1', optional: false },
+      { address: '::1', optional: true },
+    ];
+  }
+  if (isIP(address) !== 0) return [{ address, optional: false }];
+  throw new PodwrightError('invalid_argument', `port-forward: "${address}" is no IP address, nor localhost`);
 }

@@ -1,7 +1,7 @@
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, parseObjects } from '../client/object-names.ts';
-import { printValue } from '../output/object-format.ts';
+import { isTable, printValue } from '../output/object-format.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type PrintOptions, printName, sortedBy, TablePrinter } from './object-printer.ts';
@@ -27,7 +27,8 @@ export type Shown = {
 
 /** `podwright get TYPE[,TYPE…] [NAME…]`, `get TYPE/NAME…`. */
 export async function get(context: CommandContext, words: string[], options: GetOptions): Promise<void> {
-  const selection = parseObjects(words);
+  // kubectl's `all`: of what it means a lone node has pods
+  const selection = parseObjects(words[0] === 'all' ? ['pods', ...words.slice(1)] : words);
   if (selection.kinds.some(({ kind }) => kind === 'Image')) return getImages(context, selection, options);
   const { namespace, allNamespaces = false } = options;
   if (allNamespaces && selection.named.length > 0)
@@ -80,13 +81,17 @@ function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
 async function printObjects(objects: ApiObject[], { selection, columns, options, nothing }: Shown): Promise<void> {
   const { output } = options;
   if (output.type === 'name') return objects.forEach(printName);
-  if (output.type !== 'table' && output.type !== 'wide') {
+  if (!isTable(output)) {
     const single = selection.named.length === 1;
     if (single && objects.length === 0) return;
     const list = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects };
     return printValue(output, single ? objects[0] : list);
   }
-  const shown = selection.kinds.filter(({ kind }) => objects.some((object) => object.kind === kind));
+  if (output.type === 'custom-columns') new TablePrinter([], options).print(objects);
+  const shown =
+    output.type === 'custom-columns'
+      ? []
+      : selection.kinds.filter(({ kind }) => objects.some((object) => object.kind === kind));
   for (const [index, kind] of shown.entries()) {
     if (index > 0) print('');
     new TablePrinter(columns(kind), options).print(objects.filter((object) => object.kind === kind.kind));
@@ -96,11 +101,15 @@ async function printObjects(objects: ApiObject[], { selection, columns, options,
   else print(nothing);
 }
 
-function nothingFound(kinds: ObjectKind[], { namespace, allNamespaces, selector, fieldSelector }: GetOptions): string {
+/** What is said, with exit code 0, when a selection has no objects: kubectl's words, and which. */
+export function nothingFound(
+  kinds: ObjectKind[],
+  { namespace, allNamespaces, selector, fieldSelector }: Omit<GetOptions, keyof PrintOptions>,
+): string {
   const what = kinds.map(({ plural }) => plural).join(', ');
   const match = selector || fieldSelector ? ' match the selector' : '';
-  if (allNamespaces || kinds.every(({ namespaced }) => !namespaced)) return `no ${what}${match}`;
-  return `no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
+  if (allNamespaces || kinds.every(({ namespaced }) => !namespaced)) return `No resources found: no ${what}${match}`;
+  return `No resources found: no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
 }
 
 /** A table grows by a row a change; other formats print each object as it is now. */
@@ -128,7 +137,7 @@ async function watch(client: ObjectClient, { selection, columns, options }: Show
 }
 
 async function printChanged(objects: ApiObject[], table: TablePrinter, { output }: GetOptions): Promise<void> {
-  if (output.type === 'table' || output.type === 'wide') return table.print(objects);
+  if (isTable(output)) return table.print(objects);
   if (output.type === 'name') return objects.forEach(printName);
   for (const object of objects) {
     if (output.type === 'yaml') console.log('---');
@@ -143,10 +152,10 @@ async function getImages(
   { output }: GetOptions,
 ): Promise<void> {
   const { type } = output;
-  if (kinds.length > 1 || named.length > 0 || type === 'name' || type === 'jsonpath') {
+  if (kinds.length > 1 || named.length > 0 || type === 'name' || type === 'jsonpath' || type === 'custom-columns') {
     const message = "get images: all are listed, as a table or with -o wide, json or yaml; see also 'podwright images'";
     throw new PodwrightError('invalid_argument', message);
   }
   const { images } = await import('./images.ts');
-  return images(context, { output: type });
+  return images(context, { output: type === 'table' ? 'text' : type });
 }

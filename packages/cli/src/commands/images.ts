@@ -8,7 +8,7 @@ import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { namesOf, shortId } from './image-names.ts';
 
-export type ImagesOptions = { output: OutputFormat; quiet?: boolean; digests?: boolean };
+export type ImagesOptions = { output: OutputFormat | 'wide'; quiet?: boolean; digests?: boolean };
 
 /** `podwright images`. */
 export async function images(context: CommandContext, options: ImagesOptions): Promise<void> {

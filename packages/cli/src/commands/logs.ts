@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { errorMessage, linesOf, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { type LogOptions, NodeClient } from '../client/node-client.ts';
+import { POD } from '../client/object-names.ts';
 import { MAX_LOG_LINE_BYTES } from '../limits.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { nothingFound } from './get.ts';
 import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type LogsOptions = {
@@ -45,8 +47,9 @@ export async function logs(
   }
   const read = (source: Source) => client.log(source.pod.metadata, logQuery(source, options));
   const [only] = sources;
+  if (only === undefined) return 0;
   if (sources.length === 1 && !options.prefix) {
-    for await (const chunk of await read(only!)) await write(chunk);
+    for await (const chunk of await read(only)) await write(chunk);
     return 0;
   }
   const show = (source: Source) => showLines(source, { read, prefix: options.prefix ?? false });
@@ -97,8 +100,8 @@ async function findSources(
 
 async function selectPods(client: NodeClient, selector: string, namespace: string): Promise<Pod[]> {
   const pods = await client.pods({ namespace, labelSelector: selector });
-  if (pods.length > 0) return pods;
-  throw new PodwrightError('not_found', `no pod in namespace ${namespace} has the labels ${selector}`);
+  if (pods.length === 0) printError(nothingFound([POD], { namespace, selector }));
+  return pods;
 }
 
 /** What is asked of the node for one container's log; 0 as `since` or `limitBytes` is none, as with kubectl. */

@@ -5,13 +5,15 @@ import type { ObjectFormat } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { print } from '../output/terminal-text.ts';
-import { type Column, LABELS } from './object-tables.ts';
+import { type Column, LABELS, labelColumn, pathColumn } from './object-tables.ts';
 
 /** How a list of objects is printed. */
 export type PrintOptions = {
   output: ObjectFormat;
   headers: boolean;
   showLabels?: boolean;
+  /** A column each. */
+  labelColumns?: string[];
 };
 
 /** Prints objects of one kind as a table, and those that come later as more rows of it. */
@@ -23,8 +25,7 @@ export class TablePrinter {
   #headersDue: boolean;
 
   constructor(columns: Column[], options: PrintOptions) {
-    const shown = columns.filter(({ wide }) => wide !== true || options.output.type === 'wide');
-    this.#columns = options.showLabels ? [...shown, LABELS] : shown;
+    this.#columns = shownColumns(columns, options);
     this.#options = options;
     this.#widest = this.#columns.map(() => '');
     this.#headersDue = options.headers;
@@ -46,6 +47,14 @@ export class TablePrinter {
     print([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
     this.#headersDue = false;
   }
+}
+
+function shownColumns(columns: Column[], { output, showLabels, labelColumns = [] }: PrintOptions): Column[] {
+  const shown =
+    output.type === 'custom-columns'
+      ? output.columns.map(pathColumn)
+      : columns.filter(({ wide }) => wide !== true || output.type === 'wide');
+  return [...shown, ...labelColumns.map(labelColumn), ...(showLabels ? [LABELS] : [])];
 }
 
 /** `pod/web`, with the group of a kind that is not of the core: what `-o name` prints and other commands take. */

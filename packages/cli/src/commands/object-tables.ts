@@ -1,6 +1,8 @@
 import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectKind } from '../client/object-names.ts';
+import { valuesAt, valueText } from '../output/jsonpath.ts';
+import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
 
@@ -89,6 +91,14 @@ export const LABELS = column('LABELS', ({ metadata: { labels = {} } }) => {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return pairs.length === 0 ? '<none>' : pairs.join(',');
 });
+
+/** kubectl's `-L`: the value of one label. */
+export const labelColumn = (label: string): Column =>
+  column(label.split('/').at(-1)!.toUpperCase(), ({ metadata: { labels = {} } }) => labels[label] ?? '');
+
+/** A column of `-o custom-columns`. */
+export const pathColumn = ({ title, path }: { title: string; path: PathStep[] }): Column =>
+  column(title, (object) => valuesAt(path, object).map(valueText).join(',') || '<none>');
 
 function ageOf(object: ApiObject, nowMs: number): string {
   const startTime = object.kind === 'Pod' ? object.status?.startTime : undefined;

@@ -1,4 +1,4 @@
-import { didYouMean, isNotFound, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
@@ -6,29 +6,9 @@ import { podName } from '../client/object-names.ts';
 /** What kubectl reads for the container that commands take when none is named. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
-/** The pod that an argument names. `not_found` says in which namespace one of this name is, or which name was probably meant. */
-export async function findPod(client: NodeClient, argument: string, namespace: string): Promise<Pod> {
-  const name = podName(argument);
-  try {
-    return await client.pod(namespace, name);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new PodwrightError(
-      'not_found',
-      `there is no pod ${name} in namespace ${namespace}${await hint(client, name)}`,
-    );
-  }
-}
-
-async function hint(client: NodeClient, name: string): Promise<string> {
-  const pods = await client.pods();
-  const elsewhere = pods.find(({ metadata }) => metadata.name === name);
-  if (elsewhere !== undefined)
-    return `; ${elsewhere.metadata.namespace} has one: add -n ${elsewhere.metadata.namespace}`;
-  return didYouMean(
-    name,
-    pods.map(({ metadata }) => metadata.name),
-  );
+/** The pod that an argument names: `web` or `pod/web`. */
+export function findPod(client: NodeClient, argument: string, namespace: string): Promise<Pod> {
+  return client.pod(namespace, podName(argument));
 }
 
 /**

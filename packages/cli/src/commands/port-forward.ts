@@ -39,8 +39,9 @@ async function followPod(
   const { name, uid } = pod.metadata;
   let address = pod.status?.podIP;
   try {
-    for await (const { type, object } of client.watchPods(signal)) {
-      if (object.metadata.uid !== uid) continue;
+    for await (const change of client.watchPods(signal)) {
+      if (change.type === 'listed' || change.object.metadata.uid !== uid) continue;
+      const { type, object } = change;
       const { phase, podIP } = object.status ?? {};
       const ended = phase === 'Succeeded' || phase === 'Failed';
       if (type === 'DELETED' || (ended && object.metadata.deletionTimestamp)) return `pod ${name} was deleted`;

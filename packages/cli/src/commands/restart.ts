@@ -17,8 +17,9 @@ export async function restart({ config }: CommandContext, argument: string, opti
   if (!options.wait) return print(`pod ${name}: restarting ${containers.join(', ')}`);
   const waiting = new Set(containers);
   using signal = withTimeout(undefined, removalTimeoutMs([before], { gracePeriodSeconds: undefined }), 'restart');
-  for await (const { type, object } of client.watchPods(signal)) {
-    if (object.metadata.uid !== before.metadata.uid) continue;
+  for await (const change of client.watchPods(signal)) {
+    if (change.type === 'listed' || change.object.metadata.uid !== before.metadata.uid) continue;
+    const { type, object } = change;
     if (type === 'DELETED') throw new PodwrightError('aborted', `restart pod ${name}: it was deleted meanwhile`);
     for (const container of waiting) {
       if (!hasRestarted(before, object, container)) continue;

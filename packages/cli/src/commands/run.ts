@@ -1,13 +1,12 @@
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
-import { NodeClient } from '../client/node-client.ts';
-import { type EnsuredNode, ensureNode, stopNode } from '../daemon/ensure-node.ts';
-import { LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS } from '../limits.ts';
+import { type EnsuredNode, ensureNode, findNode, stopNode } from '../daemon/ensure-node.ts';
+import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS, STEADY_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
-import { print, printError } from '../output/terminal-text.ts';
+import { print, printError, printProse } from '../output/terminal-text.ts';
 import { Interrupted, type Interrupts, listenForInterrupts, TimedOut, timeoutSignal } from '../run/interrupt.ts';
 import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
@@ -16,7 +15,7 @@ import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
-import { allowReplacing, tellStood } from '../run/replacing.ts';
+import { applyWithConsent, tellStood } from '../run/replacing.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -33,10 +32,11 @@ export type RunOptions = ManifestOptions & {
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const names = manifestNames('run', files, options);
+  const found = findNode(context.config);
   const manifests = await readRunnable(names, options);
-  if (options.dryRun) return dryRun(new NodeClient(context.config.apiSocket), manifests);
+  if (options.dryRun) return dryRun(found.client, manifests);
   const interrupts = listenForInterrupts();
-  const node = await ensureNode(context.config, context.configArgs);
+  const node = await ensureNode(found, context.config, context.configArgs);
   try {
     const program = ['podwright', ...context.configArgs].join(' ');
     const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
@@ -84,9 +84,7 @@ async function begin({ text, decoded }: Manifests, { node, options, names, inter
   const signal = interrupts.first;
   signal.throwIfAborted();
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && !names.includes('-');
-  await allowReplacing(text, { client: node.client, force: options.force ?? false, canAsk, signal });
-  signal.throwIfAborted();
-  const applied = await node.client.apply(text);
+  const applied = await applyWithConsent(text, { client: node.client, force: options.force ?? false, canAsk, signal });
   printNotes(applied.findings, decoded);
   const session = new RunSession(node.client, applied);
   if (!options.detach) tellStood(session.stood);
@@ -145,20 +143,30 @@ async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
 async function untilEnd(course: ShownCourse): Promise<Ending> {
   const { session, options, view, logs, interrupts } = course;
   const inTime = AbortSignal.any([interrupts.first, timeoutSignal(options.timeout)]);
-  await session.settled(inTime);
+  await session.settled(inTime, options.detach ? DETACHED_STEADY_MS : STEADY_MS);
   view.settle();
   const pods = () => [...session.pods.values()];
   print(podTable(pods(), session.tookMs, terminalWidth()));
   if (options.detach) return leaveRunning(course);
   const explained = pods().every(isEnded) ? [] : pods().filter((pod) => !isWell(pod));
   await explain(course, explained);
-  await session.ended(options.once ? inTime : interrupts.first);
+  await session.ended(options.once ? inTime : AbortSignal.any([interrupts.first, whenNotWell(inTime, pods)]));
   if (logs !== undefined) await drain(logs);
   for (const pod of session.taken) printError(`${podLabel(pod)}: deleted by another command before it had ended`);
   const known = new Set([...explained, ...session.taken].map(({ metadata }) => metadata.uid));
   const failed = pods().filter(({ metadata, status }) => status?.phase === 'Failed' && !known.has(metadata.uid));
   await explain(course, failed);
   return { exitCode: session.exitCode(), early: false, keep: false };
+}
+
+/** A time-out counts for pods that were ready before as well: those that crash again and again are so for a while. */
+function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
+  const late = new AbortController();
+  const look = () => {
+    if (pods().some((pod) => !isWell(pod) && !isEnded(pod))) late.abort(inTime.reason);
+  };
+  inTime.addEventListener('abort', look, { once: true });
+  return late.signal;
 }
 
 /** For those that wait; what is wrong is told now, as nobody looks on. */
@@ -175,7 +183,7 @@ function tellRunning(pods: Pod[]): void {
   const running = pods.filter((pod) => !isEnded(pod)).length;
   if (running === 0) return;
   const go = `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'}`;
-  print(`${go} on running; see 'podwright ps', 'podwright logs', 'podwright delete', 'podwright stop'`);
+  printProse(`${go} on running; see 'podwright ps', 'podwright logs', 'podwright delete', 'podwright stop'`);
 }
 
 /** A time-out, a signal, or a failure; when the node has gone nothing can be asked of it. */
@@ -205,11 +213,10 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
   for (const pod of pods) {
     const keeps = options.detach || !session.isMade(pod);
-    const advice = keeps
-      ? undefined
-      : `${program} run --detach ${names.join(' ')} keeps it; then ${program} describe ${pod.metadata.name}`;
+    const keptBy = keeps ? undefined : `run --detach ${names.join(' ')}`;
     const warning = warnings.get(pod.metadata.uid);
-    console.error(await explainTrouble(pod, { client: node.client, program, warning, advice, signal }));
+    const width = terminalWidth(process.stderr);
+    console.error(await explainTrouble(pod, { client: node.client, program, warning, keptBy, signal, width }));
   }
 }
 
@@ -240,7 +247,7 @@ async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> 
   if (others === undefined) return;
   if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
   if (options.detach) return;
-  print(
+  printProse(
     `the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them, 'podwright stop' ends it`,
   );
 }

@@ -2,8 +2,10 @@ import { errorCode } from '@podwright/base';
 import type { NodeInfo, Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
+import { wrapText } from '../output/wrap.ts';
 import { podStatusReason } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
@@ -23,7 +25,9 @@ type NodeStatus =
 /** `podwright status`: returns 3 when no node runs. */
 export async function status({ config }: CommandContext, options: StatusOptions): Promise<number> {
   const found = await nodeStatus(config);
-  await printAs(options.output, found, () => (found.running ? table(found) : notRunning(found)));
+  await printAs(options.output, found, () =>
+    wrapText(found.running ? table(found) : notRunning(found), terminalWidth()),
+  );
   return found.running ? 0 : NOT_RUNNING;
 }
 

@@ -3,6 +3,7 @@ import { type NodeObject, quantityMilliValue, quantityValue } from '@podwright/k
 import { ObjectClient, type PodUsage, type Usage } from '../client/object-client.ts';
 import { kindOfWord, POD } from '../client/object-names.ts';
 import { TOP_PERIOD_MS } from '../limits.ts';
+import { Picture } from '../output/picture.ts';
 import { renderTable } from '../output/table.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
 import { escapeTerminal, print, printError } from '../output/terminal-text.ts';
@@ -33,24 +34,18 @@ export async function top(
     throw new PodwrightError('invalid_argument', `top ${type}: 'top pods' and 'top node' are what there is`);
   const client = new ObjectClient(config.apiSocket);
   const look = () => (kind === 'Node' ? nodeTable(client, options) : podTable(client, name, options));
-  if (!options.watch) return print(await look());
-  let drawn = 0;
+  if (!options.watch) {
+    const text = await look();
+    return text === '' ? undefined : print(text);
+  }
+  const picture = canRedraw(process.stdout) ? new Picture(process.stdout) : undefined;
   for (;;) {
-    drawn = redraw(await look(), drawn);
+    const text = await look();
+    const lines = text.split('\n').slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
+    if (picture === undefined) print(text);
+    else picture.draw(lines.map(escapeTerminal));
     await sleep(TOP_PERIOD_MS);
   }
-}
-
-/** On a terminal in the place of what was drawn before, cut at its height; returns how many lines that are. */
-function redraw(text: string, drawnBefore: number): number {
-  if (!canRedraw(process.stdout)) {
-    print(text);
-    return 0;
-  }
-  const lines = text.split('\n').slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
-  const back = drawnBefore > 0 ? `\x1b[${drawnBefore}A\x1b[J` : '';
-  process.stdout.write(`${back}${escapeTerminal(lines.join('\n'))}\n`);
-  return lines.length;
 }
 
 async function podTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {

@@ -7,6 +7,9 @@ import {
   type KubeletServerConfiguration,
   quantityMilliValue,
   quantityValue,
+  type ReservedCgroup,
+  type ResourcePolicy,
+  type SystemReserved,
 } from '@podwright/kubelet';
 
 type Setter = (options: KubeletOptions, configuration: KubeletConfiguration) => Partial<KubeletOptions>;
@@ -102,11 +105,28 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
         memoryBytes: sum(systemReserved.memoryBytes, more.memoryBytes),
         pids: sum(systemReserved.pids, more.pids),
         cpuMillis: systemReserved.cpuMillis + more.cpuMillis,
+        ephemeralStorageBytes: systemReserved.ephemeralStorageBytes + more.ephemeralStorageBytes,
       },
     };
   },
-  enforceNodeAllocatable: (_, { enforceNodeAllocatable: kinds }) => ({
-    enforceNodeAllocatable: kinds.includes('pods'),
+  enforceNodeAllocatable: (_, configuration) => ({
+    enforceNodeAllocatable: configuration.enforceNodeAllocatable.includes('pods'),
+    reservedCgroups: reservedCgroups(configuration),
+  }),
+  cpuCFSQuota: resourcePolicy(({ cpuCFSQuota }) => ({ cpuCfsQuota: cpuCFSQuota })),
+  cpuCFSQuotaPeriod: resourcePolicy(({ cpuCFSQuotaPeriod }) => ({
+    cpuCfsQuotaPeriodMicros: Math.round(cpuCFSQuotaPeriod * 1000),
+  })),
+  singleProcessOOMKill: resourcePolicy(({ singleProcessOOMKill: single }) =>
+    single === undefined ? {} : { singleProcessOomKill: single },
+  ),
+  'memorySwap.swapBehavior': resourcePolicy((configuration) => ({
+    swapBehavior: configuration['memorySwap.swapBehavior'] === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap',
+  })),
+  featureGates: resourcePolicy(({ featureGates, memoryThrottlingFactor, memoryReservationPolicy }) => {
+    if (!isOn(featureGates, 'MemoryQoS')) return {};
+    const reservation = memoryReservationPolicy === 'TieredReservation' ? 'TieredReservation' : 'None';
+    return { memoryQos: { throttlingFactor: memoryThrottlingFactor, reservation } };
   }),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
   'tracing.endpoint': (_, configuration) => ({ tracing: tracingOf(configuration) }),
@@ -177,8 +197,44 @@ export function serverOf(configuration: KubeletConfiguration, rootDir: string): 
   };
 }
 
-function reserve({ memory = '0', pid = '0', cpu = '0' }: Record<string, string>) {
+/** A setter of a part of how containers are held to what they ask for. */
+function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>): Setter {
+  return ({ containerResources }, configuration) => ({
+    containerResources: { ...containerResources, ...policyOf(configuration) },
+  });
+}
+
+type ReservedOwner = Pick<ReservedCgroup, 'owner' | 'cgroup'> & { amounts: Record<string, string> };
+
+const isOn = (gates: Record<string, boolean>, name: string) => gates[name] === true;
+
+function reservedCgroups(configuration: KubeletConfiguration): ReservedCgroup[] {
+  const { enforceNodeAllocatable: kinds, systemReserved, kubeReserved } = configuration;
+  const owners = [
+    { owner: 'System', cgroup: configuration.systemReservedCgroup, amounts: systemReserved },
+    { owner: 'Kube', cgroup: configuration.kubeReservedCgroup, amounts: kubeReserved },
+  ] as const;
+  return owners.flatMap(({ owner, cgroup, amounts }: ReservedOwner) => {
+    const kind = kinds.find((one) => one.startsWith(`${owner.toLowerCase()}-reserved`));
+    if (kind === undefined) return [];
+    const { memoryBytes, pids, cpuMillis } = reserve(amounts);
+    const given = {
+      ...(amounts.cpu === undefined ? {} : { milliCpu: cpuMillis }),
+      ...(amounts.memory === undefined ? {} : { memoryBytes }),
+      ...(amounts.pid === undefined ? {} : { pids }),
+    };
+    return [{ owner, cgroup, ...given, compressibleOnly: kind.endsWith('-compressible') }];
+  });
+}
+
+function reserve({
+  memory = '0',
+  pid = '0',
+  cpu = '0',
+  'ephemeral-storage': storage = '0',
+}: Record<string, string>): SystemReserved & { memoryBytes: number; pids: number } {
   return {
+    ephemeralStorageBytes: Number(quantityValue(storage)),
     memoryBytes: Number(quantityValue(memory)),
     pids: Number(quantityValue(pid)),
     cpuMillis: Number(quantityMilliValue(cpu)),

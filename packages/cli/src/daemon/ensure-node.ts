@@ -20,11 +20,24 @@ import { DAEMON_FLAGS } from './daemon-flags.ts';
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** Connects to the node of this configuration; starts its daemon when none answers. `configArgs` are the flags that select it. */
-export async function ensureNode(config: NodePaths, configArgs: string[]): Promise<EnsuredNode> {
+/** Asks whether the node of this configuration runs: what follows can be prepared meanwhile. */
+export function findNode(config: NodePaths): FoundNode {
   const client = new NodeClient(config.apiSocket);
+  const answering = answers(client);
+  answering.catch(() => undefined); // told to who waits for it, if anybody does
+  return { client, answering };
+}
+
+export type FoundNode = { client: NodeClient; answering: Promise<boolean> };
+
+/** Starts the daemon of this configuration when none answers. `configArgs` are the flags that select it. */
+export async function ensureNode(
+  { client, answering }: FoundNode,
+  config: NodePaths,
+  configArgs: string[],
+): Promise<EnsuredNode> {
   const logFile = join(config.root, 'node.log');
-  if (await answers(client)) return { client, started: false, logFile };
+  if (await answering) return { client, started: false, logFile };
   if (process.getuid?.() !== 0) {
     throw new PodwrightError(
       'permission_denied',

@@ -7,6 +7,7 @@ import {
   type KubeletServerOptions,
   kubeletOptions,
   kubeletServerOptions,
+  NOTHING_RESERVED,
   quantityValue,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -33,7 +34,7 @@ export type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimi
 export const UPSTREAM_PROTECTION: PodProtection = {
   seccompDefault: false,
   podPidsLimit: -1,
-  systemReserved: { memoryBytes: 0, pids: 0, cpuMillis: 0 },
+  systemReserved: NOTHING_RESERVED,
 };
 
 /**
@@ -43,7 +44,7 @@ export const UPSTREAM_PROTECTION: PodProtection = {
 export const LONE_NODE_PROTECTION: PodProtection = {
   seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
   podPidsLimit: 4096,
-  systemReserved: { memoryBytes: 'auto', pids: 'auto', cpuMillis: 0 },
+  systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
 };
 
 /** The kubelet's share of a node's settings. */
@@ -69,9 +70,9 @@ export function kubeletOptionsOf(config: NodeConfig, { protection, ...runtime }:
     seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
     podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
     systemReserved: {
+      ...NOTHING_RESERVED,
       memoryBytes: reservedMemory(kubelet.system_reserved.memory) ?? protection.systemReserved.memoryBytes,
       pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
-      cpuMillis: 0,
     },
     enforceNodeAllocatable: kubelet.enforce_node_allocatable,
     images: {

@@ -67,7 +67,12 @@ test('flags lie over our own file, too', async () => {
   );
   const options = await optionsOf({ flags: { config }, args: ['--max-pods=6', '--kube-reserved=memory=1Gi,cpu=500m'] });
   assert.deepEqual([options.maxPods, options.clusterDomain], [6, 'a']);
-  assert.deepEqual(options.systemReserved, { memoryBytes: 2 * 2 ** 30, pids: 0, cpuMillis: 500 });
+  assert.deepEqual(options.systemReserved, {
+    memoryBytes: 2 * 2 ** 30,
+    pids: 0,
+    cpuMillis: 500,
+    ephemeralStorageBytes: 0,
+  });
 });
 
 type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
@@ -127,10 +132,34 @@ const CHANGES: Change[] = [
   ],
   ['cgroupDriver: systemd', '--cgroup-driver=systemd', (of) => of.cgroupDriverFallback, 'systemd'],
   [
-    'systemReserved: {memory: 1Ki, pid: "3", cpu: "1"}',
-    '--system-reserved=memory=1Ki,pid=3,cpu=1',
+    'systemReserved: {memory: 1Ki, pid: "3", cpu: "1", ephemeral-storage: 2Ki}',
+    '--system-reserved=memory=1Ki,pid=3,cpu=1,ephemeral-storage=2Ki',
     (of) => of.systemReserved,
-    { memoryBytes: 1024, pids: 3, cpuMillis: 1000 },
+    { memoryBytes: 1024, pids: 3, cpuMillis: 1000, ephemeralStorageBytes: 2048 },
+  ],
+  [
+    '{enforceNodeAllocatable: [pods,system-reserved,kube-reserved-compressible], systemReservedCgroup: /s, kubeReservedCgroup: /k, systemReserved: {memory: 1Ki}, kubeReserved: {cpu: "1"}}',
+    '--enforce-node-allocatable=pods,system-reserved,kube-reserved-compressible --system-reserved-cgroup=/s --kube-reserved-cgroup=/k --system-reserved=memory=1Ki --kube-reserved=cpu=1',
+    (of) => of.reservedCgroups,
+    [
+      { owner: 'System', cgroup: '/s', memoryBytes: 1024, compressibleOnly: false },
+      { owner: 'Kube', cgroup: '/k', milliCpu: 1000, compressibleOnly: true },
+    ],
+  ],
+  ['cpuCFSQuota: false', '--cpu-cfs-quota=false', (of) => of.containerResources.cpuCfsQuota, false],
+  [
+    'cpuCFSQuotaPeriod: 1500us',
+    '--cpu-cfs-quota-period=1500us',
+    (of) => of.containerResources.cpuCfsQuotaPeriodMicros,
+    1500,
+  ],
+  ['memorySwap: {swapBehavior: LimitedSwap}', '', (of) => of.containerResources.swapBehavior, 'LimitedSwap'],
+  ['singleProcessOOMKill: true', '', (of) => of.containerResources.singleProcessOomKill, true],
+  [
+    '{featureGates: {MemoryQoS: true}, memoryThrottlingFactor: 0.5, memoryReservationPolicy: TieredReservation}',
+    '',
+    (of) => of.containerResources.memoryQos,
+    { throttlingFactor: 0.5, reservation: 'TieredReservation' },
   ],
   ['kubeReserved: {memory: 1Ki}', '--kube-reserved=memory=1Ki', (of) => of.systemReserved.memoryBytes, 1024],
   ['enforceNodeAllocatable: [none]', '--enforce-node-allocatable=none', (of) => of.enforceNodeAllocatable, false],

@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { Command } from 'commander';
+import { printProse } from '../output/terminal-text.ts';
 import { settingsText } from './settings.ts';
 import { TOPICS } from './topics.ts';
 
@@ -12,10 +13,9 @@ export const TOPIC_NAMES = [...Object.keys(TOPICS), SETTINGS];
 /** `podwright help [TOPIC]`: a topic, a command, or the first page. */
 export function showHelp(program: Command, topic: string | undefined): void {
   const command = program.commands.find((one) => one.name() === topic || one.aliases().includes(topic ?? ''));
-  if (topic === undefined) process.stdout.write(program.helpInformation());
-  else if (topic === SETTINGS)
-    console.log(`Options of every command; the file has more keys.\n\n${settingsText(program)}`);
-  else if (TOPICS[topic] !== undefined) process.stdout.write(TOPICS[topic].text);
+  if (topic === undefined) print(program.helpInformation());
+  else if (topic === SETTINGS) print(`Options of every command; the file has more keys.\n\n${settingsText(program)}`);
+  else if (TOPICS[topic] !== undefined) print(TOPICS[topic].text);
   else if (command !== undefined) command.outputHelp();
   else {
     throw new PodwrightError(
@@ -24,3 +24,5 @@ export function showHelp(program: Command, topic: string | undefined): void {
     );
   }
 }
+
+const print = (text: string) => printProse(text.trimEnd());

@@ -1,6 +1,7 @@
 import { errorCode, PodwrightError } from '@podwright/base';
 import type { NodeClient } from '../client/node-client.ts';
 import { print, printError } from '../output/terminal-text.ts';
+import { doneLine } from './done-line.ts';
 import { findingLine, placeFindings } from './findings.ts';
 import type { Manifests } from './read-manifests.ts';
 
@@ -10,8 +11,7 @@ export async function dryRun(client: NodeClient, { text, decoded }: Manifests): 
     if (errorCode(error) !== 'unavailable') throw error;
     throw new PodwrightError('unavailable', "no node is running that could tell; 'podwright check' needs none");
   });
-  for (const { kind, namespace, name, action } of objects)
-    print(`${kind.toLowerCase()} ${namespace}/${name} ${action} (dry run)`);
+  for (const object of objects) print(`${doneLine(object)} (dry run)`);
   const placed = placeFindings(findings, decoded);
   for (const finding of placed) printError(`${finding.severity}: ${findingLine(finding)}`);
   return placed.some(({ severity }) => severity === 'problem') ? 1 : 0;

@@ -38,7 +38,8 @@ export async function readManifests(names: readonly string[], options: ManifestO
   return { text: textOf(decoded), objects, decoded };
 }
 
-function textOf({ objects }: DecodedManifest): string {
+/** What a node gets of manifests. Throws `invalid_argument` for what is too large. */
+export function textOf({ objects }: DecodedManifest): string {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects.map(({ object }) => object) });
   if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;
   throw new PodwrightError(

@@ -1,11 +1,15 @@
 import { errorMessage } from '@podwright/base';
 import { InvalidArgumentError } from 'commander';
 import { renderJsonPath } from './jsonpath.ts';
-import { parseTemplate } from './jsonpath-parser.ts';
+import { type PathStep, parsePath, parseTemplate } from './jsonpath-parser.ts';
 import { escapeTerminal, print, terminalJson } from './terminal-text.ts';
 
 /** How objects of the API are shown: `-o`. */
-export type ObjectFormat = { type: 'table' } | { type: 'wide' } | { type: 'name' } | ValueFormat;
+export type ObjectFormat = TableFormat | { type: 'name' } | ValueFormat;
+export type TableFormat =
+  | { type: 'table' }
+  | { type: 'wide' }
+  | { type: 'custom-columns'; columns: { title: string; path: PathStep[] }[] };
 /** Those that need no more than the value. */
 export type ValueFormat = { type: 'json' } | { type: 'yaml' } | { type: 'jsonpath'; template: string };
 
@@ -13,10 +17,12 @@ export type ValueFormat = { type: 'json' } | { type: 'yaml' } | { type: 'jsonpat
 export function parseObjectFormat(value: string): ObjectFormat {
   if (value === 'json' || value === 'yaml') return { type: value };
   if (value === 'wide' || value === 'name') return { type: value };
+  const columns = /^custom-columns=(.*)$/s.exec(value)?.[1];
+  if (columns !== undefined) return { type: 'custom-columns', columns: columns.split(',').map(parseColumn) };
   const template = /^jsonpath=(.*)$/s.exec(value)?.[1];
   if (template === undefined) {
-    const form = value === 'jsonpath' ? `: write -o jsonpath='{.items[*].metadata.name}'` : '';
-    throw new InvalidArgumentError(`"${value}" is not one of wide, json, yaml, name, jsonpath=TEMPLATE${form}`);
+    const forms = `wide, json, yaml, name, jsonpath='{.items[*].metadata.name}', custom-columns=NAME:.metadata.name`;
+    throw new InvalidArgumentError(`must be such as ${forms}`);
   }
   try {
     parseTemplate(template);
@@ -24,6 +30,21 @@ export function parseObjectFormat(value: string): ObjectFormat {
     throw new InvalidArgumentError(errorMessage(error));
   }
   return { type: 'jsonpath', template };
+}
+
+/** Whether objects are rows of a table. */
+export const isTable = (format: ObjectFormat): format is TableFormat =>
+  format.type === 'table' || format.type === 'wide' || format.type === 'custom-columns';
+
+/** Reads `TITLE:PATH`; the path may do without braces and its first dot, as with kubectl. */
+function parseColumn(text: string): { title: string; path: PathStep[] } {
+  const [, title, path] = /^([^:]+):(.+)$/s.exec(text) ?? [];
+  if (title === undefined) throw new InvalidArgumentError(`"${text}" is not TITLE:PATH, such as NAME:.metadata.name`);
+  try {
+    return { title, path: parsePath(path!) };
+  } catch (error) {
+    throw new InvalidArgumentError(errorMessage(error));
+  }
 }
 
 /**

@@ -1,3 +1,6 @@
+import { terminalWidth } from './terminal.ts';
+import { wrapText } from './wrap.ts';
+
 /**
  * What a terminal acts on instead of showing it: control characters other than tab and line feed, those that turn the direction of
  * the text (UAX 9), and line separators.
@@ -39,12 +42,17 @@ export function bigintAsNumber(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** Prints lines of text from outside. */
+/** Prints lines of text from outside, as they are. */
 export function print(text: string): void {
   console.log(escapeTerminal(text));
 }
 
-/** Prints lines of text from outside to standard error. */
+/** Prints sentences, which may have text from outside; on a terminal they are broken between words. */
+export function printProse(text: string): void {
+  console.log(wrapText(escapeTerminal(text), terminalWidth()));
+}
+
+/** The same to standard error. */
 export function printError(text: string): void {
-  console.error(escapeTerminal(text));
+  console.error(wrapText(escapeTerminal(text), terminalWidth(process.stderr)));
 }

@@ -1,15 +1,16 @@
 import { constants } from 'node:os';
 import { isErrno } from '@podwright/base';
-import { printError } from '../output/terminal-text.ts';
+import { tellOutputFailed } from '../output/standard-output.ts';
+import { canRedraw } from '../output/terminal.ts';
 
 /** The reason of an aborted signal when a person pressed Ctrl-C, the process was asked to end, or nobody reads its output any more. */
 export class Interrupted extends Error {
-  /** What a shell shows of a process that the signal ended. */
   readonly exitCode: number;
 
-  constructor(signalName: NodeJS.Signals) {
-    super(`interrupted by ${signalName}`);
-    this.exitCode = 128 + constants.signals[signalName];
+  /** The default is what a shell shows of a process that the signal ended. */
+  constructor(by: NodeJS.Signals, exitCode: number = 128 + constants.signals[by]) {
+    super(`interrupted by ${by}`);
+    this.exitCode = exitCode;
   }
 }
 
@@ -34,11 +35,16 @@ export function listenForInterrupts(): Interrupts {
   const first = new AbortController();
   const again = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(name, () => (first.signal.aborted ? again : first).abort(new Interrupted(name)));
+    process.on(name, () => {
+      // what the terminal shows of Ctrl-C is no beginning of a sentence
+      if (name === 'SIGINT' && canRedraw(process.stderr)) process.stderr.write('\r\x1b[K');
+      (first.signal.aborted ? again : first).abort(new Interrupted(name));
+    });
   process.stdout.removeAllListeners('error'); // the one that exits
   process.stdout.on('error', (error) => {
-    if (!first.signal.aborted && !isErrno(error, 'EPIPE')) printError(`podwright: write the output: ${error.message}`);
-    first.abort(new Interrupted('SIGPIPE'));
+    const closed = isErrno(error, 'EPIPE');
+    if (!first.signal.aborted && !closed) tellOutputFailed(error);
+    first.abort(new Interrupted('SIGPIPE', closed ? undefined : 1));
   });
   process.stderr.on('error', () => undefined);
   return { first: first.signal, again: again.signal };

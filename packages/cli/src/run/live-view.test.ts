@@ -97,3 +97,15 @@ test('once the pods are ready a change is a line', () => {
   shown.pod(podOf({ containers: [status('a', { terminated: { exitCode: 3, reason: 'Error' } })] }));
   assert.match(screen.shown.slice(before).join('\n'), /^ +\d+\.\d\ds {2}web\/a: Error \(exit code 3\)$/);
 });
+
+test('after Ctrl-Z and fg the picture begins anew below what the shell wrote', async () => {
+  const { screen, view: shown } = view();
+  shown.pod(waiting);
+  await drawn();
+  screen.write('[1]+ Stopped\n$ fg\n');
+  process.emit('SIGCONT');
+  await drawn();
+  shown.settle();
+  assert.deepEqual(screen.shown.slice(2, 4), ['[1]+ Stopped', '$ fg']);
+  assert.equal(screen.shown.length, 6);
+});

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
+import { Picture } from '../output/picture.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { fit } from '../output/text-width.ts';
 import { formatDuration } from '../output/units.ts';
@@ -25,14 +26,14 @@ export class TerminalView implements RunView {
   readonly #after: PlainView;
   #held: string[] = [];
   #heldCharacters = 0;
-  /** Of each line of the picture, its length. */
-  #drawn: number[] = [];
+  readonly #picture: Picture;
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
     this.#after = new PlainView(out, { quiet: true });
+    this.#picture = new Picture(out, () => this.#schedule());
   }
 
   pod(pod: Pod): void {
@@ -69,6 +70,7 @@ export class TerminalView implements RunView {
     clearTimeout(this.#timer);
     this.#draw();
     this.#settled = true;
+    this.#picture[Symbol.dispose]();
     this.#after.settle();
   }
 
@@ -80,33 +82,21 @@ export class TerminalView implements RunView {
     }, DRAW_INTERVAL_MS);
   }
 
-  /** In one piece, so that nothing flickers. */
   #draw(): void {
-    const width = this.#out.columns || 80;
-    const above = this.#held.map((line) => `${line}\n`).join('');
-    const picture = this.#picture(width);
-    this.#out.write(this.#erasure(width) + above + picture.map(({ styled }) => `${styled}\n`).join(''));
-    this.#drawn = picture.map(({ length }) => length);
+    this.#picture.draw(this.#lines(this.#out.columns || 80), this.#held.map((line) => `${line}\n`).join(''));
     this.#held = [];
     this.#heldCharacters = 0;
   }
 
-  /** From the first column: the terminal shows `^C` where the cursor is. A terminal that became narrower wraps lines. */
-  #erasure(width: number): string {
-    const rows = this.#drawn.reduce((sum, length) => sum + Math.max(1, Math.ceil(length / width)), 0);
-    return rows === 0 ? '' : `\r\x1b[${rows}A\x1b[0J`;
-  }
-
-  #picture(width: number): { styled: string; length: number }[] {
+  #lines(width: number): string[] {
     const lines: { text: string; tone: 'bold' | (typeof TONES)[ContainerRow['tone']] | 'reset' }[] = [];
     for (const pod of this.#pods.values()) lines.push(...this.#podLines(pod));
     for (const transfer of this.#transfers.values()) {
       if (transfer.phase !== 'done') lines.push({ text: `  image ${describeTransfer(transfer)}`, tone: 'reset' });
     }
-    return lines.slice(0, Math.max(1, (this.#out.rows || 24) - 2)).map(({ text, tone }) => {
-      const fitted = fit(escapeLine(text), width);
-      return { styled: styleText(tone, fitted, { stream: this.#out }), length: fitted.length };
-    });
+    return lines
+      .slice(0, Math.max(1, (this.#out.rows || 24) - 2))
+      .map(({ text, tone }) => styleText(tone, fit(escapeLine(text), width), { stream: this.#out }));
   }
 
   #podLines(pod: Pod) {

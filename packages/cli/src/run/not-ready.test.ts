@@ -31,20 +31,21 @@ test('a pod is in trouble once something has gone wrong, not while it comes up',
   check(podOf({ containers: [], phase: 'Failed', reason: 'NodePorts' }), true);
 });
 
-async function paragraph(pod: Pod, lines: string[], more: { advice?: string; warning?: string } = {}) {
+async function paragraph(pod: Pod, lines: string[], more: { keptBy?: string; warning?: string; width?: number } = {}) {
   const log = async (_pod: object, { tailLines }: LogOptions) => {
     const text = lines.slice(-tailLines!).map((line) => `${line}\n`);
     return (async function* () {
       yield Buffer.from(text.join(''));
     })();
   };
-  const { advice, warning } = more;
+  const { keptBy, warning, width } = more;
   return explainTrouble(pod, {
     client: { log },
     program: 'podwright --root /r',
-    advice,
+    keptBy,
     warning,
     signal: new AbortController().signal,
+    width,
   });
 }
 
@@ -56,16 +57,33 @@ test('a paragraph has the reason, the end of the log, and the command that shows
     '  the end of the log of app:',
     '    1',
     '    FATAL: DATABASE_URL is not set^G',
-    '  more: podwright --root /r describe web; podwright --root /r logs web -c app',
+    '  more:',
+    '    podwright --root /r describe web',
+    '    podwright --root /r logs web -c app',
   ]);
 });
 
 test('a pod that was refused has no log, and one that will not stay another command', async () => {
   const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodeAffinity', message: 'no label disk=ssd' });
   assert.equal(
-    await paragraph(refused, [], { advice: 'do this' }),
-    'web: NodeAffinity: no label disk=ssd\n  more: do this',
+    await paragraph(refused, [], { keptBy: 'run --detach web.yaml' }),
+    [
+      'web: NodeAffinity: no label disk=ssd',
+      '  to keep it, and look at it:',
+      '    podwright --root /r run --detach web.yaml',
+      '    podwright --root /r describe web',
+    ].join('\n'),
   );
+});
+
+test('on a terminal sentences are broken between words, commands are not', async () => {
+  const text = await paragraph(podOf({ containers: [crashing] }), ['FATAL: DATABASE_URL is not set'], { width: 30 });
+  assert.deepEqual(text.split('\n').slice(1, 4), [
+    '  app: CrashLoopBackOff:',
+    '  back-off 10s, restarted 2',
+    '  times; the last time Error',
+  ]);
+  assert.equal(text.split('\n').at(-1), '    podwright --root /r logs web -c app');
 });
 
 test('what the containers do not tell, the last warning does', async () => {

@@ -3,6 +3,7 @@ import { errorMessage, isNotFound, linesOf } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
+import { wrapText } from '../output/wrap.ts';
 import { attemptsOf } from './log-follower.ts';
 import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
@@ -68,16 +69,18 @@ export type ExplainOptions = {
   /** How the command is called for this node: with the global options that chose it. */
   program: string;
   warning: string | undefined;
-  advice: string | undefined;
+  keptBy: string | undefined;
   signal: AbortSignal;
+  /** Of the terminal: where sentences are broken; commands never are, as they are copied from there. */
+  width: number | undefined;
 };
 
 /**
- * A paragraph for a terminal on why the pod is not ready: the reason, the end of the telling log, and the command that shows more.
- * `advice` is that command for a pod that will not stay; `warning` is the last event that warned of it.
+ * A paragraph for a terminal on why the pod is not ready: the reason, the end of the telling log, and the commands that show
+ * more. `keptBy` is the command that would keep a pod that will not stay; `warning` is the last event that warned of it.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
-  const { client, program, warning, advice, signal } = options;
+  const { client, program, warning, keptBy, signal, width } = options;
   const { reason, containers, log } = troubleOf(pod);
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
@@ -86,17 +89,24 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   if (log === undefined && !told) lines.push(escapeLine(`  ${warning}`));
   const end = log === undefined ? [] : await lastLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
-  lines.push(`  more: ${advice ?? commandsFor(program, pod, log)}`);
-  return lines.join('\n');
+  const more =
+    keptBy === undefined
+      ? ['  more:', ...commandsFor(pod, log)]
+      : ['  to keep it, and look at it:', keptBy, describeCommand(pod)];
+  const [heading, ...commands] = more;
+  const shown = commands.map((command) => `    ${program} ${command}`);
+  return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
 }
 
 /** What shows more of a pod that stays. */
-function commandsFor(program: string, { metadata: { namespace, name } }: Pod, log: TellingLog | undefined): string {
-  const where = namespace === 'default' ? name : `${name} -n ${namespace}`;
-  const describe = `${program} describe ${where}`;
-  if (log === undefined) return describe;
-  return `${describe}; ${program} logs ${where} -c ${log.container}${log.previous ? ' --previous' : ''}`;
+function commandsFor(pod: Pod, log: TellingLog | undefined): string[] {
+  const logs = `logs ${argumentsOf(pod)} -c ${log?.container}${log?.previous ? ' --previous' : ''}`;
+  return [describeCommand(pod), ...(log === undefined ? [] : [logs])];
 }
+
+const describeCommand = (pod: Pod) => `describe ${argumentsOf(pod)}`;
+const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
+  namespace === 'default' ? name : `${name} -n ${namespace}`;
 
 async function lastLines(
   pod: Pod,

@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
 
 /** Every container's status, init containers first. */
 export function containerStatuses(pod: Pod): ContainerStatus[] {
@@ -25,6 +25,12 @@ export function isSettled(pod: Pod): boolean {
     const status = statuses.find((one) => one.name === name);
     return status !== undefined && (status.ready || hasEndedForGood(pod, status));
   });
+}
+
+/** True where more than its running tells that a settled pod is well: it has ended, or a probe has looked at each container. */
+export function isProven(pod: Pod): boolean {
+  const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
+  return isEnded(pod) || pod.spec.containers.every(isProbed);
 }
 
 function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApplyResult } from '@podwright/kubelet';
-import { allowReplacing } from './replacing.ts';
+import { applyWithConsent } from './replacing.ts';
 
 const object = (name: string, action: 'created' | 'replaced' | 'unchanged') => ({
   kind: 'ConfigMap',
@@ -11,11 +11,11 @@ const object = (name: string, action: 'created' | 'replaced' | 'unchanged') => (
 });
 
 async function ask(objects: ApplyResult['objects'], force = false): Promise<void> {
-  const apply = async (_manifest: string, options?: { dryRun: boolean }) => {
-    assert.deepEqual(options, { dryRun: true });
+  const apply = async (_manifest: string, options?: { replace?: boolean }) => {
+    assert.deepEqual(options, { replace: force });
     return { objects, findings: [], warnings: [] };
   };
-  await allowReplacing('', { client: { apply }, force, canAsk: false, signal: new AbortController().signal });
+  await applyWithConsent('', { client: { apply }, force, canAsk: false, signal: new AbortController().signal });
 }
 
 test('what stands with other content is not replaced where nobody can be asked', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { PodwrightError } from '@podwright/base';
+import type { ApplyResult } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { AppliedObject } from './run-session.ts';
@@ -14,12 +15,18 @@ export type ReplaceOptions = {
   signal: AbortSignal;
 };
 
-/** Asks before objects of the manifest are replaced that stand with other content; `failed_precondition` where that is not allowed. */
-export async function allowReplacing(manifest: string, options: ReplaceOptions): Promise<void> {
-  if (options.force) return;
-  const { objects } = await options.client.apply(manifest, { dryRun: true });
-  const replaced = objects.filter(({ action }) => action === 'replaced');
-  if (replaced.length === 0) return;
+/** Applies a manifest; asks before objects are replaced that stand with other content. `failed_precondition` where that is not allowed. */
+export async function applyWithConsent(manifest: string, options: ReplaceOptions): Promise<ApplyResult> {
+  const { client, force } = options;
+  const applied = await client.apply(manifest, { replace: force });
+  const replaced = applied.objects.filter(({ action }) => action === 'replaced');
+  if (force || replaced.length === 0) return applied;
+  await askToReplace(replaced, options);
+  options.signal.throwIfAborted();
+  return client.apply(manifest);
+}
+
+async function askToReplace(replaced: AppliedObject[], options: ReplaceOptions): Promise<void> {
   const names = objectNames(replaced);
   const stand = `${names} ${replaced.length === 1 ? 'stands' : 'stand'} already, with other content`;
   if (!options.canAsk) throw new PodwrightError('failed_precondition', `run: ${stand}; --force replaces it`);

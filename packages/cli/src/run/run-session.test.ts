@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sleep } from '@podwright/base';
 import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
@@ -9,22 +10,23 @@ const up = podOf({ containers: [status('a', RUNNING, { ready: true })], ready: t
 const going: Pod = { ...up, metadata: { ...up.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
 const failed = podOf({ containers: [status('a', ended(3))], phase: 'Failed', restartPolicy: 'Never' });
 
+type News = PodWatchEvent | { type: 'listed' };
+
 /** A session of the pod web and a ConfigMap; what the node tells is pushed. */
 function session(action: 'created' | 'unchanged' | 'replaced') {
   const deleted: string[] = [];
-  const waiting: ((event: PodWatchEvent) => void)[] = [];
-  const queue: PodWatchEvent[] = [];
-  const push = (type: PodWatchEvent['type'], object: Pod) => {
-    const event = { type, object };
+  const waiting: ((event: News) => void)[] = [];
+  const queue: News[] = [];
+  const push = (type: PodWatchEvent['type'], object: Pod) => tell({ type, object });
+  const tell = (event: News) => {
     const next = waiting.shift();
     if (next === undefined) queue.push(event);
     else next(event);
   };
   const client = {
     watchPods: async function* () {
-      for (;;) yield queue.shift() ?? (await new Promise<PodWatchEvent>((resolve) => waiting.push(resolve)));
+      for (;;) yield queue.shift() ?? (await new Promise<News>((resolve) => waiting.push(resolve)));
     },
-    pods: async () => [up],
     delete: async ({ kind }: { kind: string }, grace?: number) => {
       deleted.push(grace === undefined ? kind : `${kind} ${grace}`);
       if (kind === 'Pod') push('DELETED', going);
@@ -39,13 +41,13 @@ function session(action: 'created' | 'unchanged' | 'replaced') {
   });
   const stop = new AbortController();
   void made.watch(stop.signal);
-  return { made, deleted, push, never: stop.signal };
+  return { made, deleted, push, tell, never: stop.signal };
 }
 
 test('what was made is removed, pods first', async () => {
   const { made, deleted, push, never } = session('created');
   push('ADDED', up);
-  await made.settled(never);
+  await made.settled(never, 0);
   await made.remove(0);
   assert.deepEqual(deleted, ['Pod 0', 'ConfigMap']);
 });
@@ -54,7 +56,7 @@ test('what stood before is never removed', async () => {
   for (const action of ['unchanged', 'replaced'] as const) {
     const { made, deleted, push, never } = session(action);
     push('ADDED', up);
-    await made.settled(never);
+    await made.settled(never, 0);
     await made.remove();
     assert.deepEqual(deleted, []);
     assert.equal(made.isMade(up), false);
@@ -81,4 +83,39 @@ test('a pod that had ended before it was deleted keeps its exit code', async () 
   push('DELETED', failed);
   assert.equal(made.exitCode(), 3);
   assert.deepEqual(made.taken, []);
+});
+
+test('a pod that no probe looks at is settled once it has run for a moment, not if it fails at once', async () => {
+  const { made, push, never } = session('created');
+  const crashing = podOf({
+    containers: [status('a', { waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended(1) })],
+  });
+  let settled = false;
+  const waiting = made.settled(never, 40).then(() => {
+    settled = true;
+  });
+  push('ADDED', up);
+  await sleep(10);
+  push('MODIFIED', crashing);
+  await sleep(60);
+  assert.equal(settled, false);
+  assert.deepEqual(made.tookMs, new Map());
+  push('MODIFIED', up);
+  await waiting;
+  assert.equal(made.tookMs.size, 1);
+});
+
+test('a pod whose probe has told that it is ready is settled at once', async () => {
+  const { made, push, never } = session('created');
+  const probe = { tcpSocket: { port: 80 } };
+  const containers = up.spec.containers.map((container) => ({ ...container, readinessProbe: probe }));
+  push('ADDED', { ...up, spec: { ...up.spec, containers } } as Pod);
+  await made.settled(never, 1_000_000);
+});
+
+test('a pod that is not there when the watch begins was deleted before it', async () => {
+  const { made, tell, never } = session('created');
+  tell({ type: 'listed' });
+  await made.ended(never);
+  assert.equal(made.exitCode(), 1);
 });

@@ -1,7 +1,15 @@
-import { isDeadlineExceeded, isErrno, isNotFound, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import {
+  isDeadlineExceeded,
+  isErrno,
+  isNotFound,
+  PodwrightError,
+  raceAbort,
+  sleep,
+  withTimeout,
+} from '@podwright/base';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
-import { exitCodeOf, isEnded, isSettled } from './pod-end.ts';
+import { exitCodeOf, isEnded, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
 const NODE_ENDED = 'the node ended while its pods were running';
@@ -9,16 +17,17 @@ const NODE_ENDED = 'the node ended while its pods were running';
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run`: their latest states, and when each was ready for the first time. Objects that stood before are
+ * The pods of one `podwright run`: their latest states, and since when each is ready. Objects that stood before are
  * watched like the others, and are never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
-  readonly tookMs = new Map<string, number>();
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
   readonly #listeners = new Set<(pod: Pod) => void>();
+  /** Since when pods are settled, by UID. */
+  readonly #settledAtMs = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   readonly #gone = new Set<string>();
   readonly #taken = new Set<string>();
@@ -28,6 +37,11 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
+  }
+
+  /** How long each settled pod took, by UID. */
+  get tookMs(): Map<string, number> {
+    return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }
 
   /** UIDs of the pods that were applied. */
@@ -71,10 +85,10 @@ export class RunSession {
   /** Keeps the states up to date until the signal aborts or the node goes away. */
   async watch(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
-    const opened = () => void this.#missing(signal).catch(() => undefined); // the watch itself tells of a node that is gone
     try {
-      for await (const { type, object } of this.#client.watchPods(signal, opened)) {
-        if (mine.has(object.metadata.uid)) this.#take(object, type === 'DELETED');
+      for await (const change of this.#client.watchPods(signal)) {
+        if (change.type === 'listed') this.#missing();
+        else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
       }
       if (!signal.aborted) throw new PodwrightError('unavailable', NODE_ENDED);
     } catch (error) {
@@ -91,9 +105,21 @@ export class RunSession {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
-  /** Waits until every pod is ready, as ready as it can be, or gone. */
-  settled(signal: AbortSignal): Promise<void> {
-    return this.#until(() => this.uids.every((uid) => this.#is(uid, isSettled)), signal);
+  /**
+   * Waits until every pod is ready, as ready as it can be, or gone, and has been so for `steadyMs` if no probe tells that it is:
+   * without one a pod is ready as soon as its containers run, also those that fail at once.
+   */
+  async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
+    const dueMs = (uid: string) => {
+      const pod = this.pods.get(uid);
+      if (this.#gone.has(uid) || pod === undefined || isProven(pod)) return 0;
+      return (this.#settledAtMs.get(uid) ?? Date.now()) + steadyMs - Date.now();
+    };
+    do {
+      await this.#until(() => this.uids.every((uid) => this.#is(uid, isSettled)), signal);
+      const waitMs = Math.max(0, ...this.uids.map(dueMs));
+      if (waitMs > 0) await sleep(waitMs, signal);
+    } while (!this.uids.every((uid) => this.#is(uid, isSettled) && dueMs(uid) <= 0));
   }
 
   /** Waits until every pod has ended or is gone. */
@@ -137,10 +163,8 @@ export class RunSession {
   }
 
   /** Pods that were deleted before the watch began never come in it. */
-  async #missing(signal: AbortSignal): Promise<void> {
-    const there = new Set((await this.#client.pods()).map(({ metadata }) => metadata.uid));
-    if (signal.aborted) return;
-    for (const uid of this.uids) if (!there.has(uid) && !this.pods.has(uid)) this.#gone.add(uid);
+  #missing(): void {
+    for (const uid of this.uids) if (!this.pods.has(uid)) this.#gone.add(uid);
     this.#wake();
   }
 
@@ -156,7 +180,8 @@ export class RunSession {
     if ((gone || deletionTimestamp !== undefined) && !this.#removing && !endedBefore) this.#taken.add(uid);
     if (gone) this.#gone.add(uid);
     this.pods.set(uid, pod);
-    if (isSettled(pod) && !this.tookMs.has(uid)) this.tookMs.set(uid, Date.now() - this.#startedAtMs);
+    if (!isSettled(pod)) this.#settledAtMs.delete(uid);
+    else if (!this.#settledAtMs.has(uid)) this.#settledAtMs.set(uid, Date.now());
     for (const listener of this.#listeners) listener(pod);
     this.#wake();
   }

@@ -1,7 +1,7 @@
-import { PodwrightError } from '@podwright/base';
+import { didYouMean, PodwrightError } from '@podwright/base';
 import type { ObjectMeta } from './object-meta.ts';
 
-/** The error about an object that there is not (`not_found`); it names the other namespaces that have one of that name. */
+/** The error about an object that there is not (`not_found`); it names the namespaces that have one of that name, or the nearest name. */
 export function absentObject(
   wanted: { kind: string; namespace: string; name: string },
   all: readonly { metadata: Pick<ObjectMeta, 'namespace' | 'name'> }[],
@@ -14,7 +14,11 @@ export function absentObject(
   ];
   if (others.length === 0) {
     const list = kind === 'pod' ? "'podwright ps' lists the pods" : `'podwright get ${kind}s -A' lists what there is`;
-    return new PodwrightError('not_found', `there is no ${kind} ${namespace}/${name}; ${list}`);
+    const here = all.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name);
+    return new PodwrightError(
+      'not_found',
+      `there is no ${kind} ${namespace}/${name}${didYouMean(name, here) || `; ${list}`}`,
+    );
   }
   const shown = others.slice(0, 3);
   const hints = shown.map((other) => `-n ${other}`).join(' or ');

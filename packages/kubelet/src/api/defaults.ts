@@ -1,5 +1,6 @@
 import { CONTAINER_FILE } from '@podwright/base';
 import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
+import { completePodResources } from './pod-level-defaults.ts';
 import type {
   ConfigMap,
   DownwardApiProjection,
@@ -37,7 +38,13 @@ function completePod(pod: Pod): Pod {
   return { ...pod, metadata: completeMeta(pod.metadata), spec: completeSpec(pod.spec) };
 }
 
-function completeSpec(spec: PodSpec): PodSpec {
+function completeSpec(given: PodSpec): PodSpec {
+  const spec = completeParts(given);
+  const resources = completePodResources(spec);
+  return resources === undefined ? spec : { ...spec, resources };
+}
+
+function completeParts(spec: PodSpec): PodSpec {
   const serviceAccountName = spec.serviceAccountName ?? spec.serviceAccount;
   return {
     ...spec,

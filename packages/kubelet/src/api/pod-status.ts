@@ -79,4 +79,7 @@ export type PodStatus = {
   containerStatuses?: ContainerStatus[];
   ephemeralContainerStatuses?: ContainerStatus[];
   qosClass?: QosClass;
+  /** What the pod has as a whole. */
+  resources?: ResourceRequirements;
+  allocatedResources?: ResourceList;
 };

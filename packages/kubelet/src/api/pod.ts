@@ -1,4 +1,10 @@
-import { type Container, type EphemeralContainer, isSidecar, type ResourceList } from './container.ts';
+import {
+  type Container,
+  type EphemeralContainer,
+  isSidecar,
+  type ResourceList,
+  type ResourceRequirements,
+} from './container.ts';
 import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
 import type { PodStatus } from './pod-status.ts';
 import type { Affinity, TopologySpreadConstraint } from './scheduling.ts';
@@ -46,6 +52,8 @@ export type PodSpec = {
   securityContext?: PodSecurityContext;
   imagePullSecrets?: LocalObjectReference[];
   runtimeClassName?: string;
+  /** What the pod has as a whole: its containers share it. */
+  resources?: ResourceRequirements;
   overhead?: ResourceList;
   readinessGates?: { conditionType: string }[];
   os?: { name: 'linux' | 'windows' };

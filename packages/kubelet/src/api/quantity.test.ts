@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   compareQuantities,
+  formatQuantity,
   isQuantity,
   parseQuantity,
   quantityInUnitsOf,
@@ -82,4 +83,18 @@ test('a divisor rounds up to whole units and zero counts as one', () => {
   assert.equal(quantityInUnitsOf('1500m', '1m'), 1500n);
   assert.equal(quantityInUnitsOf('100Mi', '1Mi'), 100n);
   assert.equal(quantityInUnitsOf('3', '0'), 3n);
+});
+
+test('an amount is written with the largest suffix of its kind that needs no fraction', () => {
+  const check = (texts: string[], expected: string) => {
+    const sum = texts.reduce((total, text) => total + parseQuantity(text).nanos, 0n);
+    assert.equal(formatQuantity(sum, texts[0]!), expected);
+  };
+  check(['200m', '300m'], '500m');
+  check(['500m', '1500m'], '2');
+  check(['64Mi', '64Mi'], '128Mi');
+  check(['1Gi', '1Mi'], '1025Mi');
+  check(['1Ki', '1m'], '1024001m');
+  check(['128M', '872M'], '1G');
+  check(['0'], '0');
 });

@@ -89,3 +89,19 @@ export function compareQuantities(a: string, b: string): number {
   const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
+
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+
+/** An amount in billionths of a unit as Kubernetes writes it: with the largest suffix of the kind that `like` has that needs no fraction. */
+export function formatQuantity(nanos: bigint, like: string): string {
+  const isBinary = like.endsWith('i') && nanos % NANOS_PER_UNIT === 0n;
+  const [suffixes, step] = isBinary ? [BINARY, 1024n] : [DECIMAL, 1000n];
+  let mantissa = isBinary ? nanos / NANOS_PER_UNIT : nanos;
+  let power = 0;
+  while (mantissa !== 0n && mantissa % step === 0n && power < suffixes.length - 1) {
+    mantissa /= step;
+    power++;
+  }
+  return mantissa === 0n ? '0' : `${mantissa}${suffixes[power]}`;
+}

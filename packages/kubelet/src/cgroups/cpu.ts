@@ -13,8 +13,3 @@ export function cpuQuota(milliCpu: bigint, periodMicros = CPU_PERIOD_MICROS): bi
   const quota = (milliCpu * periodMicros) / 1000n;
   return quota < 1000n ? 1000n : quota;
 }
-
-/** The cgroup v2 weight (1 to 10000) for v1 shares (2 to 262144), by the OCI runtimes' linear rule. */
-export function cpuWeight(shares: bigint): bigint {
-  return 1n + ((shares - 2n) * 9999n) / 262_142n;
-}

@@ -19,8 +19,12 @@ export interface PodCgroups {
   parentFor(pod: Pod): string;
   /** Removes the pod's cgroup once nothing is in it. */
   remove(podUid: string): Promise<void>;
-  /** Removes the cgroups of pods that are not in `keep`. */
+  /** Ends and removes the cgroups of pods that are not in `keep`, unless they may be another kubelet's. */
   removeOrphans(keep: ReadonlySet<string>): Promise<void>;
+  /** Brings what all pods have together up to date: somebody else may have changed it, and what was refused is tried again. */
+  refresh(): Promise<void>;
+  /** Lets another kubelet have these cgroups. */
+  close(): void;
 }
 
 /** Leaves cgroups to the runtime. */
@@ -30,4 +34,6 @@ export const noPodCgroups: PodCgroups = {
   parentFor: () => '',
   remove: async () => undefined,
   removeOrphans: async () => undefined,
+  refresh: async () => undefined,
+  close: () => undefined,
 };

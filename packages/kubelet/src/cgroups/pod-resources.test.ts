@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
 import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
-import { podOverhead, podResources, podTotals } from './pod-resources.ts';
+import { podOverhead, podRequest, podResources, podTotals } from './pod-resources.ts';
+import { qosClass } from './qos.ts';
 
 const enforcement = { policy: DEFAULT_RESOURCE_POLICY, host: { cgroupV2: false } };
 
@@ -59,4 +60,50 @@ test('overhead comes on top of what is limited, and is told to the runtime apart
     [5000n, 1024n],
   );
   assert.equal(podOverhead(podOf(['']), enforcement).cpuShares, 0n);
+});
+
+test('what the pod has as a whole stands in the place of what its containers have', () => {
+  const resources = (requests: object, limits: object) => ({ resources: { requests, limits } as never });
+  const both = { cpu: '1', memory: '1Ki' };
+  check(podOf(['//'], [], resources(both, both)), [1000, 1000, 1024]);
+  check(podOf(['100m/200m/'], [], resources({ cpu: '500m' }, {})), [500, 200, 0]);
+  check(podOf(['100m//', '100m//'], [], resources({}, { memory: '2Ki' })), [200, 0, 2048]);
+  check(podOf(['//'], [], { ...resources(both, both), overhead: { cpu: '50m', memory: '1Ki' } }), [1050, 1050, 2048]);
+  const whole = podResources(podOf(['//'], [], resources(both, both)), enforcement);
+  assert.deepEqual([whole.cpuShares, whole.cpuQuota, whole.memoryLimitInBytes], [1024n, 100_000n, 1024n]);
+});
+
+test('the class of a pod is that of what it has as a whole, if anything is said of it', () => {
+  const classOf = (requests: Record<string, string>, limits: Record<string, string>, container = '100m//') =>
+    qosClass(podOf([container], [], { resources: { requests, limits } }));
+  const both = { cpu: '1', memory: '1Ki' };
+  assert.equal(classOf(both, both), 'Guaranteed');
+  assert.equal(classOf(both, { cpu: '2', memory: '1Ki' }), 'Burstable');
+  assert.equal(classOf({ cpu: '1' }, { cpu: '1' }), 'Burstable');
+  assert.equal(classOf({ cpu: '1' }, {}, '1/1/1Ki'), 'Burstable');
+  assert.equal(classOf({}, {}), 'BestEffort', 'nothing, though something was said');
+});
+
+test('an init container that begins after a limited sidecar counts as limited', () => {
+  check(podOf(['100m/100m/1Ki'], ['*100m/100m/1Ki', '//']), [200, 200, 2048]);
+  check(podOf(['100m/100m/1Ki'], ['//', '*100m/100m/1Ki']), [200, 0, 0]);
+});
+
+test('a BestEffort pod has the least shares whatever its overhead is', () => {
+  check(podOf(['//'], [], { overhead: { cpu: '500m', memory: '1Ki' } }), [0, 0, 0]);
+});
+
+test('huge pages are summed up by size, with what init containers take', () => {
+  const container = (amount: string): Container => ({
+    name: 'h',
+    image: 'i',
+    resources: { limits: { cpu: '1', 'hugepages-2Mi': amount } },
+  });
+  const pod = podOf([]);
+  pod.spec = { containers: [container('2Mi'), container('4Mi')], initContainers: [container('8Mi')] };
+  assert.deepEqual(podTotals(pod).hugePages, { 'hugepages-2Mi': 8n << 20n });
+});
+
+test('amounts are rounded after they were summed up', () => {
+  assert.equal(podRequest(podOf(['100500u//', '100500u//']), 'cpu'), 201n);
 });

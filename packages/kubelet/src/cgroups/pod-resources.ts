@@ -1,64 +1,76 @@
 import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
-import { quantityMilliValue, quantityValue } from '../api/quantity.ts';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type AmountKind, containerAmount, containersAmount, isHugePages, podLevelAmount } from '../api/pod-amounts.ts';
+import { parseQuantity } from '../api/quantity.ts';
+import { isSidecar, type Pod, type PodSpec } from '../api/types.ts';
 import { type Enforcement, linuxResources, type ResourceAmounts } from './linux-resources.ts';
-import { limitOf, requestOf } from './qos.ts';
+import { qosClass } from './qos.ts';
+import { inUnits } from './units.ts';
 
 type Resource = 'cpu' | 'memory';
-type Amount<N extends string> = (container: Container, name: N) => bigint;
 
-const larger = (a: bigint, b: bigint) => (a > b ? a : b);
-
-/**
- * What the whole pod needs: the ordinary containers with all sidecars, or any init container with the sidecars started
- * before it, whichever is more.
- */
-function podTotal<N extends string>(pod: Pod, name: N, amount: Amount<N>): bigint {
-  let sidecars = 0n;
-  let initPeak = 0n;
-  for (const container of pod.spec.initContainers ?? []) {
-    const own = amount(container, name);
-    if (isSidecar(container)) sidecars += own;
-    initPeak = larger(initPeak, isSidecar(container) ? sidecars : sidecars + own);
-  }
-  const together = pod.spec.containers.reduce((sum, container) => sum + amount(container, name), sidecars);
-  return larger(together, initPeak);
+/** What the pod as a whole was given, or else what its containers need together; its overhead is not in it. */
+function amountOf({ spec }: Pod, kind: AmountKind, name: string): bigint {
+  return podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
 }
 
-function overheadOf(pod: Pod, name: string): bigint {
-  const text = pod.spec.overhead?.[name];
-  if (text === undefined) return 0n;
-  return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);
-}
-
-/** A pod has a limit only if every container that runs at the same time has one. */
-function limitsAll(pod: Pod, name: Resource): boolean {
-  const init = pod.spec.initContainers ?? [];
-  return [...pod.spec.containers, ...init].every((container) => limitOf(container, name) > 0n);
-}
-
-/** Limits of the pod's cgroup. Overhead comes on top of the containers. */
-export function podTotals(pod: Pod): ResourceAmounts {
-  const limit = (name: Resource) => (limitsAll(pod, name) ? podTotal(pod, name, limitOf) + overheadOf(pod, name) : 0n);
-  return {
-    milliCpuRequest: podTotal(pod, 'cpu', requestOf) + overheadOf(pod, 'cpu'),
-    milliCpuLimit: limit('cpu'),
-    memoryLimitBytes: limit('memory'),
-  };
+function overheadOf({ spec }: Pod, name: string): bigint {
+  const text = spec.overhead?.[name];
+  return text === undefined ? 0n : parseQuantity(text).nanos;
 }
 
 /** What the pod asks for of a resource, its overhead included: millicores of `cpu`, of the others bytes or pieces. */
 export function podRequest(pod: Pod, name: string): bigint {
-  return podTotal(pod, name, requestOf) + overheadOf(pod, name);
+  return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
+}
+
+/** What the pod may use of a resource, its overhead included; 0 if anything in it has no limit. */
+function podLimit(pod: Pod, name: Resource): bigint {
+  const limit = amountOf(pod, 'limits', name);
+  if (limit === 0n || !limitsAll(pod.spec, name)) return 0n;
+  return inUnits(limit + overheadOf(pod, name), name);
+}
+
+/** The whole pod has a limit, or else each container that runs at the same time. */
+function limitsAll(spec: PodSpec, name: Resource): boolean {
+  if ((podLevelAmount(spec, 'limits', name) ?? 0n) > 0n) return true;
+  let sidecars = 0n;
+  for (const container of spec.initContainers ?? []) {
+    const own = containerAmount(container, 'limits', name);
+    if (sidecars + own === 0n) return false;
+    if (isSidecar(container)) sidecars += own;
+  }
+  return spec.containers.every((container) => containerAmount(container, 'limits', name) > 0n);
+}
+
+/** What the pod's cgroup has: amounts, and bytes of huge pages by the resource's name. */
+export type PodTotals = ResourceAmounts & { hugePages: Record<string, bigint> };
+
+/** Limits of the pod's cgroup. Overhead comes on top of the containers; a BestEffort pod has none of its own. */
+export function podTotals(pod: Pod): PodTotals {
+  const hugePages = Object.fromEntries(hugePageNames(pod.spec).map((name) => [name, podRequest(pod, name)]));
+  if (qosClass(pod) === 'BestEffort')
+    return { milliCpuRequest: 0n, milliCpuLimit: 0n, memoryLimitBytes: 0n, hugePages };
+  return {
+    milliCpuRequest: podRequest(pod, 'cpu'),
+    milliCpuLimit: podLimit(pod, 'cpu'),
+    memoryLimitBytes: podLimit(pod, 'memory'),
+    hugePages,
+  };
+}
+
+function hugePageNames({ resources, overhead, containers, initContainers = [] }: PodSpec): string[] {
+  const all = [...containers, ...initContainers].map((container) => container.resources);
+  const lists = [...all, resources].flatMap((one) => [one?.requests, one?.limits]);
+  return [...new Set([...lists, overhead].flatMap((list) => Object.keys(list ?? {})))].filter(isHugePages);
 }
 
 /** What the pod's containers ask for without its overhead, for runtimes that size a virtual machine by it. */
 export function podResources(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
   return linuxResources(
     {
-      milliCpuRequest: podTotal(pod, 'cpu', requestOf),
-      milliCpuLimit: podTotal(pod, 'cpu', limitOf),
-      memoryLimitBytes: podTotal(pod, 'memory', limitOf),
+      milliCpuRequest: inUnits(amountOf(pod, 'requests', 'cpu'), 'cpu'),
+      milliCpuLimit: inUnits(amountOf(pod, 'limits', 'cpu'), 'cpu'),
+      memoryLimitBytes: inUnits(amountOf(pod, 'limits', 'memory'), 'memory'),
     },
     enforcement,
   );
@@ -66,7 +78,7 @@ export function podResources(pod: Pod, enforcement: Enforcement): LinuxContainer
 
 export function podOverhead(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
   if (pod.spec.overhead === undefined) return create(LinuxContainerResourcesSchema);
-  const milliCpu = overheadOf(pod, 'cpu');
-  const memoryLimitBytes = overheadOf(pod, 'memory');
+  const milliCpu = inUnits(overheadOf(pod, 'cpu'), 'cpu');
+  const memoryLimitBytes = inUnits(overheadOf(pod, 'memory'), 'memory');
   return linuxResources({ milliCpuRequest: milliCpu, milliCpuLimit: milliCpu, memoryLimitBytes }, enforcement);
 }

@@ -1,29 +1,31 @@
-import { quantityMilliValue, quantityValue } from '../api/quantity.ts';
-import { allContainers, type Container, type Pod, type QosClass } from '../api/types.ts';
+import { containerAmount } from '../api/pod-amounts.ts';
+import { quantityMilliValue } from '../api/quantity.ts';
+import { allContainers, type Container, type Pod, type QosClass, type ResourceRequirements } from '../api/types.ts';
+import { inUnits } from './units.ts';
 
 const COMPUTE_RESOURCES = ['cpu', 'memory'] as const;
 
 /**
- * The pod's quality-of-service class. Guaranteed: every container has limits of CPU and memory, and requests equal to them;
- * BestEffort: none asks for either; Burstable: the rest.
+ * The pod's quality-of-service class, by what it has as a whole if anything is said of that, else by its containers. Guaranteed: each
+ * has limits of CPU and memory, and requests equal to them; BestEffort: none asks for either; Burstable: the rest.
  */
 export function qosClass(pod: Pod): QosClass {
-  const containers = allContainers(pod.spec);
-  if (containers.every((container) => isBestEffort(container))) return 'BestEffort';
-  return containers.every((container) => isGuaranteed(container)) ? 'Guaranteed' : 'Burstable';
+  const all = pod.spec.resources
+    ? [pod.spec.resources]
+    : allContainers(pod.spec).map(({ resources }) => resources ?? {});
+  if (all.every((resources) => isBestEffort(resources))) return 'BestEffort';
+  return all.every((resources) => isGuaranteed(resources)) ? 'Guaranteed' : 'Burstable';
 }
 
 function amount(text: string | undefined): bigint {
   return text === undefined ? 0n : quantityMilliValue(text);
 }
 
-function isBestEffort(container: Container): boolean {
-  const { limits, requests } = container.resources ?? {};
+function isBestEffort({ limits, requests }: ResourceRequirements): boolean {
   return COMPUTE_RESOURCES.every((name) => amount(limits?.[name]) === 0n && amount(requests?.[name]) === 0n);
 }
 
-function isGuaranteed(container: Container): boolean {
-  const { limits, requests } = container.resources ?? {};
+function isGuaranteed({ limits, requests }: ResourceRequirements): boolean {
   return COMPUTE_RESOURCES.every((name) => {
     const limit = amount(limits?.[name]);
     return limit > 0n && amount(requests?.[name] ?? limits?.[name]) === limit;
@@ -31,15 +33,11 @@ function isGuaranteed(container: Container): boolean {
 }
 
 /** What the container asks for of `name`, in millicores or units; its limit stands in for a missing request. */
-export function requestOf(container: Container, name: string): bigint {
-  const text = container.resources?.requests?.[name] ?? container.resources?.limits?.[name];
-  if (text === undefined) return 0n;
-  return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);
+export function requestOf(container: Pick<Container, 'resources'>, name: string): bigint {
+  return inUnits(containerAmount(container, 'requests', name), name);
 }
 
-/** The container's limit of `name` in millicores or bytes, 0 for none. */
-export function limitOf(container: Container, name: 'cpu' | 'memory'): bigint {
-  const text = container.resources?.limits?.[name];
-  if (text === undefined) return 0n;
-  return name === 'cpu' ? quantityMilliValue(text) : quantityValue(text);
+/** The container's limit of `name` in millicores or units, 0 for none. */
+export function limitOf(container: Pick<Container, 'resources'>, name: string): bigint {
+  return inUnits(containerAmount(container, 'limits', name), name);
 }

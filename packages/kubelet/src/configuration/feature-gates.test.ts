@@ -13,8 +13,8 @@ test('a gate that is locked can only be set to what it is', () => {
 });
 
 test('a gate of the kubelet can only be set to what this one does', () => {
-  check('MemoryQoS', false, undefined);
-  check('MemoryQoS', true, 'the feature gate MemoryQoS cannot be true: this kubelet behaves as with false');
+  check('QOSReserved', false, undefined);
+  check('QOSReserved', true, 'the feature gate QOSReserved cannot be true: this kubelet behaves as with false');
   check('ContainerRestartRules', true, undefined);
   check('PreventStaticPodAPIReferences', false, undefined);
   check(
@@ -22,6 +22,11 @@ test('a gate of the kubelet can only be set to what this one does', () => {
     true,
     'the feature gate PreventStaticPodAPIReferences cannot be true: this kubelet behaves as with false',
   );
+});
+
+test('a gate that is honoured can be switched', () => {
+  check('MemoryQoS', true, undefined);
+  check('MemoryQoS', false, undefined);
 });
 
 test('gates of other components and of how upstream works inside change nothing', () => {

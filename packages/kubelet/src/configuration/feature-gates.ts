@@ -86,7 +86,7 @@ const SWITCHES_OF_MANY = ['AllAlpha', 'AllBeta'];
 
 /**
  * Gates of what a kubelet does on one node: this one does it, or does not, whatever is said. All others are about other components,
- * clusters or how upstream's works inside, and change nothing here.
+ * clusters or how upstream's works inside, and change nothing here; MemoryQoS alone can be switched.
  */
 const OF_THE_KUBELET = new Set(
   names(`
@@ -94,7 +94,7 @@ const OF_THE_KUBELET = new Set(
   ContainerRestartRules ContainerStopSignals CustomCPUCFSQuotaPeriod EnvFiles ExtendWebSocketsToKubelet
   GracefulNodeShutdownBasedOnPodPriority HostnameOverride ImageVolumeWithDigest InPlacePodLevelResourcesVerticalScaling
   InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
-  LocalStorageCapacityIsolationFSQuotaMonitoring MemoryQoS PodCertificateRequest PodLevelResources PodLogsQuerySplitStreams
+  LocalStorageCapacityIsolationFSQuotaMonitoring PodCertificateRequest PodLevelResources PodLogsQuerySplitStreams
   PodReadyToStartContainersCondition PreventStaticPodAPIReferences QOSReserved ReduceDefaultCrashLoopBackOffDecay
   RelaxedServiceNameValidation ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile ResourceHealthStatus
   RestartAllContainersOnContainerExits SELinuxMount TaintTolerationComparisonOperators UserNamespacesHostNetworkSupport

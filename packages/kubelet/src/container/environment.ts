@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { PodwrightError } from '@podwright/base';
+import { withPodLimits } from '../api/pod-amounts.ts';
 import {
   allContainers,
   type Container,
@@ -72,7 +73,7 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
     const of =
       name === undefined || name === '' ? container : allContainers(pod.spec).find((other) => other.name === name);
     if (of === undefined) throw refusal(input, `there is no container "${name}" in the pod`);
-    return containerResource(of, source.resourceFieldRef, nodeAllocatable);
+    return containerResource(withPodLimits(of, pod.spec), source.resourceFieldRef, nodeAllocatable);
   }
   if (source.configMapKeyRef !== undefined) return keyValue(input, 'ConfigMap', source.configMapKeyRef);
   if (source.secretKeyRef !== undefined) return keyValue(input, 'Secret', source.secretKeyRef);

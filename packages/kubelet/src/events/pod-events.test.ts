@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pod } from '../api/types.ts';
+import { eventSubject } from './event-recorder.ts';
 import { PodEvents } from './pod-events.ts';
 
-const about = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', container: 'app' };
+const about = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };
 
 test('repeats of an event are counted', () => {
   let now = 0;
@@ -49,4 +51,14 @@ test('subscribers hear of each event, repeats too', async () => {
   const counts: number[] = [];
   for await (const { count } of subscription) counts.push(count);
   assert.deepEqual(counts, [1, 2]);
+});
+
+test('an event names the list that its container is in', () => {
+  const lists = { initContainers: [{ name: 'i', image: 'x' }], ephemeralContainers: [{ name: 'e', image: 'x' }] };
+  const metadata = { name: 'p', namespace: 'd', uid: 'u' };
+  const spec = { containers: [{ name: 'c', image: 'x' }], ...lists };
+  const pathOf = (container?: string) =>
+    eventSubject({ apiVersion: 'v1', kind: 'Pod', metadata, spec } as Pod, container).fieldPath;
+  const paths = ['c', 'i', 'e', undefined].map(pathOf);
+  assert.deepEqual(paths, ['spec.containers{c}', 'spec.initContainers{i}', 'spec.ephemeralContainers{e}', undefined]);
 });

@@ -23,7 +23,7 @@ export class PodEvents implements EventRecorder {
 
   // biome-ignore lint/complexity/useMaxParams: the four parts of an event, as Kubernetes' recorder takes them
   event(about: EventSubject, type: EventType, reason: string, message: string): void {
-    const group = [about.uid, about.container, type, reason].join('\0');
+    const group = [about.uid, about.fieldPath, type, reason].join('\0');
     const own = message.slice(0, MAX_EVENT_MESSAGE_LENGTH);
     const combined = !this.#events.has(`${group}\0${own}`) && this.#isSpam(group);
     const shown = combined ? `${COMBINED_PREFIX}${own}`.slice(0, MAX_EVENT_MESSAGE_LENGTH) : own;
@@ -88,7 +88,7 @@ export class PodEvents implements EventRecorder {
         namespace: about.namespace,
         name: about.name,
         uid: about.uid,
-        ...(about.container === undefined ? {} : { fieldPath: `spec.containers{${about.container}}` }),
+        ...(about.fieldPath === undefined ? {} : { fieldPath: about.fieldPath }),
       },
       type: what.type,
       reason: what.reason,

@@ -1,7 +1,13 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { CONTAINER_GC_PERIOD_MS, IMAGE_GC_PERIOD_MS, ORPHAN_PERIOD_MS, VOLUME_LIMITS_PERIOD_MS } from '../limits.ts';
+import {
+  CGROUP_REFRESH_PERIOD_MS,
+  CONTAINER_GC_PERIOD_MS,
+  IMAGE_GC_PERIOD_MS,
+  ORPHAN_PERIOD_MS,
+  VOLUME_LIMITS_PERIOD_MS,
+} from '../limits.ts';
 import { collectContainers } from './container-gc.ts';
 import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGcPolicy } from './image-garbage.ts';
@@ -14,6 +20,8 @@ export type HousekeepingInput = {
   runtimePods: () => RuntimePodStatus[];
   /** Ends pods that no source has, and forgets delays that are over (HandlePodCleanups of the kubelet). */
   cleanUpPods: () => void;
+  /** Brings the cgroups of classes up to date, and removes those of pods that are gone. */
+  refreshCgroups: () => Promise<void>;
   /** Ends pods of which a volume has grown too large. */
   enforceVolumeLimits: () => Promise<void>;
   logger: Logger;
@@ -29,6 +37,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     every(IMAGE_GC_PERIOD_MS, () => images.run()),
     every(policies.logs.monitorPeriodMs, () => rotateLogs({ cri, logger, policy: policies.logs }, containers())),
     every(ORPHAN_PERIOD_MS, async () => input.cleanUpPods()),
+    every(CGROUP_REFRESH_PERIOD_MS, () => input.refreshCgroups()),
     every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);
 

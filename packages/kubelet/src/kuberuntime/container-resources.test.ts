@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
-import { cgroupLimits } from '../cgroups/cgroupfs-pod-cgroups.ts';
 import { qosClass } from '../cgroups/qos.ts';
 import { containerResources } from './container-resources.ts';
 import { fakeNode } from './dependencies.fixture.ts';
@@ -69,6 +68,21 @@ test('a sidecar is killed no sooner than the containers that it serves', () => {
   const sidecar: Container = { ...withResources('s', { requests: { memory: '1Mi' } }), restartPolicy: 'Always' };
   const pod = podOf([withResources('a', { requests: { memory: '5Gi' } })], [sidecar]);
   assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 500n);
+  pod.spec.containers.push(withResources('b', { requests: { memory: '1Gi' } }));
+  assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 900n, 'as the first that it serves');
+});
+
+test('a container has the limits of its pod where it has none, and a share of what its pod asks for', () => {
+  const own = withResources('a', { requests: { memory: '1Gi' } });
+  const pod = podOf([own, withResources('b', { requests: { cpu: '100m' }, limits: { cpu: '200m' } })]);
+  pod.spec.resources = { requests: { memory: '3Gi' }, limits: { cpu: '2', memory: '4Gi', 'hugepages-2Mi': '2Mi' } };
+  const { host } = fakeNode({ memoryCapacity: 10n * GIBIBYTE, hugePageSizes: ['2MB'], countsSwap: true });
+  const [a, b] = pod.spec.containers.map((container) => containerResources(pod, container, { ...node, host }));
+  assert.deepEqual([a?.cpuShares, a?.cpuQuota, a?.memoryLimitInBytes], [2048n, 200_000n, 4n * GIBIBYTE]);
+  assert.deepEqual([b?.cpuShares, b?.cpuQuota, b?.memoryLimitInBytes], [102n, 20_000n, 4n * GIBIBYTE]);
+  assert.equal(a?.memorySwapLimitInBytes, 4n * GIBIBYTE);
+  assert.equal(a?.hugepageLimits[0]?.limit, 2n << 20n);
+  assert.deepEqual([a?.oomScoreAdj, b?.oomScoreAdj], [800n, 900n]);
 });
 
 test('on cgroup v2 a container that is out of memory is killed whole', () => {
@@ -155,32 +169,4 @@ test('with memory QoS a container is throttled before its limit, and keeps what 
   check({ limits: both }, 'TieredReservation', { 'memory.min': '1073741824' });
   check({ requests: { memory: '1Gi' } }, 'None', { ...open, 'memory.high': '9771048960' });
   check({}, 'None', open);
-});
-
-test("a pod's cgroup has the sum of its containers, or the peak of its init containers", () => {
-  const half = withResources('a', { limits: both });
-  const init = withResources('i', { limits: { cpu: '3', memory: '1Gi' } });
-  assert.deepEqual(cgroupLimits(podOf([half, { ...half, name: 'b' }], [init])), {
-    v1: {
-      cpu: { 'cpu.shares': '3072', 'cpu.cfs_period_us': '100000', 'cpu.cfs_quota_us': '300000' },
-      memory: { 'memory.limit_in_bytes': String(2n * GIBIBYTE) },
-      pids: { 'pids.max': 'max' },
-    },
-    v2: {
-      cpu: { 'cpu.weight': '118', 'cpu.max': '300000 100000' },
-      memory: { 'memory.max': String(2n * GIBIBYTE) },
-      pids: { 'pids.max': 'max' },
-    },
-  });
-});
-
-test("a pod's cgroup has the node's limit of processes", () => {
-  const { v1, v2 } = cgroupLimits(podOf([withResources('a', {})]), 4096);
-  assert.deepEqual([v1.pids, v2.pids], [{ 'pids.max': '4096' }, { 'pids.max': '4096' }]);
-});
-
-test("a pod's cgroup is unlimited unless every container has a limit", () => {
-  const { v2 } = cgroupLimits(podOf([withResources('a', { limits: both }), withResources('b')]));
-  assert.equal(v2.memory?.['memory.max'], 'max');
-  assert.equal(v2.cpu?.['cpu.max'], 'max 100000');
 });

@@ -1,9 +1,18 @@
 import { create, HugepageLimitSchema, type LinuxContainerResources } from '@podwright/cri';
+import {
+  containersAmount,
+  hasPodLevelResources,
+  isHugePages,
+  podLevelAmount,
+  withPodLimits,
+} from '../api/pod-amounts.ts';
 import { isNodeCriticalPod } from '../api/pod-priority.ts';
-import { parseQuantity, quantityValue } from '../api/quantity.ts';
-import { type Container, type Pod, sidecarsOf } from '../api/types.ts';
+import { quantityValue } from '../api/quantity.ts';
+import { allContainers, type Container, type Pod, type PodSpec, sidecarsOf } from '../api/types.ts';
+import { hugePageSize } from '../cgroups/huge-pages.ts';
 import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import { inUnits } from '../cgroups/units.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import { memoryQosFiles } from './memory-qos.ts';
 import type { NodeResources } from './node-resources.ts';
@@ -12,21 +21,19 @@ import { swapResources } from './swap.ts';
 /** oom_score_adj of containers that should be killed last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
 
-/** The container's cgroup limits and OOM score, computed as upstream does. */
+/** The container's cgroup limits and OOM score, computed as upstream does. Limits that it lacks are those of its pod. */
 export function containerResources(pod: Pod, container: Container, node: NodeResources): LinuxContainerResources {
+  const limited = withPodLimits(container, pod.spec);
+  const memoryLimitBytes = limitOf(limited, 'memory');
   const resources = linuxResources(
-    {
-      milliCpuRequest: requestOf(container, 'cpu'),
-      milliCpuLimit: limitOf(container, 'cpu'),
-      memoryLimitBytes: limitOf(container, 'memory'),
-    },
+    { milliCpuRequest: requestOf(limited, 'cpu'), milliCpuLimit: limitOf(limited, 'cpu'), memoryLimitBytes },
     node,
   );
-  const swap = swapResources(pod, container, node);
+  const swap = swapResources(pod, container, { ...node, memoryLimitBytes });
   return {
     ...resources,
     oomScoreAdj: allowedOomScoreAdj(oomScoreAdj(pod, container, node.host.memoryCapacity), node.host),
-    hugepageLimits: hugepageLimits(container, node.host.hugePageSizes),
+    hugepageLimits: hugepageLimits(pod.spec, container, node.host.hugePageSizes),
     memorySwapLimitInBytes: swap.memoryAndSwapBytes,
     unified: { ...resources.unified, ...swap.files, ...memoryQosFiles(pod, container, node) },
   };
@@ -39,43 +46,46 @@ function allowedOomScoreAdj(wanted: bigint, { leastOomScoreAdj: least }: Contain
 
 /**
  * -997 for guaranteed and node-critical pods, 1000 for best-effort ones, and between for the rest: the more memory a
- * container asked for, the later it is killed. A sidecar is killed no sooner than any container it serves.
+ * container asked for, the later it is killed. A sidecar is killed no sooner than the first of the containers that it serves.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
   if (isNodeCriticalPod(pod)) return GUARANTEED_OOM_SCORE_ADJ;
   const qos = qosClass(pod);
   if (qos === 'Guaranteed') return GUARANTEED_OOM_SCORE_ADJ;
   if (qos === 'BestEffort') return 1000n;
-  const own = burstableScore(container, memoryCapacity);
-  if (!sidecarsOf(pod).some(({ name }) => name === container.name)) return own;
-  const scores = pod.spec.containers.map((other) => burstableScore(other, memoryCapacity));
-  return scores.every((score) => own <= score) ? own : scores.toSorted((a, b) => Number(a - b))[0]!;
+  const counted = killedNoSoonerThan(pod, container) ?? requestOf(container, 'memory');
+  return burstableScore(counted + unclaimedShare(pod.spec), memoryCapacity);
 }
 
-function burstableScore(container: Container, memoryCapacity: bigint): bigint {
-  const score = 1000n - (1000n * requestOf(container, 'memory')) / memoryCapacity;
+/** What the first of a sidecar's containers to be killed asks for, where that is more than the sidecar does. */
+function killedNoSoonerThan(pod: Pod, container: Container): bigint | undefined {
+  if (!sidecarsOf(pod).some(({ name }) => name === container.name)) return undefined;
+  const served = pod.spec.containers.map((other) => requestOf(other, 'memory'));
+  const own = requestOf(container, 'memory');
+  return served.every((other) => other > own) ? served.toSorted((a, b) => Number(a - b))[0] : undefined;
+}
+
+function burstableScore(requestBytes: bigint, memoryCapacity: bigint): bigint {
+  const score = 1000n - (1000n * requestBytes) / memoryCapacity;
   const floor = 1000n + GUARANTEED_OOM_SCORE_ADJ;
   return score < floor ? floor : score >= 1000n ? 999n : score;
 }
 
-/** A limit for each size of huge pages that the host has: none of those that the container does not ask for. */
-function hugepageLimits(container: Container, sizes: string[]) {
-  const wanted = new Map(
-    Object.entries(container.resources?.limits ?? {})
-      .filter(([name]) => name.startsWith('hugepages-'))
-      .map(([name, limit]) => [pageSize(name.slice('hugepages-'.length)), quantityValue(limit)]),
-  );
-  return sizes.map((size) => create(HugepageLimitSchema, { pageSize: size, limit: wanted.get(size) ?? 0n }));
+/** What a pod as a whole asks for beside what its containers do counts for each of them alike (KEP-2837). */
+function unclaimedShare(spec: PodSpec): bigint {
+  const request = podLevelAmount(spec, 'requests', 'memory') ?? 0n;
+  if (request === 0n) return 0n;
+  const unclaimed = inUnits(request, 'memory') - inUnits(containersAmount(spec, 'requests', 'memory'), 'memory');
+  return unclaimed / BigInt(allContainers(spec).length);
 }
 
-/** `2Mi` and `2048Ki` as the files of cgroups name that size, `2MB`. */
-function pageSize(quantity: string): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
-  let size = parseQuantity(quantity).nanos / 1_000_000_000n;
-  let unit = 0;
-  while (size > 0n && size % 1024n === 0n && unit < units.length - 1) {
-    size /= 1024n;
-    unit++;
-  }
-  return `${size}${units[unit]}`;
+/** A limit for each size of huge pages that the host has: none of those that neither the container nor its pod asks for. */
+function hugepageLimits(spec: PodSpec, container: Container, sizes: string[]) {
+  const limits = { ...(hasPodLevelResources(spec) ? spec.resources?.limits : {}), ...container.resources?.limits };
+  const wanted = new Map(
+    Object.entries(limits)
+      .filter(([name]) => isHugePages(name))
+      .map(([name, limit]) => [hugePageSize(name), quantityValue(limit)]),
+  );
+  return sizes.map((size) => create(HugepageLimitSchema, { pageSize: size, limit: wanted.get(size) ?? 0n }));
 }

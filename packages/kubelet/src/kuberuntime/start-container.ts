@@ -38,49 +38,41 @@ export type StartRequest = {
   action: SyncAction;
 };
 
-/** A container that was created, and what is still to come: its start and its hook. */
-export type StartingContainer = { created: false; result: StepResult } | { created: true; result: Promise<StepResult> };
-
-/**
- * Creates a container and begins to start it. Resolves once it is created, so that the next one can be created while this
- * one starts. Rejects only when aborted.
- */
-export async function beginContainer(
+/** Creates a container, starts it and runs its hook. Rejects only when aborted. */
+export async function startContainer(
   deps: StartContainerDependencies,
   request: StartRequest,
   signal: AbortSignal,
-): Promise<StartingContainer> {
+): Promise<StepResult> {
   const { action, container, pod } = request;
   const step = { action, target: container.name };
+  const held = (error: WaitingReason, retryAtMs?: number): StepResult => ({ ...step, error, retryAtMs, held: true });
   const image = await request.image;
-  if ('waiting' in image) {
-    return { created: false, result: { ...step, error: image.waiting, retryAtMs: image.retryAtMs } };
-  }
+  if ('waiting' in image) return held(image.waiting, image.retryAtMs);
   const target = targetOf(request);
   if ('reason' in target) {
     warn(deps, request, `Error: ${target.message}`);
-    return { created: false, result: { ...step, error: target } };
+    return held(target);
   }
   const mounted = await mountedImages(container, request.volumeImages);
   if ('waiting' in mounted) {
     warn(deps, request, `Error: ${mounted.waiting.reason}`);
-    return { created: false, result: { ...step, error: mounted.waiting, retryAtMs: mounted.retryAtMs } };
+    return held(mounted.waiting, mounted.retryAtMs);
   }
   const configured = await configure(deps, { ...request, images: mounted.images }, signal);
-  if ('reason' in configured) return { created: false, result: { ...step, error: configured } };
+  if ('reason' in configured) return held(configured);
   const violation = nonRootViolation(pod, container, imageUser(image.image));
   if (violation !== undefined) {
     warn(deps, request, `Error: ${violation.message}`);
-    return { created: false, result: { ...step, error: violation } };
+    return held(violation);
   }
   const created = await createContainer(
     deps,
     { ...request, targetId: target.id, prepared: configured, image: image.image },
     signal,
   );
-  if ('reason' in created) return { created: false, result: { ...step, error: created } };
-  const result = finishStart(deps, { ...request, id: created.id }, signal).then((error) => ({ ...step, error }));
-  return { created: true, result };
+  if ('reason' in created) return held(created);
+  return { ...step, error: await finishStart(deps, { ...request, id: created.id }, signal) };
 }
 
 /** Starts a created container and runs its hook; the reason why it does not run, if so. */

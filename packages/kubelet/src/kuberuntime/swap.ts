@@ -11,9 +11,13 @@ type SwapResources = {
 };
 
 /** How much a container may swap (KEP-2400). A kernel that does not count swap is asked for nothing. */
-export function swapResources(pod: Pod, container: Container, node: NodeResources): SwapResources {
+export function swapResources(
+  pod: Pod,
+  container: Container,
+  node: NodeResources & { memoryLimitBytes: bigint },
+): SwapResources {
   if (!node.host.countsSwap) return { memoryAndSwapBytes: 0n, files: {} };
-  if (!node.host.cgroupV2) return { memoryAndSwapBytes: limitOf(container, 'memory'), files: {} };
+  if (!node.host.cgroupV2) return { memoryAndSwapBytes: node.memoryLimitBytes, files: {} };
   const bytes = maySwap(pod, container, node) ? swapShare(container, node) : 0n;
   return { memoryAndSwapBytes: 0n, files: { 'memory.swap.max': String(bytes) } };
 }

@@ -142,10 +142,10 @@ test('a container for debugging is started in a running pod, with the processes 
   const lost = { ...shell, name: 'lost', targetContainerName: 'none' };
   const steps = await synced.sync(podOf({ ephemeralContainers: [shell, lost] }));
   assert.deepEqual(told(steps), [
-    'StartEphemeralContainer lost: CreateContainerConfigError',
     'StartEphemeralContainer shell',
+    'StartEphemeralContainer lost: CreateContainerConfigError',
   ]);
-  assert.equal(steps[0]!.error!.message, 'unable to find target container none');
+  assert.equal(steps[1]!.error!.message, 'unable to find target container none');
   const options = synced.runtime.containerNamed('shell').config.linux?.securityContext?.namespaceOptions;
   assert.equal(options?.pid, NamespaceMode.TARGET);
   assert.equal(options.targetId, synced.runtime.containerNamed('app').id);

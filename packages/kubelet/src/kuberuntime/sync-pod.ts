@@ -20,10 +20,10 @@ import { createSandbox, makeSandboxConfig, runtimeHandler, type SandboxDependenc
 import { type PruneDependencies, pruneInitContainers, resetContainers } from './prune-containers.ts';
 import { type ResizeDependencies, resizePod } from './resize-pod.ts';
 import {
-  beginContainer,
   type SandboxInUse,
   type StartContainerDependencies,
   type StartRequest,
+  startContainer,
 } from './start-container.ts';
 
 /** What a sync takes. */
@@ -222,32 +222,23 @@ async function useSandbox(
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
- * Creates and starts containers in the order of the specification. A hook after a start holds the next container back; an
- * init container that cannot be started holds all others back.
+ * Starts containers one after the other, in the order of the specification; an init container that cannot be started holds all
+ * others back. Not even the creation of the next one overlaps: under load containerd 1.6 then loses the sandbox's process.
  */
 async function startContainers(
   sync: Sync,
   { sandbox, images, volumeImages, containers }: Starts,
 ): Promise<StepResult[]> {
   const { deps, pod, plan, status, signal } = sync;
-  const ended: StepResult[] = [];
-  const starting: Promise<StepResult>[] = [];
+  const steps: StepResult[] = [];
   for (const container of containers) {
     const action = actionOf(sync, container);
     const image = images.get(container.name)!;
     const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action };
     if (!isAsked(plan, container)) deps.crashBackoff.count({ pod, container, status });
-    const begun = await beginContainer(deps, request, signal);
-    if (!begun.created) {
-      ended.push({ ...begun.result, held: true });
-      if (action === 'StartInitContainer' && !isSidecar(container)) break;
-      continue;
-    }
-    if (action === 'StartInitContainer' || container.lifecycle?.postStart !== undefined) {
-      const step = await begun.result;
-      ended.push(step);
-      if (step.error !== undefined && action === 'StartInitContainer' && !isSidecar(container)) break;
-    } else starting.push(begun.result);
+    const step = await startContainer(deps, request, signal);
+    steps.push(step);
+    if (step.error !== undefined && action === 'StartInitContainer' && !isSidecar(container)) break;
   }
-  return [...ended, ...(await Promise.all(starting))];
+  return steps;
 }

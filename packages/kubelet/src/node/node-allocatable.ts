@@ -7,9 +7,13 @@ export type NodeAmounts = { memoryBytes: number; pids: number };
 export type SystemReserved = {
   memoryBytes: number | 'auto';
   pids: number | 'auto';
-  /** Thousandths of a core, which the downward API's defaults do not have. */
+  /** Thousandths of a core. */
   cpuMillis: number;
+  ephemeralStorageBytes: number;
 };
+
+/** Upstream keeps nothing back. */
+export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
 /** The share that `auto` keeps back, and the least that it keeps of what there is, as long as that is no more than half. */
 const RESERVED_SHARE = 0.05;
@@ -23,7 +27,10 @@ const LEAST_RESERVED_PIDS = 1024;
  * As upstream's, the amount that is enforced keeps no eviction threshold back: pods that come near to it are evicted before.
  * `invalid_argument` if nothing would be left.
  */
-export function nodeAllocatable(capacity: NodeAmounts, reserved: Omit<SystemReserved, 'cpuMillis'>): NodeAmounts {
+export function nodeAllocatable(
+  capacity: NodeAmounts,
+  reserved: Pick<SystemReserved, 'memoryBytes' | 'pids'>,
+): NodeAmounts {
   const amounts = {
     memoryBytes: autoReserve(reserved.memoryBytes, capacity.memoryBytes, LEAST_RESERVED_BYTES),
     pids: autoReserve(reserved.pids, capacity.pids, LEAST_RESERVED_PIDS),

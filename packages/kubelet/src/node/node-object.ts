@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { arch, availableParallelism, hostname, release } from 'node:os';
+import { arch, hostname, release } from 'node:os';
 import { isErrno, VERSION } from '@podwright/base';
 import type { ObjectMeta } from '../api/object-meta.ts';
 import { formatTime } from '../api/time.ts';
-import type { NodeAmounts } from './node-allocatable.ts';
 import { standardLabels } from './node-facts.ts';
+import { type NodeResources, resourceList } from './node-resources.ts';
 
 /** v1 Node, as far as a lone node has it. */
 export type NodeObject = {
@@ -33,8 +33,8 @@ export type NodeFacts = {
   labels: Record<string, string>;
   maxPods: number;
   addresses: string[];
-  capacity: NodeAmounts;
-  allocatable: NodeAmounts;
+  capacity: NodeResources;
+  allocatable: NodeResources;
   runtime: { name: string; version: string };
   startedAtMs: number;
 };
@@ -60,8 +60,8 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
     },
     spec: {},
     status: {
-      capacity: resources(facts.capacity, facts.maxPods),
-      allocatable: resources(facts.allocatable, facts.maxPods),
+      capacity: { ...resourceList(facts.capacity), pods: String(facts.maxPods) },
+      allocatable: { ...resourceList(facts.allocatable), pods: String(facts.maxPods) },
       conditions: [{ type: 'Ready', ...ready, lastTransitionTime: startedAt }],
       addresses: [
         ...facts.addresses.map((address) => ({ type: 'InternalIP', address })),
@@ -83,15 +83,6 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
 
 /** As Go joins errors: one as it is, several in brackets. */
 const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
-
-function resources({ memoryBytes, pids }: NodeAmounts, maxPods: number): Record<string, string> {
-  return {
-    cpu: String(availableParallelism()),
-    memory: `${Math.floor(memoryBytes / 1024)}Ki`,
-    pids: String(pids),
-    pods: String(maxPods),
-  };
-}
 
 /** '' on a host that has no such id. */
 function bootText(id: 'machine-id' | 'boot-id'): string {

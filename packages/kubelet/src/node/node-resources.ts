@@ -1,8 +1,10 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isErrno, namesIn } from '@podwright/base';
-import type { NodeAmounts } from './node-allocatable.ts';
+import { isErrno, namesIn, PodwrightError } from '@podwright/base';
+import { isHugePages } from '../api/pod-amounts.ts';
+import { formatQuantity } from '../api/quantity.ts';
+import type { NodeAmounts, SystemReserved } from './node-allocatable.ts';
 
 /** What pods may ask for, by the resource's name: millicores of `cpu`, of the others bytes or pieces. */
 export type NodeResources = Readonly<Record<string, bigint>>;
@@ -10,18 +12,51 @@ export type NodeResources = Readonly<Record<string, bigint>>;
 /** Pools of huge pages, as `hugepages-2048kB` (Documentation/admin-guide/mm/hugetlbpage.rst). */
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
 
-/**
- * What pods may have together: of memory what is allocatable, of ephemeral storage the file system of the kubelet's root directory,
- * of huge pages those that were set aside.
- */
-export async function nodeResources(allocatable: NodeAmounts, rootDir: string): Promise<NodeResources> {
+/** What the node has: of ephemeral storage the file system of the kubelet's root directory, of huge pages those that were set aside. */
+export async function nodeResources(capacity: NodeAmounts, rootDir: string): Promise<NodeResources> {
   return {
     cpu: BigInt(availableParallelism()) * 1000n,
-    memory: BigInt(Math.floor(allocatable.memoryBytes)),
+    memory: BigInt(Math.floor(capacity.memoryBytes)),
     'ephemeral-storage': await fileSystemBytes(rootDir),
     ...(await hugePages()),
   };
 }
+
+/**
+ * What pods may have of that: what is not kept back. Of memory it is `allocatable`, and no huge pages are in it, which cannot be used
+ * as other memory. `invalid_argument` if more is to be kept back than there is.
+ */
+export function allocatableResources(
+  capacity: NodeResources,
+  { allocatable, reserved }: { allocatable: NodeAmounts; reserved: SystemReserved },
+): NodeResources {
+  const pages = Object.entries(capacity).filter(([name]) => isHugePages(name));
+  const inPages = pages.reduce((sum, [, bytes]) => sum + bytes, 0n);
+  const memory = BigInt(Math.floor(allocatable.memoryBytes)) - inPages;
+  return {
+    ...capacity,
+    cpu: without(capacity, 'cpu', BigInt(reserved.cpuMillis)),
+    memory: memory < 0n ? 0n : memory,
+    'ephemeral-storage': without(capacity, 'ephemeral-storage', BigInt(reserved.ephemeralStorageBytes)),
+  };
+}
+
+function without(capacity: NodeResources, name: string, reserved: bigint): bigint {
+  const has = capacity[name] ?? 0n;
+  if (reserved <= has) return has - reserved;
+  throw new PodwrightError(
+    'invalid_argument',
+    `reserve ${reserved}${name === 'cpu' ? 'm' : ''} of ${name} for the system: the node has ${has}${name === 'cpu' ? 'm' : ''}; lower the reserve`,
+  );
+}
+
+/** Amounts as the API writes them. */
+export function resourceList(resources: NodeResources): Record<string, string> {
+  return Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, written(name, amount)]));
+}
+
+const written = (name: string, amount: bigint) =>
+  name === 'cpu' ? formatQuantity(amount * 1_000_000n, '') : formatQuantity(amount * 1_000_000_000n, 'Ki');
 
 /** The size of the file system that the directory is on, or will be. */
 async function fileSystemBytes(directory: string): Promise<bigint> {

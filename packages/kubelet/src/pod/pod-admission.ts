@@ -68,7 +68,7 @@ function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFact
 
 /** In upstream's order: the three resources that every node has, and then the others. */
 function requestedNames({ spec }: Pod): string[] {
-  const all = allContainers(spec).flatMap(({ resources }) => [resources?.requests, resources?.limits]);
+  const all = [...allContainers(spec), spec].flatMap(({ resources }) => [resources?.requests, resources?.limits]);
   const asked = [...all, spec.overhead].flatMap((list) => Object.keys(list ?? {}));
   return [...new Set(['cpu', 'memory', 'ephemeral-storage', ...asked])];
 }

@@ -53,6 +53,19 @@ test('an immutable ConfigMap or Secret is not changed, in the words of Kubernete
   await applied.apply(object('ConfigMap', { data: { x: '2' } }));
 });
 
+test('without leave to replace nothing is done if an object stands with other content', async (context) => {
+  const { applied, files } = makeApplied(context);
+  const config = (data: object) => object('ConfigMap', { data });
+  const actions = async (text: string) => {
+    const { done, isHeld } = await applied.apply(text, { replace: false });
+    return [isHeld, ...done.map(({ action }) => action)];
+  };
+  assert.deepEqual(await actions(config({ x: '1' })), [false, 'created']);
+  assert.deepEqual(await actions([config({ x: '1' }), pod('i', 'b')].join('\n---\n')), [false, 'unchanged', 'created']);
+  assert.deepEqual(await actions([config({ x: '2' }), pod('i', 'c')].join('\n---\n')), [true, 'replaced', 'created']);
+  assert.deepEqual(files(), ['applied-configmap_default_a.json', 'applied-pod_default_b.json']);
+});
+
 test('what is left out of a manifest is told', async (context) => {
   const { applied } = makeApplied(context);
   const { done, warnings } = await applied.apply([pod('b'), object('Service', {})].join('\n---\n'));

@@ -9,7 +9,7 @@ import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.
 import { immutableProblems } from '../config/immutable.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
-import type { ApplyResult } from './local-api.ts';
+import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';
 import { type ResizePatch, resizedPod } from './pod-patch.ts';
@@ -17,8 +17,8 @@ import { type ResizePatch, resizedPod } from './pod-patch.ts';
 type Applied = ApplyResult['objects'][number];
 type Applicable = Pod | LocalObject;
 
-/** What an apply did, or with `dryRun` would do, with the objects of a manifest, and what it left out of it. */
-export type AppliedManifest = { done: Applied[]; objects: ManifestObject[]; warnings: string[] };
+/** What an apply did, or where it `isHeld` would do, with the objects of a manifest, and what it left out of it. */
+export type AppliedManifest = { done: Applied[]; isHeld: boolean; objects: ManifestObject[]; warnings: string[] };
 
 /** What an apply must leave alone. */
 export interface ExistingPods {
@@ -58,9 +58,9 @@ export class AppliedObjects {
   /**
    * Writes what differs. Throws `invalid_argument` with every error of the manifest, `already_exists` if a UID in it is another
    * pod's, `failed_precondition` if a pod of that name comes from another file, or an object must not change; and then, and with
-   * `dryRun`, changes nothing.
+   * `dryRun`, changes nothing. So it does without `replace` when an object stands with other content.
    */
-  apply(manifest: string, { dryRun = false } = {}): Promise<AppliedManifest> {
+  apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
     // What pods refer to comes first.
@@ -70,9 +70,10 @@ export class AppliedObjects {
       await this.#refuseTaken(decoded.pods);
       const changes = await Promise.all(objects.map((object) => this.#change(object)));
       refuseImmutable(changes);
+      const isHeld = dryRun || (!replace && changes.some(isReplacement));
       const done: Applied[] = [];
-      for (const change of changes) done.push(await this.#make(change, dryRun));
-      return { done, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
+      for (const change of changes) done.push(await this.#make(change, isHeld));
+      return { done, isHeld, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
     });
   }
 
@@ -185,6 +186,8 @@ export class AppliedObjects {
 
 /** An object that is asked for, and the one that was applied before. */
 type Change = { object: Applicable; name: ObjectName; before: Applicable | undefined };
+
+const isReplacement = ({ before, object }: Change) => before !== undefined && !sameSpec(before, object);
 
 function refuseImmutable(changes: Change[]): void {
   const problems = changes.flatMap(({ object, name, before }) =>

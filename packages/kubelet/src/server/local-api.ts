@@ -22,7 +22,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
- * | POST /podwright/v1/apply [?dryRun=All] | body: a manifest; `ApplyResult`: what was done, or would be |
+ * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] | body: a manifest; `ApplyResult`: what was done, or would be; without `replace` nothing is done if an object would be replaced |
  * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; its containers are not waited for |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
@@ -47,6 +47,13 @@ export type ImageTransfer = {
   layersTotal: number;
   /** Why it failed, in the phase `failed`. */
   error: string;
+};
+
+export type ApplyOptions = {
+  /** Only tells what would be done. */
+  dryRun?: boolean;
+  /** Whether objects may be replaced that stand with other content; true if it is not said. */
+  replace?: boolean;
 };
 
 /** What an apply did with each object of the manifest. */

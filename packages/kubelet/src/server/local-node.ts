@@ -18,7 +18,7 @@ import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
 import type { AppliedObjects } from './applied-objects.ts';
-import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
+import type { ApplyOptions, ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
 import { endOfLog } from './log-end.ts';
 import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
 import type {
@@ -84,9 +84,9 @@ export class LocalNode implements NodeBackend {
     }
   }
 
-  async apply(manifest: string, { dryRun }: { dryRun: boolean }): Promise<ApplyResult> {
-    const { done, objects, warnings } = await this.#parts.applied.apply(manifest, { dryRun });
-    if (dryRun)
+  async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
+    const { done, isHeld, objects, warnings } = await this.#parts.applied.apply(manifest, options);
+    if (isHeld)
       return { objects: done, warnings, findings: preflight(objects, await this.#parts.kubelet.preflightHost()) };
     await this.#seen(done.flatMap(({ uid }) => (uid === undefined ? [] : [uid])));
     const pods = objects.filter((object) => object.kind === 'Pod');

@@ -20,7 +20,7 @@ import { type Call, type Handler, type Method, readBody, sendJson, sendLine } fr
 import type { HttpListener } from './http-listener.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
-import { isDryRun, logQuery, stopOptions, streamingCall } from './query.ts';
+import { applyOptions, logQuery, stopOptions, streamingCall } from './query.ts';
 import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
@@ -73,7 +73,7 @@ export class LocalServer {
     );
     this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>
-      sendJson(response, await backend.apply(await readBody(request), { dryRun: isDryRun(query) })),
+      sendJson(response, await backend.apply(await readBody(request), applyOptions(query))),
     );
     this.#on('POST', '/podwright/v1/stop', async ({ response, query }) => {
       sendJson(response, {});

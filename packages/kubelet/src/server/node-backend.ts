@@ -4,7 +4,15 @@ import type { NodeObject } from '../node/node-object.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
-import type { ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions, WatchEvent } from './local-api.ts';
+import type {
+  ApplyOptions,
+  ApplyResult,
+  ImageTransfer,
+  NodeInfo,
+  RestartAnswer,
+  StopOptions,
+  WatchEvent,
+} from './local-api.ts';
 import type { MetadataPatch } from './metadata-patch.ts';
 import type { EphemeralPatch, ResizePatch } from './pod-patch.ts';
 
@@ -44,7 +52,7 @@ export interface NodeBackend {
   /** Progress of all transfers of images; ends at once if the runtime tells none. */
   watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
-  apply(manifest: string, options: { dryRun: boolean }): Promise<ApplyResult>;
+  apply(manifest: string, options: ApplyOptions): Promise<ApplyResult>;
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */

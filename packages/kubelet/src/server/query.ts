@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { LogQuery } from '../logs/log-reader.ts';
-import type { StopOptions } from './local-api.ts';
+import type { ApplyOptions, StopOptions } from './local-api.ts';
 import type { LogChoice, StreamingCall } from './node-backend.ts';
 
 export const isTrue = (query: URLSearchParams, name: string): boolean => {
@@ -79,8 +79,13 @@ function readPort(text: string): number {
   throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is no port`);
 }
 
+/** `replace=false` does nothing where an object stands with other content. */
+export function applyOptions(query: URLSearchParams): ApplyOptions {
+  return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false' };
+}
+
 /** Whether a call shall only tell what it would do: `dryRun=All`, as in the Kubernetes API. */
-export function isDryRun(query: URLSearchParams): boolean {
+function isDryRun(query: URLSearchParams): boolean {
   const value = query.get('dryRun');
   if (value !== null && value !== 'All')
     throw new PodwrightError('invalid_argument', `dryRun: must be All or absent, got "${value.slice(0, 60)}"`);

@@ -7,6 +7,7 @@ import {
   isSidecar,
   type Pod,
   type ResourceRequirements,
+  restartsAfter,
 } from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
@@ -184,12 +185,13 @@ function unknownState(pod: Pod, { containerId }: RuntimeContainer, old: Containe
   return same.terminated === undefined ? { waiting: { reason: defaultWaitingReason(pod) } } : same;
 }
 
-/** A container that should run but could not be started waits, and its end moves to `lastState`. */
+/** A container that is to run again but could not be started waits, and its end moves to `lastState`. */
 function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
   if (sources.terminal || status.state.running !== undefined) return;
   const reason = sources.waitingReason(container.name);
-  if (reason === undefined) return;
-  if (status.state.terminated !== undefined) status.lastState = { terminated: status.state.terminated };
+  const end = status.state.terminated;
+  if (reason === undefined || (end !== undefined && !restartsAfter(sources.pod, container, end.exitCode))) return;
+  if (end !== undefined) status.lastState = { terminated: end };
   status.state = { waiting: { reason: reason.reason, message: reason.message } };
 }
 

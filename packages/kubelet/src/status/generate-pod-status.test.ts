@@ -115,6 +115,16 @@ test('a container in its restart delay waits, and its end moves to the last stat
   assert.equal(status.phase, 'Running');
 });
 
+test('a container that could not be started and is not started again has ended, with no end before that one', () => {
+  const pod = podOf({ restartPolicy: 'Never' });
+  const runtime = runtimeOf([seen('app', { state: 'exited', exitCode: 0, finishedAtMs: 3000 })]);
+  const waitingReason = () => ({ reason: 'PostStartHookError', message: 'PostStartHook failed' });
+  const status = statusOf({ pod, runtime, waitingReason });
+  assert.equal(status.containerStatuses![0]!.state.terminated!.exitCode, 0);
+  assert.deepEqual(status.containerStatuses![0]!.lastState, {});
+  assert.equal(status.phase, 'Succeeded');
+});
+
 test('the end before shows as last state of a container that runs again', () => {
   const runtime = runtimeOf([seen('app', { id: 'app-1', restartCount: 1 }), seen('app', exited)]);
   const [container] = statusOf({ runtime }).containerStatuses!;

@@ -17,6 +17,7 @@ import { containerStatuses, type StatusSources } from './container-statuses.ts';
 import { observed, podConditions, withCondition } from './pod-conditions.ts';
 import { endedStatuses } from './pod-end.ts';
 import { podPhase } from './pod-phase.ts';
+import { podResourcesStatus } from './pod-resources-status.ts';
 
 export type PodStatusInput = {
   pod: Pod;
@@ -79,6 +80,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
     containerStatuses: shown.main,
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
     qosClass: qosClass(pod),
+    ...podResourcesStatus(pod),
   };
   return { status, ended };
 }

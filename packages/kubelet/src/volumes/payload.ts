@@ -1,4 +1,5 @@
 import { CONTAINER_FILE, PodwrightError } from '@podwright/base';
+import { withPodLimits } from '../api/pod-amounts.ts';
 import type {
   ConfigMap,
   ConfigMapProjection,
@@ -80,5 +81,5 @@ function downwardText({ fieldRef, resourceFieldRef }: DownwardApiFile, { pod, no
   if (container === undefined || resourceFieldRef === undefined) {
     throw new PodwrightError('failed_precondition', `there is no container "${name}" in the pod`);
   }
-  return Buffer.from(containerResource(container, resourceFieldRef, nodeAllocatable));
+  return Buffer.from(containerResource(withPodLimits(container, pod.spec), resourceFieldRef, nodeAllocatable));
 }

@@ -1,5 +1,5 @@
 import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts';
-import { container, ephemeralContainer, resourceList } from './container-schema.ts';
+import { container, ephemeralContainer, resourceList, resources } from './container-schema.ts';
 import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
 import { localObjectReference, objectMeta } from './metadata-schema.ts';
 import { affinity, topologySpreadConstraint } from './scheduling-schema.ts';
@@ -46,6 +46,7 @@ const podSpec = object<PodSpec>(
     securityContext: podSecurityContext,
     imagePullSecrets: list(localObjectReference),
     runtimeClassName: string,
+    resources,
     overhead: resourceList,
     readinessGates: list(object<{ conditionType: string }>({ conditionType: string }, { required: ['conditionType'] })),
     os: object<{ name: 'linux' | 'windows' }>({ name: oneOf('linux', 'windows') }, { required: ['name'] }),
@@ -66,7 +67,7 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    notYet: ['resourceClaims', 'schedulingGroup', 'workloadRef', 'resources'],
+    notYet: ['resourceClaims', 'schedulingGroup', 'workloadRef'],
   },
 );
 

@@ -3,6 +3,7 @@ import { type Container, isSidecar, type Pod, type PodSpec, type Toleration } fr
 import { validateContainer } from './container.ts';
 import { validateLabels, validateMeta } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
+import { validatePodResources } from './pod-resources.ts';
 import { validateResourceList } from './resources.ts';
 import { validateRestart } from './restart.ts';
 import { check, each, MAX_INT32, within } from './rules.ts';
@@ -25,6 +26,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   validateHostNamespaces(spec, place);
   validateDns(spec, place.at('dnsConfig'));
   validatePodSecurity(spec.securityContext ?? {}, spec, place.at('securityContext'));
+  validatePodResources(spec, place.at('resources'));
   validateResourceList(spec.overhead ?? {}, place.at('overhead'));
   validateScheduling(spec, place);
   each(spec.tolerations, place.at('tolerations'), validateToleration);

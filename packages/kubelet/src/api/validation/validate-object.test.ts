@@ -415,3 +415,29 @@ test('ConfigMaps and Secrets hold valid keys, base64 and at most 1 MiB', () => {
     'handler: must be lower case',
   ]);
 });
+
+test('what a pod has as a whole holds its containers', () => {
+  const podLevel = (resources: object, own: object = {}, spec: object = {}) =>
+    container({ resources: own }, { resources, ...spec });
+  const both = { cpu: '1', memory: '64Mi' };
+  check(podLevel({ limits: both }), []);
+  check(podLevel({ requests: both, limits: { ...both, 'hugepages-2Mi': '2Mi' } }), []);
+  check(podLevel({ requests: { cpu: '2' }, limits: { cpu: '1' } }), ['spec.resources.requests.cpu: must be at most']);
+  check(podLevel({ limits: { 'ephemeral-storage': '1Gi' } }), [
+    'spec.resources.limits[ephemeral-storage]: is only for',
+  ]);
+  check(podLevel({ requests: { cpu: '-1' } }), ['spec.resources.requests.cpu: must not be negative']);
+  check(podLevel({ requests: { 'hugepages-2Mi': '2Mi', cpu: '1' } }), [
+    'spec.resources.requests[hugepages-2Mi]: must equal the limit',
+  ]);
+  check(podLevel({ requests: { cpu: '1' } }, { requests: { cpu: '1001m' } }), [
+    'spec.resources.requests.cpu: must be at least 1001m, the requests of all containers together, got 1',
+  ]);
+  check(podLevel({ requests: { cpu: '1' }, limits: { cpu: '1' } }, { requests: { cpu: '0' }, limits: { cpu: '2' } }), [
+    'spec.resources.limits.cpu: must be at least 2, the limit of container "a"',
+  ]);
+  check(podLevel({ limits: both }, {}, { os: { name: 'windows' } }), [
+    'spec.os.name: ',
+    'spec.resources: must not be set',
+  ]);
+});

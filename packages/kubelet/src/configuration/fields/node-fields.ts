@@ -128,7 +128,7 @@ export const NODE_FIELDS = {
     {
       flag: 'feature-gates',
       about: 'feature gates by name, see docs/kubelet-configuration.md',
-      effect: nothing('they can only be set to what this kubelet does'),
+      effect: sets('containerResources'),
     },
   ),
   shutdownGracePeriod: field(duration, 0, {

@@ -47,30 +47,34 @@ export const RESOURCE_FIELDS = {
   systemReserved: field(
     stringTable,
     {},
-    { flag: 'system-reserved', about: 'kept back for the host: cpu, memory, pid', effect: sets('systemReserved') },
+    {
+      flag: 'system-reserved',
+      about: 'kept back for the host: cpu, memory, pid, ephemeral-storage',
+      effect: sets('systemReserved'),
+    },
   ),
   kubeReserved: field(
     stringTable,
     {},
     {
       flag: 'kube-reserved',
-      about: 'kept back for the kubelet and the runtime: cpu, memory, pid',
+      about: 'kept back for the kubelet and the runtime: cpu, memory, pid, ephemeral-storage',
       effect: sets('systemReserved'),
     },
   ),
   systemReservedCgroup: field(string, '', {
     flag: 'system-reserved-cgroup',
     about: 'cgroup that has system-reserved as its limit',
-    effect: nothing('enforceNodeAllocatable with system-reserved is refused'),
+    effect: sets('reservedCgroups'),
   }),
   kubeReservedCgroup: field(string, '', {
     flag: 'kube-reserved-cgroup',
     about: 'cgroup that has kube-reserved as its limit',
-    effect: nothing('enforceNodeAllocatable with kube-reserved is refused'),
+    effect: sets('reservedCgroups'),
   }),
   enforceNodeAllocatable: field(stringList, ['pods'], {
     flag: 'enforce-node-allocatable',
-    about: 'pods: all pods together get no more than is not kept back; or none',
+    about: 'who is held to its part: pods, system-reserved or kube-reserved, these also with -compressible; or none',
     effect: sets('enforceNodeAllocatable'),
   }),
   reservedSystemCPUs: field(string, '', {
@@ -87,12 +91,12 @@ export const RESOURCE_FIELDS = {
   cpuCFSQuota: field(bool, true, {
     flag: 'cpu-cfs-quota',
     about: 'hold containers to their CPU limits',
-    effect: only([true], 'CPU limits always hold'),
+    effect: sets('containerResources'),
   }),
   cpuCFSQuotaPeriod: field(duration, 100, {
     flag: 'cpu-cfs-quota-period',
     about: 'period of CPU limits',
-    effect: only([100], 'the period is always 100ms'),
+    effect: sets('containerResources'),
     keepsZero: true,
   }),
   cpuManagerPolicy: field(choice('none', 'static'), 'none', {
@@ -146,21 +150,21 @@ export const RESOURCE_FIELDS = {
   ),
   'memorySwap.swapBehavior': field(choice('NoSwap', 'LimitedSwap'), '', {
     about: 'NoSwap or LimitedSwap',
-    effect: only(['', 'NoSwap'], 'pods get no swap of their own yet'),
+    effect: sets('containerResources'),
   }),
   memoryThrottlingFactor: field(float, 0.9, {
-    about: 'share of a memory limit from which on containers are slowed down',
-    effect: nothing('the feature gate MemoryQoS is off'),
+    about: 'share of a memory limit from which on containers are slowed down, with the feature gate MemoryQoS',
+    effect: sets('containerResources'),
     keepsZero: true,
   }),
   memoryReservationPolicy: field(choice('None', 'TieredReservation'), 'None', {
-    about: 'None or TieredReservation',
-    effect: only(['None'], 'the feature gate MemoryQoS is off'),
+    about: 'None or TieredReservation: containers keep the memory that they ask for, with the feature gate MemoryQoS',
+    effect: sets('containerResources'),
   }),
   singleProcessOOMKill: field(bool, undefined, {
     about:
       'out of memory, one process of a container is killed and not all; false is the default on cgroup v2, true the only choice on v1',
-    effect: nothing('it can only be set to what holds here'),
+    effect: sets('containerResources'),
   }),
   evictionHard: field(thresholds, undefined, {
     flag: 'eviction-hard',

@@ -2,7 +2,7 @@ import { isQuantity, parseQuantity } from '../../api/quantity.ts';
 import type { KubeletConfiguration } from '../fields/field-table.ts';
 import { must, type Problem, type Rule } from './rule.ts';
 
-const RESERVED = ['cpu', 'memory', 'pid'];
+const RESERVED = ['cpu', 'memory', 'pid', 'ephemeral-storage'];
 const ENFORCEMENTS = [
   'pods',
   'none',
@@ -19,8 +19,6 @@ const reserves: Rule = (configuration) => [
 
 function reserve(configuration: KubeletConfiguration, field: 'systemReserved' | 'kubeReserved'): Problem[] {
   return Object.entries(configuration[field]).flatMap(([name, amount]) => {
-    if (name === 'ephemeral-storage')
-      return must(false, field, 'ephemeral-storage is refused: it is not kept back from pods yet');
     if (!RESERVED.includes(name))
       return must(false, field, `cannot keep ${name.slice(0, 60)} back, only ${RESERVED.join(', ')}`);
     const isAmount = isQuantity(amount) && parseQuantity(amount).nanos >= 0n;
@@ -32,15 +30,26 @@ function reserve(configuration: KubeletConfiguration, field: 'systemReserved' | 
   });
 }
 
-const enforcement: Rule = ({ enforceNodeAllocatable: kinds, cgroupsPerQOS }) => {
+const enforcement: Rule = (configuration) => {
+  const { enforceNodeAllocatable: kinds, cgroupsPerQOS } = configuration;
   const field = 'enforceNodeAllocatable';
+  const enforces = (owner: string) => kinds.some((kind) => kind.startsWith(`${owner}-reserved`));
   return [
     ...kinds
       .filter((kind) => !ENFORCEMENTS.includes(kind))
       .flatMap((kind) => must(false, field, `${kind.slice(0, 60)} is none of ${ENFORCEMENTS.join(', ')}`)),
-    ...kinds
-      .filter((kind) => kind.includes('reserved') && ENFORCEMENTS.includes(kind))
-      .flatMap((kind) => must(false, field, `${kind} is refused: cgroups of the host get no limits`)),
+    ...(['system', 'kube'] as const).flatMap((owner) => [
+      ...must(
+        !enforces(owner) || configuration[`${owner}ReservedCgroup`] !== '',
+        `${owner}ReservedCgroup`,
+        `must be given where enforceNodeAllocatable has ${owner}-reserved`,
+      ),
+      ...must(
+        !['', '-compressible'].every((kind) => kinds.includes(`${owner}-reserved${kind}`)),
+        field,
+        `${owner}-reserved cannot stand beside ${owner}-reserved-compressible`,
+      ),
+    ]),
     ...must(new Set(kinds).size === kinds.length, field, 'names something twice'),
     ...must(!kinds.includes('none') || kinds.length === 1, field, 'none stands alone'),
     ...must(cgroupsPerQOS || kinds.every((kind) => kind === 'none'), field, 'needs cgroupsPerQOS; set it to none'),
@@ -58,13 +67,21 @@ const pids: Rule = ({ podPidsLimit }) =>
 
 const memory: Rule = (configuration) => {
   const factor = configuration.memoryThrottlingFactor;
-  return must(factor > 0 && factor <= 1, 'memoryThrottlingFactor', 'must be more than 0 and at most 1');
+  const gates: Record<string, boolean> = configuration.featureGates;
+  const tiered = configuration.memoryReservationPolicy === 'TieredReservation';
+  return [
+    ...must(factor > 0 && factor <= 1, 'memoryThrottlingFactor', 'must be more than 0 and at most 1'),
+    ...must(
+      !tiered || gates.MemoryQoS === true,
+      'memoryReservationPolicy',
+      'TieredReservation needs the feature gate MemoryQoS',
+    ),
+  ];
 };
 
 const oomKill: Rule = ({ singleProcessOOMKill: single }, host) => {
-  const field = 'singleProcessOOMKill';
-  if (host.cgroupVersion === 'v1') return must(single !== false, field, 'must not be false on cgroup v1');
-  return must(single !== true, field, 'is refused: all processes of a container end together');
+  const isWell = host.cgroupVersion !== 'v1' || single !== false;
+  return must(isWell, 'singleProcessOOMKill', 'must not be false on cgroup v1');
 };
 
 const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, kubeReservedCgroup }) => [

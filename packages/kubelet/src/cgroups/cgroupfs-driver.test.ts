@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type CgroupHierarchy, type Logger, silentLogger } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
-import { openPodCgroups } from './cgroupfs-pod-cgroups.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
+import { openPodCgroups } from './open-pod-cgroups.ts';
 
 function recordingLogger(): Logger & { warnings: { fields: Record<string, unknown>; message: string }[] } {
   const warnings: { fields: Record<string, unknown>; message: string }[] = [];
@@ -24,7 +25,8 @@ test('a controller that the kernel keeps from the cgroups of pods is in the log,
     trees: [{ version: 2, mountPoint, controllers: ['memory', 'rdma'] }],
   };
   const logger = recordingLogger();
-  const cgroups = await openPodCgroups({ root: '/', driver: 'cgroupfs', hierarchy, limits: {}, logger });
+  const settings = { limits: {}, milliCpu: 1000n, policy: DEFAULT_RESOURCE_POLICY, hugePageSizes: [] };
+  const cgroups = await openPodCgroups({ root: '/', driver: 'cgroupfs', hierarchy, settings, logger });
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
   const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'web', image: 'i' }] } };
   await cgroups.ensure(pod);

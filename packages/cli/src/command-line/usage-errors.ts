@@ -1,0 +1,47 @@
+import { PodwrightError } from '@podwright/base';
+import type { Command } from 'commander';
+
+/** Has a wrong command line be an error like any other (`invalid_argument`), which says what to do instead; call it last. */
+export function tellUsageErrors(program: Command): void {
+  for (const command of commandsOf(program)) {
+    command.error = (said: string) => {
+      throw new PodwrightError('invalid_argument', usageError(command, said));
+    };
+  }
+}
+
+function commandsOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)];
+}
+
+/** What commander says of a wrong command line, in our words: with the command before it, and the way on behind it. */
+export function usageError(command: Command, said: string): string {
+  const path = pathOf(command);
+  const message = reworded(command, said.replace(/^error: /, '').replace(/\n\((D)id (.*)\)$/, '; did $2'));
+  const help = `podwright ${path === '' ? '' : `${path} `}--help`;
+  const leadsOn = /; did you mean|: podwright /.test(message);
+  return `${path === '' ? '' : `${path}: `}${message}${leadsOn ? '' : `; '${help}' explains`}`;
+}
+
+function reworded(command: Command, message: string): string {
+  const [, missing] = /^missing required argument '(.*)'$/.exec(message) ?? [];
+  if (missing !== undefined) return `${missing.toUpperCase()} is missing: ${usage(command)}`;
+  const [, option] = /^required option '(.*)' not specified$/.exec(message) ?? [];
+  if (option !== undefined) return `${option} is missing`;
+  const [, bare] = /^option '(.*)' argument missing$/.exec(message) ?? [];
+  if (bare !== undefined) return `${bare}: the value is missing`;
+  const [, words] =
+    /^too many arguments(?: for '.*?')?\. Expected \d+ arguments? but got \d+: (.*)\.$/s.exec(message) ?? [];
+  if (words !== undefined) return `too many words (${words}): ${usage(command)}`;
+  const [, flags, value, why] = /^option '(.*?)' argument '(.*)' is invalid\. (.*)$/s.exec(message) ?? [];
+  if (flags === undefined) return message;
+  const flag = flags.split(/[ ,]+/).findLast((word) => word.startsWith('-'))!;
+  return `${flag} ${value}: ${why!.replace(/\.$/, '').replace(/^Allowed choices are/, 'must be one of')}`;
+}
+
+const usage = (command: Command) => `podwright ${pathOf(command)} ${command.usage()}`;
+
+/** The words that call a command: none for the program itself. */
+function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wrapText } from './wrap.ts';
+
+function check(text: string, width: number | undefined, expected: string[]): void {
+  assert.deepEqual(wrapText(text, width).split('\n'), expected);
+}
+
+test('lines are broken between words, and go on below where they began', () => {
+  check('the quick brown fox', 10, ['the quick', 'brown fox']);
+  check('  main: the quick brown fox', 14, ['  main: the', '  quick brown', '  fox']);
+  check('fits\n  and so does this', 80, ['fits', '  and so does this']);
+  check('  as  it is  where nothing tells the width  ', undefined, ['  as  it is  where nothing tells the width  ']);
+});
+
+test('what stands in a column of its own goes on there', () => {
+  check('  run        until its pods end', 24, ['  run        until its', '             pods end']);
+  check('ok      cgroups   all of them here', 27, ['ok      cgroups   all of', '                  them here']);
+  check('\x1b[32mok\x1b[39m  all of them', 10, ['\x1b[32mok\x1b[39m  all of', '    them']);
+});
+
+test('commands in quotes and words that are longer than a line stay whole', () => {
+  check("no; 'podwright ps' lists them", 16, ['no;', "'podwright ps'", 'lists them']);
+  check('see https://example.org/a/long/one there', 12, ['see', 'https://example.org/a/long/one', 'there']);
+});
+
+test('characters of two cells count as two', () => check('宽字符 宽字符 a', 8, ['宽字符', '宽字符 a']));

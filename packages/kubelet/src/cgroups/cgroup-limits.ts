@@ -1,0 +1,72 @@
+/** What the kubelet's cgroups have, as upstream's gives it to them (pkg/kubelet/cm). Pure. */
+import type { CgroupLimits } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+import type { NodeAmounts } from '../node/node-allocatable.ts';
+import type { ResourcePolicy } from '../node/resource-policy.ts';
+import { cpuQuota, cpuShares } from './cpu.ts';
+import { hugePageSize } from './huge-pages.ts';
+import { podRequest, podTotals } from './pod-resources.ts';
+import { qosClass } from './qos.ts';
+
+/** What the limits of pods depend on beside the pods. */
+export type PodLimitSettings = {
+  /** Processes and threads of one pod, absent for any number. */
+  pidsPerPod?: number;
+  policy: ResourcePolicy;
+  /** Sizes of huge pages that the host has: `2MB`. */
+  hugePageSizes: string[];
+};
+
+/** Limits of a pod's cgroup: what is not limited is said to be so, as the pod may have had a limit before. */
+export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }: PodLimitSettings): CgroupLimits {
+  const { milliCpuRequest, milliCpuLimit, memoryLimitBytes, hugePages } = podTotals(pod);
+  const quota = policy.cpuCfsQuota ? cpuQuota(milliCpuLimit, BigInt(policy.cpuCfsQuotaPeriodMicros)) : 0n;
+  const pages = new Map(Object.entries(hugePages).map(([name, bytes]) => [hugePageSize(name), Number(bytes)]));
+  return {
+    cpuShares: Number(cpuShares(milliCpuRequest)),
+    cpuPeriodUs: policy.cpuCfsQuotaPeriodMicros,
+    cpuQuotaUs: quota === 0n ? -1 : Number(quota),
+    memoryLimitBytes: memoryLimitBytes === 0n ? -1 : Number(memoryLimitBytes),
+    pidsLimit: pidsPerPod ?? -1,
+    hugepageLimits: Object.fromEntries(hugePageSizes.map((size) => [size, pages.get(size) ?? 0])),
+    unified: podReservation(pod, policy),
+  };
+}
+
+/** What a pod keeps of its memory under the gate MemoryQoS: in any case, or while there is other memory. */
+function podReservation(pod: Pod, { memoryQos }: ResourcePolicy): Record<string, string> {
+  const bytes = podRequest(pod, 'memory');
+  if (memoryQos?.reservation !== 'TieredReservation' || bytes === 0n) return {};
+  return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(bytes) };
+}
+
+/** What pods of a class ask for together: millicores and bytes. */
+export type ClassRequests = { milliCpu: bigint; memoryBytes: bigint };
+
+/** The class has the weight of all its pods, so that Guaranteed pods beside it keep what they asked for. */
+export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memoryQos }: ResourcePolicy): CgroupLimits {
+  const low = memoryQos?.reservation === 'TieredReservation' ? memoryBytes : 0n;
+  return {
+    cpuShares: Number(cpuShares(milliCpu)),
+    ...(memoryQos === undefined ? {} : { unified: { 'memory.low': String(low) } }),
+  };
+}
+
+/** The least weight that there is. */
+export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
+
+/** Limits of all pods together: their weight is all the CPU that they may have, as the kernel's default would be that of one core. */
+export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
+  return {
+    cpuShares: Number(cpuShares(milliCpu)),
+    memoryLimitBytes: amounts?.memoryBytes ?? -1,
+    pidsLimit: amounts?.pids ?? -1,
+  };
+}
+
+/** Of both classes under MemoryQoS: what lies above them must keep what they keep. */
+export function allPodsReservation(requestedBytes: bigint, { memoryQos }: ResourcePolicy): CgroupLimits | undefined {
+  if (memoryQos === undefined) return undefined;
+  const bytes = memoryQos.reservation === 'TieredReservation' ? requestedBytes : 0n;
+  return { unified: { 'memory.min': String(bytes) } };
+}

@@ -1,0 +1,13 @@
+import { parseQuantity } from '../api/quantity.ts';
+
+/** The page size of `hugepages-2Mi` or `hugepages-2048Ki` as the files of cgroups name it: `2MB`. */
+export function hugePageSize(resource: string): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+  let size = parseQuantity(resource.slice('hugepages-'.length)).nanos / 1_000_000_000n;
+  let unit = 0;
+  while (size > 0n && size % 1024n === 0n && unit < units.length - 1) {
+    size /= 1024n;
+    unit++;
+  }
+  return `${size}${units[unit]}`;
+}

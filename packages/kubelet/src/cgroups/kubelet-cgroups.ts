@@ -1,0 +1,199 @@
+/** A cgroup a pod, below one a QoS class, so that a pod's limits hold for all its containers together. */
+import { join } from 'node:path';
+import {
+  type CgroupHierarchy,
+  cgroupDirectory,
+  errorMessage,
+  type Logger,
+  PodwrightError,
+  readCgroupFile,
+  treeOf,
+} from '@podwright/base';
+import type { Pod, QosClass } from '../api/types.ts';
+import { CgroupClaim } from './cgroup-claim.ts';
+import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
+import {
+  allPodsLimits,
+  allPodsReservation,
+  BEST_EFFORT_LIMITS,
+  burstableLimits,
+  type ClassRequests,
+  type PodLimitSettings,
+  podCgroupLimits,
+} from './cgroup-limits.ts';
+import type { EnforcedLimits, PodCgroups } from './pod-cgroups.ts';
+import { podRequest } from './pod-resources.ts';
+import { qosClass } from './qos.ts';
+
+const CLASS_NAMES: Record<QosClass, CgroupName> = {
+  Guaranteed: [],
+  Burstable: ['burstable'],
+  BestEffort: ['besteffort'],
+};
+
+export type KubeletCgroupsSettings = Omit<PodLimitSettings, 'pidsPerPod'> & {
+  limits: EnforcedLimits;
+  /** Thousandths of a core that all pods may have together. */
+  milliCpu: bigint;
+  /** Hears whether all pods together could be limited, and if not, why; told when that changes. */
+  onLimited?: (failure: string | undefined) => void;
+};
+
+export type KubeletCgroupsInput = {
+  driver: CgroupDriver;
+  hierarchy: CgroupHierarchy;
+  settings: KubeletCgroupsSettings;
+  logger: Logger;
+};
+
+export class KubeletCgroups implements PodCgroups {
+  enforced: EnforcedLimits;
+  readonly #input: KubeletCgroupsInput;
+  readonly #claim: CgroupClaim;
+  /** The pods that have cgroups of ours, and what of. */
+  readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
+  #limited: { failure: string | undefined } | undefined;
+  #isToldOfOthers = false;
+
+  constructor(input: KubeletCgroupsInput) {
+    this.#input = input;
+    this.enforced = input.settings.limits;
+    this.#claim = new CgroupClaim(input.driver.path([]));
+  }
+
+  /** Makes the cgroups above those of pods; throws where that cannot be done. */
+  async prepare(): Promise<void> {
+    const { driver, settings } = this.#input;
+    await driver.set([], { cpuShares: allPodsLimits(settings.milliCpu, undefined).cpuShares });
+    await this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    await this.#limitAll();
+    await this.#input.driver.set(CLASS_NAMES.BestEffort, BEST_EFFORT_LIMITS);
+    await this.#weighClasses();
+  }
+
+  async ensure(pod: Pod): Promise<void> {
+    const { driver, settings } = this.#input;
+    const { uid } = pod.metadata;
+    const cgroup = podCgroup(pod);
+    const limits = podCgroupLimits(pod, { ...settings, pidsPerPod: settings.limits.pidsPerPod });
+    const wanted = JSON.stringify([cgroup, limits]);
+    const known = this.#made.get(uid)?.wanted === wanted && (await driver.isThere(cgroup));
+    if (known) return;
+    await driver.set(cgroup, limits);
+    const requests = { milliCpu: podRequest(pod, 'cpu'), memoryBytes: podRequest(pod, 'memory') };
+    this.#made.set(uid, { wanted, class: qosClass(pod), requests });
+    await this.#weighClasses();
+  }
+
+  parentFor(pod: Pod): string {
+    return this.#input.driver.path(podCgroup(pod));
+  }
+
+  async remove(podUid: string): Promise<void> {
+    const known = this.#made.get(podUid);
+    this.#made.delete(podUid);
+    if (known !== undefined) await this.#weighClasses();
+    for (const name of Object.values(CLASS_NAMES)) await this.#input.driver.remove([...name, cgroupNameOf(podUid)]);
+  }
+
+  async removeOrphans(keep: ReadonlySet<string>): Promise<void> {
+    const { driver, logger } = this.#input;
+    if (!(await this.#isOurs())) return;
+    const kept = new Set([...keep].map((uid) => driver.written(`pod${uid}`)));
+    for (const name of Object.values(CLASS_NAMES)) {
+      const orphans = (await driver.children(name)).filter((child) => child.startsWith('pod') && !kept.has(child));
+      for (const orphan of orphans)
+        await driver
+          .end([...name, orphan])
+          .then(() => logger.info({ cgroup: orphan }, 'removed the cgroup of a pod that is gone'))
+          .catch((error: unknown) =>
+            logger.warn({ cgroup: orphan, error: errorMessage(error) }, 'the cgroup of a pod that is gone stays'),
+          );
+    }
+    for (const uid of this.#made.keys()) if (!keep.has(uid)) this.#made.delete(uid);
+  }
+
+  close(): void {
+    this.#claim.release();
+  }
+
+  async #isOurs(): Promise<boolean> {
+    const { driver, logger } = this.#input;
+    const isOurs = await this.#claim.isOurs();
+    if (!isOurs && !this.#isToldOfOthers)
+      logger.warn(
+        { cgroup: driver.path([]) },
+        'another kubelet has its pods below this cgroup, so none of those that are left behind is removed; give one of both another cgroup parent',
+      );
+    this.#isToldOfOthers = !isOurs;
+    return isOurs;
+  }
+
+  #requestsOf(wanted: QosClass): ClassRequests {
+    const all = [...this.#made.values()].filter((pod) => pod.class === wanted).map(({ requests }) => requests);
+    return {
+      milliCpu: all.reduce((sum, { milliCpu }) => sum + milliCpu, 0n),
+      memoryBytes: all.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0n),
+    };
+  }
+
+  async #weighClasses(): Promise<void> {
+    const { driver, settings } = this.#input;
+    const burstable = this.#requestsOf('Burstable');
+    const kept = burstable.memoryBytes + this.#requestsOf('Guaranteed').memoryBytes;
+    const reservation = allPodsReservation(kept, settings.policy);
+    if (reservation !== undefined) await driver.set([], reservation);
+    await driver.set(CLASS_NAMES.Burstable, burstableLimits(burstable, settings.policy));
+  }
+
+  /** Holds all pods together to what the node has for them, so that none of them can take the host from the node itself. */
+  async #limitAll(): Promise<void> {
+    const { driver, settings, logger } = this.#input;
+    const { allPods } = settings.limits;
+    try {
+      await this.#refuseBelowUse(allPods?.memoryBytes);
+      await driver.set([], allPodsLimits(settings.milliCpu, allPods));
+      this.enforced = settings.limits;
+      this.#tell(undefined);
+    } catch (error) {
+      const failure = errorMessage(error);
+      if (this.#limited?.failure === undefined)
+        logger.warn({ ...allPods, error: failure }, 'all pods together cannot be limited');
+      this.enforced = { ...settings.limits, allPods: undefined };
+      this.#tell(failure);
+    }
+  }
+
+  #tell(failure: string | undefined): void {
+    if (this.#limited === undefined || this.#limited.failure !== failure) this.#input.settings.onLimited?.(failure);
+    this.#limited = { failure };
+  }
+
+  /**
+   * Pods that run already may use more, if an earlier version of the node started them: the kernel refuses the limit on v1 (EBUSY), and
+   * would end some of them for it on v2.
+   */
+  async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
+    const { driver, hierarchy } = this.#input;
+    const tree = treeOf(hierarchy, 'memory');
+    if (limitBytes === undefined || tree?.version !== 2) return;
+    const used = (await readCgroupFile(join(cgroupDirectory(tree, driver.path([])), 'memory.current'))) ?? '0';
+    if (Number(used) > limitBytes)
+      throw new PodwrightError('failed_precondition', `limit pods to ${limitBytes} bytes: they use ${used.trim()} now`);
+  }
+}
+
+const podCgroup = (pod: Pod): CgroupName => [...CLASS_NAMES[qosClass(pod)], cgroupNameOf(pod.metadata.uid)];
+
+function cgroupNameOf(podUid: string): string {
+  if (!/^[\w.-]{1,128}$/.test(podUid)) {
+    throw new PodwrightError(
+      'invalid_argument',
+      `name the cgroup of pod uid "${podUid}": only letters, digits, ".", "_" and "-" are allowed`,
+    );
+  }
+  return `pod${podUid}`;
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { type CgroupHierarchy, errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { CgroupfsDriver } from './cgroupfs-driver.ts';
+import { KubeletCgroups, type KubeletCgroupsSettings } from './kubelet-cgroups.ts';
+import type { PodCgroups } from './pod-cgroups.ts';
+import { noPodCgroups } from './pod-cgroups.ts';
+import { SystemdDriver } from './systemd-driver.ts';
+
+export type PodCgroupsInput = {
+  /** The cgroup above `kubepods`, '' to leave cgroups to the runtime. */
+  root: string;
+  driver: 'cgroupfs' | 'systemd';
+  /** `undefined` on a host without cgroups. */
+  hierarchy: CgroupHierarchy | undefined;
+  settings: KubeletCgroupsSettings;
+  logger: Logger;
+};
+
+/**
+ * Pod cgroups below `<root>/kubepods`, slices where the runtime's driver is systemd, or none (with a line in the log why) where
+ * cgroups cannot be made.
+ */
+export async function openPodCgroups(input: PodCgroupsInput): Promise<PodCgroups> {
+  const { root, hierarchy, settings, logger } = input;
+  if (root === '') return noPodCgroups;
+  try {
+    if (hierarchy === undefined) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
+    const top = [...root.split('/').filter((name) => name !== ''), 'kubepods'];
+    const driver =
+      input.driver === 'systemd'
+        ? new SystemdDriver({ top, hierarchy })
+        : new CgroupfsDriver({ hierarchy, root: join('/', ...top), logger });
+    const cgroups = new KubeletCgroups({ driver, hierarchy, settings, logger });
+    await cgroups.prepare();
+    return cgroups;
+  } catch (error) {
+    logger.warn({ root, error: errorMessage(error) }, 'cgroups cannot be used; pods get no cgroup of their own');
+    return noPodCgroups;
+  }
+}

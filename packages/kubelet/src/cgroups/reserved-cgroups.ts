@@ -1,0 +1,38 @@
+import { basename, posix } from 'node:path';
+import { type CgroupHierarchy, type CgroupLimits, cgroupExists, PodwrightError, slicePath } from '@podwright/base';
+import type { ReservedCgroup } from '../node/reserved-cgroup.ts';
+import { writeLimits } from './cgroupfs-driver.ts';
+import { cpuShares } from './cpu.ts';
+import { limitSlice } from './systemd-driver.ts';
+
+export type ReservedCgroupsHost = { hierarchy: CgroupHierarchy | undefined; driver: 'cgroupfs' | 'systemd' };
+
+/** Limits of a cgroup that has what is kept back for it; under MemoryQoS it keeps that memory, too. Pure. */
+export function reservedLimits(reserved: ReservedCgroup, isMemoryQosOn: boolean): CgroupLimits {
+  const { milliCpu, memoryBytes, pids, compressibleOnly } = reserved;
+  const cpu = milliCpu === undefined ? {} : { cpuShares: Number(cpuShares(BigInt(milliCpu))) };
+  if (compressibleOnly) return cpu;
+  return {
+    ...cpu,
+    ...(memoryBytes === undefined ? {} : { memoryLimitBytes: memoryBytes }),
+    ...(pids === undefined ? {} : { pidsLimit: pids }),
+    ...(isMemoryQosOn && memoryBytes !== undefined ? { unified: { 'memory.min': String(memoryBytes) } } : {}),
+  };
+}
+
+/** Gives limits to a cgroup of the host; `failed_precondition` if it is not there. */
+export async function limitReservedCgroup(
+  { hierarchy, driver }: ReservedCgroupsHost,
+  cgroup: string,
+  limits: CgroupLimits,
+): Promise<void> {
+  if (hierarchy === undefined) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
+  const path = driver === 'systemd' ? slicePath(basename(cgroup)) : posix.normalize(`/${cgroup}`);
+  if (!(await cgroupExists(hierarchy, path)))
+    throw new PodwrightError(
+      'failed_precondition',
+      `there is no cgroup ${path}; make it before the kubelet is started`,
+    );
+  if (driver === 'systemd') await limitSlice(hierarchy, basename(path), limits);
+  else await writeLimits(hierarchy, path, limits);
+}

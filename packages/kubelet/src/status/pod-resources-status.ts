@@ -1,0 +1,36 @@
+import {
+  type AmountKind,
+  containersAmount,
+  containersAmountNames,
+  isPodLevelResource,
+  podLevelAmount,
+} from '../api/pod-amounts.ts';
+import { formatQuantity, parseQuantity } from '../api/quantity.ts';
+import { allContainers, type Pod, type PodSpec, type PodStatus, type ResourceList } from '../api/types.ts';
+
+/** What the pod has as a whole: what it was given, or else what its containers have together, and its overhead. */
+export function podResourcesStatus({ spec }: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {
+  const requests = amounts(spec, 'requests');
+  const limits = amounts(spec, 'limits');
+  const isAny = (list: ResourceList) => Object.keys(list).length > 0;
+  return {
+    resources: { ...(isAny(limits) && { limits }), ...(isAny(requests) && { requests }) },
+    ...(isAny(requests) && { allocatedResources: requests }),
+  };
+}
+
+/** Overhead counts as asked for in any case, and as allowed where there is a limit. */
+function amounts(spec: PodSpec, kind: AmountKind): ResourceList {
+  const own = Object.keys(spec.resources?.[kind] ?? {}).filter(isPodLevelResource);
+  const overhead = kind === 'requests' ? Object.keys(spec.overhead ?? {}) : [];
+  const names = new Set([...containersAmountNames(spec, kind), ...own, ...overhead]);
+  return Object.fromEntries([...names].map((name) => [name, amount(spec, kind, name)]));
+}
+
+function amount(spec: PodSpec, kind: AmountKind, name: string): string {
+  const nanos = podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
+  const overhead = spec.overhead?.[name];
+  const added = overhead === undefined || (kind === 'limits' && nanos === 0n) ? 0n : parseQuantity(overhead).nanos;
+  const texts = [spec, ...allContainers(spec)].map(({ resources }) => resources?.[kind]?.[name]);
+  return formatQuantity(nanos + added, texts.find((text) => text !== undefined) ?? overhead ?? '');
+}
