@@ -1,6 +1,6 @@
 /** Listing, describing, marking, waiting for and deleting objects, as people know it from kubectl. */
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -250,6 +250,51 @@ test('what a file of a person holds is neither patched nor deleted, and the file
   await fails(/delete pod default\/mine: it comes from .*mine\.yaml; remove it there/, 'delete', 'mine');
   rmSync(path);
   await place.ok('wait', '--for=delete', 'pod/mine', '--timeout', '60s');
+});
+
+const claiming = (script: string) => `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}, storageClassName: fast}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: keeper}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 0
+  containers:
+${container(script, '    volumeMounts: [{name: data, mountPath: /data}, {name: bare, mountPath: /bare}]\n')}  volumes:
+  - {name: data, persistentVolumeClaim: {claimName: data}}
+  - {name: bare, persistentVolumeClaim: {claimName: bare}}
+`;
+
+test('what a pod claims outlives it and the node, until its volumes are deleted', async () => {
+  const path = place.path('claiming.yaml');
+  writeFileSync(path, claiming(`echo kept | tee /data/file > /bare/file; ${forever}`));
+  await place.ok('apply', '-f', path);
+  await place.ok('wait', '--for=condition=Ready', 'keeper');
+  const rows = async () =>
+    (await place.ok('get', 'pvc')).split('\n').map((row) => row.split(/ +/).slice(0, 5).join(' '));
+  const bound = ['data Bound 1Gi RWX fast', 'bare Bound - RWO -'];
+  assert.deepEqual((await rows()).slice(1, -1), bound);
+  await fails(
+    /delete persistentvolumeclaim default\/bare: it is used by keeper; delete what uses it first/,
+    'delete',
+    'pvc',
+    'bare',
+  );
+  await place.ok('delete', '-f', path);
+  assert.deepEqual((await rows()).slice(1, -1), bound);
+  assert.equal(readFileSync(place.path('root/kubelet/claims/default/bare/file'), 'utf8'), 'kept\n');
+  writeFileSync(path, claiming('cat /data/file /bare/file'));
+  assert.match(await place.ok('run', '-f', path), /kept\n.*kept/);
+  assert.equal(
+    await place.ok('delete', '-f', path, '--volumes', '--ignore-not-found'),
+    'persistentvolumeclaim default/data deleted\npersistentvolumeclaim default/bare deleted\n',
+  );
+  assert.equal(await place.ok('get', 'pvc', '-o', 'name'), '');
+  assert.deepEqual(readdirSync(place.path('root/kubelet/claims/default')), []);
 });
 
 test('delete takes types, names, selectors and all', async () => {

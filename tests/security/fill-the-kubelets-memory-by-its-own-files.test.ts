@@ -9,6 +9,7 @@ import { ContainerPreparer } from '../../packages/kubelet/src/container/prepare-
 import { terminationMessage } from '../../packages/kubelet/src/container/termination-message.ts';
 import { readLog } from '../../packages/kubelet/src/logs/log-reader.ts';
 import { builtinVolumePlugins } from '../../packages/kubelet/src/volumes/builtin-plugins.ts';
+import { ClaimVolumes } from '../../packages/kubelet/src/volumes/claims.ts';
 import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
 import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
 import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
@@ -38,7 +39,8 @@ async function makePreparer(context: TestContext) {
   const directories = new PodDirectories(scratch);
   const mounter = new ProgramMounter();
   const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n };
-  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
+  const claims = new ClaimVolumes(scratch, silentLogger);
+  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims });
   const volumes = new VolumeManager({ directories, mounter, plugins, logger: silentLogger });
   const preparer = new ContainerPreparer({
     ...{ volumes, directories, objects, nodeAllocatable },

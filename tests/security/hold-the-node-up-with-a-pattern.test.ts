@@ -9,7 +9,7 @@ import { decodeManifest } from '../../packages/kubelet/src/config/manifest.ts';
 import { makeEnvironment } from '../../packages/kubelet/src/container/environment.ts';
 import { expand } from '../../packages/kubelet/src/container/expansion.ts';
 import { parseImageReference } from '../../packages/kubelet/src/images/image-reference.ts';
-import { credentialsFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
+import { entriesFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
 /** Each takes milliseconds on a fast host; what backtracks takes minutes, or years. */
@@ -61,9 +61,9 @@ test('a host pattern of an imagePullSecret with many stars is matched at once', 
   const patterns = ['*a'.repeat(30), `${'*a'.repeat(30)}*b`, `${'*'.repeat(50_000)}b`];
   const auths = Object.fromEntries(patterns.map((pattern) => [`${pattern}.test`, { username: 'u', password: 'p' }]));
   const entries = parseDockerConfig(JSON.stringify({ auths }));
-  const found = quickly('matching', () => credentialsFor(image, entries));
+  const found = quickly('matching', () => entriesFor(image, entries));
   assert.deepEqual(
-    found.map(({ serverAddress }) => serverAddress),
+    found.map(({ pattern }) => pattern),
     [`${patterns[0]}.test`],
   );
 });

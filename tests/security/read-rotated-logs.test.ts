@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { silentLogger, sleep } from '@podwright/base';
-import { rotateLogs } from '../../packages/kubelet/src/gc/log-rotation.ts';
+import { silentLogger, waitFor } from '@podwright/base';
+import { LogRotation } from '../../packages/kubelet/src/gc/log-rotation.ts';
 import type { RuntimeContainer } from '../../packages/kubelet/src/kubecontainer/runtime-pod.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
@@ -32,10 +32,13 @@ test('rotated logs, and directories that an earlier version left open, are close
   await cri.runtime.startContainer({ containerId });
   const talker = { id: containerId, logPath: join(directory, '0.log'), state: 'running' } as RuntimeContainer;
   const policy = { maxSizeBytes: 1, maxFiles: 4, maxWorkers: 1 };
-  for (let round = 0; round < 3; round++) {
-    await rotateLogs({ cri, logger: silentLogger, policy }, [talker]);
-    await sleep(1100); // rotated files are named by the second
-  }
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy });
+  const pod = { name: 'talker', namespace: 'default', uid: 'u' };
+  rotation.follow({ pod, sandboxes: [], containers: [talker] });
+  const isCompressed = () => readdirSync(directory).some((name) => name.endsWith('.gz')) || undefined;
+  await waitFor(isCompressed, { intervalMs: 20, signal: AbortSignal.timeout(10_000) });
+  await rotation.lookAtAll();
+  rotation.close();
   const files = readdirSync(directory).map((name) => join(directory, name));
   assert.ok(
     files.some((path) => path.endsWith('.gz')),

@@ -102,12 +102,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     config: ['api', 'api/schema', 'api/validation'],
     configuration: ['api', 'config', 'configuration/fields', 'configuration/rules'],
     'configuration/fields': ['api/schema'],
-    'configuration/rules': ['api', 'configuration/fields'],
+    'configuration/rules': ['api', 'configuration/fields', 'images'],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     'downward-api': ['api', 'api/validation', 'config'],
     events: ['api'],
     gc: ['api', 'events', 'kubecontainer', 'stats', 'volumes'],
-    images: ['api', 'config', 'events', 'kubecontainer'],
+    images: ['api', 'api/schema', 'config', 'configuration/fields', 'events', 'kubecontainer'],
     kubecontainer: ['api', 'config'],
     kuberuntime: [
       'api',
@@ -150,6 +150,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     status: ['api', 'cgroups', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],
-    volumes: ['api', 'config', 'downward-api'],
+    volumes: ['api', 'cgroups', 'config', 'downward-api'],
   },
 };

@@ -128,7 +128,11 @@ test('a pod whose ConfigMap is missing waits and says so, and starts when it com
   const reported = () =>
     kubelet.handle
       .events()
-      .some(({ reason, message }) => reason === 'FailedMount' && message.includes('ConfigMap default/conf not found'));
+      .some(
+        ({ reason, message }) =>
+          reason === 'FailedMount' &&
+          message === 'MountVolume.SetUp failed for volume "conf" : configmap "conf" not found',
+      );
   await kubelet.until('the missing object is reported', reported);
   await kubelet.apply('objects.yaml', objects('hello'));
   await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
@@ -152,6 +156,6 @@ spec:
   await kubelet.apply('small.yaml', manifest('small', '4Mi'));
   const { status } = await kubelet.pod('big', ({ status }) => status?.phase === 'Failed');
   assert.equal(status?.reason, 'Evicted');
-  assert.equal(status?.message, 'Usage of EmptyDir volume "scratch" exceeds the limit "1Mi".');
+  assert.equal(status?.message, 'Usage of EmptyDir volume "scratch" exceeds the limit "1Mi". ');
   await kubelet.pod('small', ({ status }) => status?.phase === 'Running');
 });

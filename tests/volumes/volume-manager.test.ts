@@ -23,7 +23,9 @@ import { runChecked, silentLogger } from '@podwright/base';
 import type { LocalObject, Pod, Volume } from '../../packages/kubelet/src/api/types.ts';
 import { LocalObjects } from '../../packages/kubelet/src/config/local-objects.ts';
 import { builtinVolumePlugins } from '../../packages/kubelet/src/volumes/builtin-plugins.ts';
+import { ClaimVolumes } from '../../packages/kubelet/src/volumes/claims.ts';
 import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
+import { NfsPlugin } from '../../packages/kubelet/src/volumes/nfs.ts';
 import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
 import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
 
@@ -44,28 +46,33 @@ async function setUp(context: TestContext) {
   objects.replace([configMap('hello'), secret]);
   const mounter = new ProgramMounter();
   const directories = new PodDirectories(join(scratch, 'root'));
-  const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n };
+  const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n << 30n, ephemeralStorageBytes: 1n };
+  const claims = new ClaimVolumes(join(scratch, 'root'), silentLogger);
   const newManager = () =>
     new VolumeManager({
       directories,
       mounter,
       logger: silentLogger,
-      plugins: builtinVolumePlugins({ mounter, objects, nodeAllocatable }),
+      plugins: builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims }),
     });
   const manager = newManager();
   context.after(async () => {
-    await manager.removeOrphans(new Set());
+    await manager.removeOrphans(() => false);
     assert.deepEqual(await mounter.mountsBelow(scratch), []);
     await rm(scratch, { recursive: true });
   });
-  return { scratch, objects, mounter, directories, manager, newManager };
+  return { scratch, objects, mounter, directories, manager, newManager, claims };
 }
 
 const podWith = (volumes: Volume[], spec: object = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: metadata('p'),
-  spec: { containers: [{ name: 'a', image: 'i' }], volumes, ...spec },
+  spec: {
+    containers: [{ name: 'a', image: 'i', volumeMounts: volumes.map(({ name }) => ({ name, mountPath: `/${name}` })) }],
+    volumes,
+    ...spec,
+  },
 });
 
 const subPathRequest = (volumePath: string, subPath: string) => ({
@@ -80,7 +87,7 @@ const subPathRequest = (volumePath: string, subPath: string) => ({
 test('an emptyDir is writable for all, stays over a restart, and goes with the pod', async (context) => {
   const { manager, newManager, directories } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
-  const path = (await manager.mountForPod(pod, signal)).get('data')!;
+  const path = (await manager.mountForPod(pod, signal)).paths.get('data')!;
   assert.equal(path, join(directories.pod('p'), 'volumes/kubernetes.io~empty-dir/data'));
   assert.equal((await stat(path)).mode & 0o7777, 0o777);
   await writeFile(join(path, 'file'), 'x');
@@ -97,7 +104,7 @@ test('an emptyDir is writable for all, stays over a restart, and goes with the p
 test('an emptyDir in memory is a tmpfs of its size, mounted once', async (context) => {
   const { manager, newManager, mounter, directories } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }]);
-  const path = (await manager.mountForPod(pod, signal)).get('data')!;
+  const path = (await manager.mountForPod(pod, signal)).paths.get('data')!;
   await newManager().mountForPod(pod, signal);
   const { type, blocks, bsize } = await statfs(path);
   assert.deepEqual([type, blocks * bsize], [TMPFS_MAGIC, 1 << 20]);
@@ -112,7 +119,7 @@ test('a Secret is only in memory, a ConfigMap follows its object', async (contex
     { name: 'secret', secret: { secretName: 's', defaultMode: 0o400 } },
     { name: 'conf', configMap: { name: 'c' } },
   ]);
-  const paths = await manager.mountForPod(pod, signal);
+  const { paths } = await manager.mountForPod(pod, signal);
   assert.equal((await statfs(paths.get('secret')!)).type, TMPFS_MAGIC);
   assert.equal(await readFile(join(paths.get('secret')!, 'key'), 'utf8'), 's3cret');
   assert.equal((await stat(join(paths.get('secret')!, 'key'))).mode & 0o777, 0o400);
@@ -129,12 +136,45 @@ test('every volume that is not available is named, and the next try succeeds', a
     { name: 'conf', configMap: { name: 'c' } },
     { name: 'host', hostPath: { path: '/nonexistent', type: 'Directory' } },
   ]);
-  const message =
-    'mount volumes of pod default/p: volume "conf": ConfigMap default/c not found; ' +
-    'volume "host": hostPath of type Directory: there is no /nonexistent on the host';
-  await assert.rejects(manager.mountForPod(pod, signal), { code: 'failed_precondition', message });
+  assert.deepEqual(await manager.mountForPod(pod, signal), {
+    paths: new Map(),
+    failures: [
+      'MountVolume.SetUp failed for volume "conf" : configmap "c" not found',
+      'MountVolume.SetUp failed for volume "host" : hostPath type check failed: /nonexistent is not a directory',
+    ],
+    complete: false,
+  });
   objects.replace([configMap('late')]);
-  await manager.mountForPod(podWith(pod.spec.volumes!.slice(0, 1)), signal);
+  const { failures, complete } = await manager.mountForPod(podWith(pod.spec.volumes!.slice(0, 1)), signal);
+  assert.deepEqual([failures, complete], [[], true]);
+});
+
+test('a volume that no container uses is not made', async (context) => {
+  const { manager, directories } = await setUp(context);
+  const pod = podWith([
+    { name: 'data', emptyDir: {} },
+    { name: 'unused', configMap: { name: 'none' } },
+  ]);
+  pod.spec.containers[0]!.volumeMounts!.pop();
+  const { paths, failures } = await manager.mountForPod(pod, signal);
+  assert.deepEqual([[...paths.keys()], failures], [['data'], []]);
+  assert.deepEqual(await readdir(directories.volumes('p')), ['kubernetes.io~empty-dir']);
+});
+
+test('a volume that cannot be brought up to date any more stays as it was, over a restart as well', async (context) => {
+  const { manager, newManager, objects } = await setUp(context);
+  const volumes: Volume[] = [
+    { name: 'secret', secret: { secretName: 's' } },
+    { name: 'conf', configMap: { name: 'c' } },
+  ];
+  await manager.mountForPod(podWith(volumes), signal);
+  objects.replace([]);
+  for (const now of [manager, newManager()]) {
+    const { paths, failures, complete } = await now.mountForPod(podWith(volumes), signal);
+    assert.deepEqual([failures.length, complete], [2, true]);
+    assert.equal(await readFile(join(paths.get('secret')!, 'key'), 'utf8'), 's3cret');
+    assert.equal(await readFile(join(paths.get('conf')!, 'page'), 'utf8'), 'hello');
+  }
 });
 
 test('the fsGroup owns what the pod may write and can read what the node wrote', async (context) => {
@@ -144,10 +184,14 @@ test('the fsGroup owns what the pod may write and can read what the node wrote',
     { name: 'memory', emptyDir: { medium: 'Memory' } },
     { name: 'secret', secret: { secretName: 's', defaultMode: 0o400 } },
   ];
-  const paths = await manager.mountForPod(podWith(volumes, { securityContext: { fsGroup: 4321 } }), signal);
-  for (const name of ['data', 'memory']) {
-    const { gid, mode } = await stat(paths.get(name)!);
-    assert.deepEqual([gid, mode & 0o7777], [4321, 0o2777], name);
+  const { paths } = await manager.mountForPod(podWith(volumes, { securityContext: { fsGroup: 4321 } }), signal);
+  for (const [name, mode] of [
+    ['data', 0o2777],
+    ['memory', 0o3777],
+    ['secret', 0o3777],
+  ] as const) {
+    const stats = await stat(paths.get(name)!);
+    assert.deepEqual([stats.gid, stats.mode & 0o7777], [4321, mode], name);
   }
   const { gid, mode } = await stat(join(paths.get('secret')!, 'key'));
   assert.deepEqual([gid, mode & 0o777], [4321, 0o440]);
@@ -156,7 +200,7 @@ test('the fsGroup owns what the pod may write and can read what the node wrote',
 test('a subPath shows a part of the volume, made if it is missing', async (context) => {
   const { manager } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
-  const volumePath = (await manager.mountForPod(pod, signal)).get('data')!;
+  const volumePath = (await manager.mountForPod(pod, signal)).paths.get('data')!;
   await chown(volumePath, 7, 7);
   const shown = await manager.prepareSubPath(subPathRequest(volumePath, 'new/deep'), signal);
   await writeFile(join(shown, 'file'), 'x');
@@ -171,16 +215,16 @@ test('a subPath shows a part of the volume, made if it is missing', async (conte
 
 test('a subPath of a ConfigMap is the file behind its links', async (context) => {
   const { manager } = await setUp(context);
-  const volumePath = (await manager.mountForPod(podWith([{ name: 'data', configMap: { name: 'c' } }]), signal)).get(
-    'data',
-  )!;
+  const volumePath = (
+    await manager.mountForPod(podWith([{ name: 'data', configMap: { name: 'c' } }]), signal)
+  ).paths.get('data')!;
   const shown = await manager.prepareSubPath(subPathRequest(volumePath, 'page'), signal);
   assert.equal(await readFile(shown, 'utf8'), 'hello');
 });
 
 test('a subPath never leads out of its volume', async (context) => {
   const { manager, scratch } = await setUp(context);
-  const volumePath = (await manager.mountForPod(podWith([{ name: 'data', emptyDir: {} }]), signal)).get('data')!;
+  const volumePath = (await manager.mountForPod(podWith([{ name: 'data', emptyDir: {} }]), signal)).paths.get('data')!;
   await mkdir(join(scratch, 'host'));
   await writeFile(join(scratch, 'host/secret'), 'of the host');
   await symlink(join(scratch, 'host'), join(volumePath, 'absolute'));
@@ -204,7 +248,7 @@ test('a subPath never leads out of its volume', async (context) => {
 
 test('a directory that turns into a link to the host while it is being opened is never shown', async (context) => {
   const { manager, scratch } = await setUp(context);
-  const volumePath = (await manager.mountForPod(podWith([{ name: 'data', emptyDir: {} }]), signal)).get('data')!;
+  const volumePath = (await manager.mountForPod(podWith([{ name: 'data', emptyDir: {} }]), signal)).paths.get('data')!;
   await mkdir(join(scratch, 'host'));
   await writeFile(join(scratch, 'host/secret'), 'of the host');
   await mkdir(join(volumePath, 'dir'));
@@ -245,23 +289,40 @@ test('what is left of unknown pods is unmounted and removed, and nothing behind 
   const below = join(directories.pod('p'), 'volumes/kubernetes.io~empty-dir/data/bound');
   await mkdir(below);
   await runChecked('mount', ['--bind', join(scratch, 'precious'), below]);
-  assert.deepEqual(await newManager().removeOrphans(new Set(['p'])), []);
-  assert.deepEqual(await newManager().removeOrphans(new Set()), ['p']);
+  assert.deepEqual(await newManager().removeOrphans((uid) => uid === 'p'), []);
+  assert.deepEqual(await newManager().removeOrphans(() => false), ['p']);
   assert.deepEqual(await mounter.mountsBelow(directories.root), []);
   assert.deepEqual(await readdir(directories.root), []);
   assert.equal(await readFile(join(scratch, 'precious/file'), 'utf8'), 'x');
 });
 
+test('a pod that comes back while what was left of it is removed finds a volume of its own', async (context) => {
+  const { manager } = await setUp(context);
+  const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory' } }]);
+  const before = (await manager.mountForPod(pod, signal)).paths.get('data')!;
+  await writeFile(join(before, 'file'), 'x');
+  let mounting: ReturnType<typeof manager.mountForPod> | undefined;
+  const isKnown = () => {
+    mounting ??= manager.mountForPod(pod, signal);
+    return false;
+  };
+  assert.deepEqual(await manager.removeOrphans(isKnown), ['p']);
+  const path = (await mounting!).paths.get('data')!;
+  await writeFile(join(path, 'another'), 'x');
+  assert.deepEqual(await manager.removeOrphans(() => true), []);
+  assert.deepEqual(await readdir(path), ['another']);
+});
+
 test('a root directory behind a link is cleaned as well', async (context) => {
-  const { scratch, mounter, objects } = await setUp(context);
+  const { scratch, mounter, objects, claims } = await setUp(context);
   await mkdir(join(scratch, 'real'));
   await symlink('real', join(scratch, 'linked'));
-  const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n };
+  const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n << 30n, ephemeralStorageBytes: 1n };
   const manager = new VolumeManager({
     directories: new PodDirectories(join(scratch, 'linked')),
     mounter,
     logger: silentLogger,
-    plugins: builtinVolumePlugins({ mounter, objects, nodeAllocatable }),
+    plugins: builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims }),
   });
   const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory' } }]);
   await manager.mountForPod(pod, signal);
@@ -269,4 +330,131 @@ test('a root directory behind a link is cleaned as well', async (context) => {
   assert.equal((await mounter.mountsBelow(join(scratch, 'real'))).length, 1);
   await manager.removeForPod('p');
   assert.deepEqual(await mounter.mountsBelow(join(scratch, 'real')), []);
+});
+
+const HUGETLBFS_MAGIC = 0x958458f6;
+
+test('an emptyDir of huge pages has pages of the size that the pod asks for', async (context) => {
+  const { manager, mounter } = await setUp(context);
+  const volumes: Volume[] = [
+    { name: 'any', emptyDir: { medium: 'HugePages' } },
+    { name: 'sized', emptyDir: { medium: 'HugePages-2Mi' } },
+  ];
+  const pod = podWith(volumes, { securityContext: { fsGroup: 4321 } });
+  const { failures } = await manager.mountForPod(pod, signal);
+  assert.deepEqual(
+    failures.map((text) => text.replace(/ volume "\w+" : medium [\w-]+/, '')),
+    Array(2).fill(
+      'MountVolume.SetUp failed for: hugePages storage requested, but there is no resource request for huge pages',
+    ),
+  );
+  pod.spec.containers[0]!.resources = { limits: { 'hugepages-2Mi': '4Mi' } };
+  const { paths } = await manager.mountForPod(pod, signal);
+  await manager.mountForPod(pod, signal);
+  for (const path of paths.values()) {
+    const { type, bsize } = await statfs(path);
+    const { gid, mode } = await stat(path);
+    assert.deepEqual([type, bsize, gid, mode & 0o7777], [HUGETLBFS_MAGIC, 2 << 20, 4321, 0o2775]);
+    assert.deepEqual(await mounter.mountsBelow(path), [path], 'mounted once');
+  }
+});
+
+const claimOf = (claimName: string, readOnly?: boolean): Volume[] => [
+  { name: 'data', persistentVolumeClaim: { claimName, readOnly } },
+];
+
+test('a claim is a directory of the node that pods share and outlives them, until it is deleted', async (context) => {
+  const { manager, newManager, claims, mounter } = await setUp(context);
+  const first = podWith(claimOf('keep'));
+  const second = { ...first, metadata: metadata('q') };
+  const path = (await manager.mountForPod(first, signal)).paths.get('data')!;
+  assert.equal((await stat(path)).mode & 0o7777, 0o777);
+  await writeFile(join(path, 'file'), 'x');
+  const other = (await manager.mountForPod(second, signal)).paths.get('data')!;
+  assert.equal(await readFile(join(other, 'file'), 'utf8'), 'x');
+  await manager.removeForPod('p');
+  await newManager().mountForPod(second, signal);
+  assert.deepEqual(await mounter.mountsBelow(other), [other], 'mounted once');
+  await manager.removeForPod('q');
+  const again = (await newManager().mountForPod(first, signal)).paths.get('data')!;
+  assert.equal(await readFile(join(again, 'file'), 'utf8'), 'x');
+  await manager.removeForPod('p');
+  assert.deepEqual(
+    claims.list().map(({ namespace, name }) => `${namespace}/${name}`),
+    ['default/keep'],
+  );
+  assert.equal(claims.remove('default', 'keep'), true);
+  assert.deepEqual([claims.list(), claims.remove('default', 'keep')], [[], false]);
+  assert.deepEqual(await readdir((await manager.mountForPod(first, signal)).paths.get('data')!), []);
+});
+
+test('the first pod to have a claim gives it to its fsGroup, as its change policy says', async (context) => {
+  const { manager, claims, scratch } = await setUp(context);
+  const source = await claims.make('default', 'keep');
+  await mkdir(join(source, 'sub'), { mode: 0o700 });
+  await writeFile(join(source, 'sub/program'), '', { mode: 0o700 });
+  await chmod(join(source, 'sub/program'), 0o4700);
+  await writeFile(join(scratch, 'of-the-host'), '', { mode: 0o600 });
+  await symlink(join(scratch, 'of-the-host'), join(source, 'link'));
+  const podOf = (uid: string, fsGroup: number, fsGroupChangePolicy?: string) => ({
+    ...podWith(claimOf('keep'), { securityContext: { fsGroup, fsGroupChangePolicy } }),
+    metadata: metadata(uid),
+  });
+  const owners = async () =>
+    Promise.all(
+      ['.', 'sub', 'sub/program'].map(async (name) => {
+        const { gid, mode } = await stat(join(source, name));
+        return [gid, (mode & 0o7777).toString(8)];
+      }),
+    );
+  await manager.mountForPod(podOf('p', 4321), signal);
+  const given = [
+    [4321, '2777'],
+    [4321, '2770'],
+    [4321, '4760'],
+  ];
+  assert.deepEqual(await owners(), given);
+  const host = await stat(join(scratch, 'of-the-host'));
+  assert.deepEqual([host.gid, host.mode & 0o7777], [0, 0o600], 'links are not followed');
+  await manager.mountForPod(podOf('q', 5), signal);
+  assert.deepEqual(await owners(), given, 'another pod has it');
+  for (const uid of ['p', 'q']) await manager.removeForPod(uid);
+  await chown(join(source, 'sub'), 0, 0);
+  await manager.mountForPod(podOf('p', 4321, 'OnRootMismatch'), signal);
+  assert.equal((await stat(join(source, 'sub'))).gid, 0, 'the root is as it should be');
+  await manager.removeForPod('p');
+  await manager.mountForPod(podOf('p', 4321, 'Always'), signal);
+  assert.equal((await stat(join(source, 'sub'))).gid, 4321);
+});
+
+test('a claim cannot be led elsewhere by its name', async (context) => {
+  const { claims } = await setUp(context);
+  for (const name of ['..', '', 'a/b']) {
+    await assert.rejects(claims.make('default', name), { code: 'invalid_argument' });
+    assert.throws(() => claims.remove(name, 'default'), { code: 'invalid_argument' });
+  }
+});
+
+test('an nfs volume needs the helper of the host', async (context) => {
+  const { scratch, mounter } = await setUp(context);
+  const plugin = new NfsPlugin(mounter, join(scratch, 'mount.nfs'));
+  const volume = { name: 'n', nfs: { server: '127.0.0.1', path: '/export' } };
+  const directory = join(scratch, 'volume');
+  await assert.rejects(plugin.setUp({ pod: podWith([volume]), volume, directory }, signal), {
+    code: 'failed_precondition',
+    message: /^there is no .*mount\.nfs on the node: install nfs-common/,
+  });
+  await assert.rejects(access(directory), { code: 'ENOENT' });
+});
+
+test('volumes whose mounts are to reach containers are shared, and leave nothing', async (context) => {
+  const { manager, mounter, directories } = await setUp(context);
+  const pod = podWith([{ name: 'data', emptyDir: {} }]);
+  pod.spec.containers[0]!.volumeMounts![0]!.mountPropagation = 'Bidirectional';
+  for (let turn = 0; turn < 2; turn++) {
+    const path = (await manager.mountForPod(pod, signal)).paths.get('data')!;
+    assert.equal(await mounter.isShared(path), true);
+  }
+  await manager.unmountForPod('p');
+  await assert.rejects(access(directories.volumes('p')), { code: 'ENOENT' });
 });

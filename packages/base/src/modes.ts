@@ -32,8 +32,10 @@ export const OPEN_DIRECTORY = 0o777;
 export const OPEN_FILE = 0o666;
 /** Added to a volume's directories for `fsGroup`: new files have the directory's group. */
 export const SET_GROUP_ID = 0o2000;
-/** Added to a volume's files for `fsGroup`. */
+/** Added to files of a volume for `fsGroup`: to those that the node writes, to those that containers write, and to directories. */
 export const GROUP_READABLE = 0o440;
+export const GROUP_WRITABLE = 0o660;
+export const GROUP_SEARCHABLE = 0o110;
 /** A pod's directory at the kubelet, and what is made in a volume for a subPath, as the kubelet makes them. */
 export const POD_DIRECTORY = 0o750;
 export const POD_FILE = 0o640;

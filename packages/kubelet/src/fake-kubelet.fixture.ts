@@ -112,7 +112,7 @@ type Shared = {
   mounted: Set<string>;
 };
 
-function fakeParts({ config, liveness, answers, mounted }: Shared): KubeletParts {
+function fakeParts({ config, liveness, answers, mounted }: Shared): Omit<KubeletParts, 'claims'> {
   const objects = new LocalObjects();
   const ignore = () => undefined;
   return {
@@ -120,7 +120,7 @@ function fakeParts({ config, liveness, answers, mounted }: Shared): KubeletParts
     volumes: {
       mountForPod: async (pod) => {
         mounted.add(pod.metadata.uid);
-        return new Map();
+        return { paths: new Map(), failures: [], complete: true };
       },
       prepareSubPath: async () => '',
       pathsOf: () => new Map(),

@@ -17,7 +17,7 @@ export { isServerField, type KubeletConfiguration } from './configuration/fields
 export { type GivenFields, layFlags } from './configuration/given-fields.ts';
 export type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
 export { parseImageReference } from './images/image-reference.ts';
-export { credentialsFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
+export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
 export { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 export type { NodeObject } from './node/node-object.ts';

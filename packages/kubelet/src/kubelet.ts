@@ -3,7 +3,14 @@ import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
 import { formatTime } from './api/time.ts';
-import { type EphemeralContainer, type Event, everyContainer, type Pod, podFullName } from './api/types.ts';
+import {
+  type EphemeralContainer,
+  type Event,
+  everyContainer,
+  type PersistentVolumeClaim,
+  type Pod,
+  podFullName,
+} from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
 import type { ManifestError } from './config/manifest.ts';
@@ -32,6 +39,8 @@ import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
+import { claimObjects, refuseUsedClaim } from './volumes/claim-objects.ts';
+import type { ClaimVolumes } from './volumes/claims.ts';
 
 export type KubeletDependencies = {
   options: KubeletOptions;
@@ -44,6 +53,7 @@ export type KubeletDependencies = {
   tracer: PodTracer;
   cache: PodStatusCache;
   objects: LocalObjects;
+  claims: ClaimVolumes;
   cgroups: PodCgroups;
   node: NodeFacts;
   usage: ContainerUsage;
@@ -104,6 +114,21 @@ export class Kubelet {
   /** Whether `ready` has resolved. */
   get isReady(): boolean {
     return this.#isReady;
+  }
+
+  /** The claims of the node: those of manifests, and those that pods use without an object. */
+  claims(): PersistentVolumeClaim[] {
+    return claimObjects(this.objects.list(), this.#parts.claims.list());
+  }
+
+  /** Throws `failed_precondition` if pods use the claim. */
+  refuseUsedClaim(claim: { namespace: string; name: string }): void {
+    refuseUsedClaim(this.pods(), claim);
+  }
+
+  /** Deletes a claim's directory and what is in it. */
+  removeClaim({ namespace, name }: { namespace: string; name: string }): void {
+    this.#parts.claims.remove(namespace, name);
   }
 
   get objects(): LocalObjects {

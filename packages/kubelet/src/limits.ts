@@ -30,6 +30,8 @@ export const EVICTION_GRACE_SECONDS = 1;
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
 export const MOUNT_TIMEOUT_MS = 60_000;
+/** Directories inside each other of a volume that is given to a pod's fsGroup: each holds a descriptor. */
+export const MAX_VOLUME_DEPTH = 500;
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 /** How much longer than the command the call may take before the runtime counts as hanging. */
@@ -78,6 +80,21 @@ export const PLEG_START_PATIENCE_MS = 10_000;
 export const MAX_PULL_ERROR_LENGTH = 800;
 /** A config file larger than this is not read. */
 export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
+/** A pull that failed is tried again after a delay; this long after it the status says so. */
+export const PULL_BACKOFF_SHOWN_AFTER_MS = 1000;
+/** Secrets that are remembered of one image beyond those that it was pulled with (upstream's writeRecordWhileMatchingLimit). */
+export const MAX_PULL_SECRETS_PER_IMAGE = 100;
+/** A record of a pulled image has a few hundred bytes a Secret. */
+export const MAX_PULL_RECORD_BYTES = 1 << 20;
+export const MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES = 1 << 20;
+/** Upstream's time for a credential provider. */
+export const CREDENTIAL_PLUGIN_TIMEOUT_MS = 60_000;
+/** Tokens of registries have a few KiB; an answer has one or a few. */
+export const MAX_CREDENTIAL_PLUGIN_BYTES = 1 << 20;
+export const MAX_CREDENTIAL_ENTRIES = 1000;
+export const MAX_CREDENTIAL_LENGTH = 64 << 10;
+/** Answers of credential providers that are kept, the oldest go first. */
+export const MAX_CACHED_CREDENTIALS = 1000;
 
 // Probes
 
@@ -103,6 +120,10 @@ export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 // Housekeeping
 
 /** Upstream's periods of garbage collection. */
+/** A log that was written to is looked at after as long as so many bytes a millisecond take to fill it. */
+export const MOST_LOG_BYTES_A_MS = 200_000;
+export const LEAST_LOG_LOOK_MS = 2;
+export const MOST_LOG_LOOK_MS = 1000;
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
 /** How often pods that no source has are looked for. */

@@ -1,6 +1,7 @@
 import type { Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeletServerConfiguration } from './configuration/server-configuration.ts';
+import type { VerificationPolicy } from './images/verification-policy.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
@@ -75,6 +76,10 @@ export type KubeletOptions = {
     pullBackoff: { initialMs: number; maxMs: number };
     /** Docker configuration files with registry credentials. */
     dockerConfigPaths: string[];
+    /** Programs that know credentials of registries: a file of kind CredentialProviderConfig, and where the programs are. */
+    credentialProviders?: { config: string; directory: string };
+    /** Which images that are there a pod may use only if it could pull them. */
+    verification: VerificationPolicy;
   };
   crashLoopBackoff: { initialMs: number; maxMs: number };
   /** Log files of a container are rotated at this size; so many are kept. So many are looked at at a time, this often. */
@@ -143,6 +148,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
       registryBurst: 10,
       pullBackoff: { initialMs: 10_000, maxMs: 300_000 },
       dockerConfigPaths: ['/var/lib/podwright/kubelet/config.json', '/root/.docker/config.json'],
+      verification: { kind: 'NeverVerifyPreloadedImages' },
     },
     crashLoopBackoff: { initialMs: 10_000, maxMs: 300_000 },
     containerLog: { maxSizeBytes: 10 << 20, maxFiles: 5, maxWorkers: 1, monitorPeriodMs: 10_000 },

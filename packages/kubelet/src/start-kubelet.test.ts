@@ -70,7 +70,12 @@ test('an image that cannot be had backs off and is pulled when it can', async (c
   const images = { serializePulls: false, maxParallelPulls: 0, registryPullQps: 0, registryBurst: 0 };
   const kubelet = await start(context, {
     runtime,
-    images: { ...images, pullBackoff: { initialMs: 150, maxMs: 300 }, dockerConfigPaths: [] },
+    images: {
+      ...images,
+      pullBackoff: { initialMs: 150, maxMs: 300 },
+      dockerConfigPaths: [],
+      verification: { kind: 'NeverVerify' },
+    },
   });
   await kubelet.pod('web', (pod) => waits(pod) === 'ErrImagePull');
   await kubelet.pod('web', (pod) => waits(pod) === 'ImagePullBackOff' || waits(pod) === 'ErrImagePull');

@@ -12,6 +12,8 @@ import type { PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
+import { removeLogsOf } from './gc/orphan-logs.ts';
+import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
@@ -149,8 +151,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   countPods(sync, { nodeName: options.nodeName, cgroupVersion });
-  const { objects } = parts;
-  const own = { options, cri, events, cgroups, objects, node, usage, summary, runtimeState, version: runtime };
+  const { objects, claims } = parts;
+  const own = { options, cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime };
   return new Kubelet({ ...sync, ...running, ...own });
 }
 
@@ -250,7 +252,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
-    await parts.volumes.close();
+    await Promise.all([parts.volumes.close(), parts.claims.close()]);
     input.cgroups.close();
     await sync.tracer.close();
     cri.close();
@@ -267,18 +269,29 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
 }
 
 /** Ends what no source has, once each has been read. */
-async function removeOrphans({ parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
+async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
   const known = knownPods(sync);
   sync.loop.endOrphans(wrong);
   sync.statuses.removeOrphans(known);
-  await parts.volumes.removeOrphans(known);
+  await removeLeftFiles({ options, parts, sync });
   await cgroups.removeOrphans(known);
+}
+
+/** Removes the volumes and logs of pods that are gone. */
+async function removeLeftFiles({ options, parts, sync }: Pick<RunInput, 'options' | 'parts' | 'sync'>): Promise<void> {
+  const gone = await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
+  await removeLogsOf(options.podLogsDir, gone, options.logger);
 }
 
 /** The pods that are wanted, and those that the runtime has: what it has of one that cannot be read now still uses its volumes. */
 function knownPods({ manager, cache, pleg, workers }: PodSync): Set<string> {
   const pods = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
   return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedUids()]);
+}
+
+/** Also of a pod that is ending. */
+function isKnownPod(sync: PodSync, uid: string): boolean {
+  return sync.workers.has(uid) || knownPods(sync).has(uid);
 }
 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
@@ -303,10 +316,20 @@ function keepUp(
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
     runtimePods: () => cache.list(),
-    cleanUpPods: () => {
+    onPodChange: (listener: (pod: RuntimePodStatus) => void) =>
+      sync.changes.subscribe((uid) => {
+        const seen = cache.get(uid);
+        if (seen !== undefined) listener(seen.status);
+      }),
+    forgetImages: (ids: string[], atMs: number) => sync.imageAccess.prune(ids, atMs),
+    events,
+    nodeName: options.nodeName,
+    metrics: options.metrics,
+    cleanUpPods: async () => {
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
+      if (wrong !== undefined) await removeLeftFiles({ options, parts, sync });
     },
     refreshCgroups: async () => {
       await cgroups.refresh();

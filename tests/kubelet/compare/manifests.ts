@@ -6,6 +6,42 @@ const STAY = `command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 0.2; done
 /** A pod: its containers in YAML's flow form, more lines of its specification, and of its metadata. */
 type Parts = { containers: string[]; spec?: string[]; meta?: string[] };
 
+/** A command whose output is the container's message. */
+const showing = (script: string) => `command: [sh, -c, ${JSON.stringify(`{ ${script}; } > /dev/termination-log`)}]`;
+
+/** Volumes of the host by name: a path and its type. */
+function hostPaths(volumes: Record<string, string>): Parts {
+  const mounts = Object.keys(volumes).map((name) => `{name: ${name}, mountPath: /v/${name}}`);
+  const sources = Object.entries(volumes).map(([name, source]) => {
+    const [path, type] = source.split(' ');
+    return `{name: ${name}, hostPath: {path: ${path}, type: ${type}}}`;
+  });
+  return {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [${mounts.join(', ')}] }`],
+    spec: [`volumes: [${sources.join(', ')}]`],
+  };
+}
+
+/** What a container sees of the modes, groups and file systems of volumes. */
+function volumeModes(spec: string[]): Parts {
+  const paths = '/e /m /d /d/..data /d/..data/ /d/..data/k /d/..data/k/n /d/k /d/l /d/..data/l';
+  const script = `stat -c "%a %u:%g %F %n" ${paths}; grep -E " /[emd] " /proc/mounts | sed "s/^[^ ]* //"; df -k /m | tail -n 1 | tr -s " " | cut -d " " -f 2`;
+  const mounts = ['e', 'm', 'd'].map((name) => `{name: ${name}, mountPath: /${name}}`);
+  return {
+    containers: [
+      `{ name: main, ${IMAGE}, ${showing(script)}, resources: {limits: {memory: 64Mi}}, volumeMounts: [${mounts.join(', ')}] }`,
+    ],
+    spec: [
+      'restartPolicy: Never',
+      ...spec,
+      'volumes:',
+      '- {name: e, emptyDir: {}}',
+      '- {name: m, emptyDir: {medium: Memory, sizeLimit: 128Mi}}',
+      '- {name: d, downwardAPI: {defaultMode: 0400, items: [{path: k/n, mode: 0604, fieldRef: {fieldPath: metadata.namespace}}, {path: l, fieldRef: {fieldPath: metadata.labels}}]}}',
+    ],
+  };
+}
+
 const PODS: Record<string, Parts> = {
   plain: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`], meta: ['labels: {app: a}', 'annotations: {x: "y"}'] },
   two: { containers: [`{ name: a, ${IMAGE}, ${STAY} }`, `{ name: b, ${IMAGE}, ${STAY} }`] },
@@ -204,6 +240,59 @@ const PODS: Record<string, Parts> = {
   hostbad: {
     containers: [`{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [{name: h, mountPath: /h}] }`],
     spec: ['volumes: [{name: h, hostPath: {path: /no/such, type: Directory}}]'],
+  },
+  hostbads: hostPaths({
+    file: '/proc File',
+    fileorcreate: '/proc FileOrCreate',
+    nofile: '/no/such/file FileOrCreate',
+    nodir: '/etc/hostname/below DirectoryOrCreate',
+    dir: '/etc/hostname Directory',
+    dirorcreate: '/etc/hostname DirectoryOrCreate',
+    socket: '/proc Socket',
+    char: '/proc CharDevice',
+    block: '/proc BlockDevice',
+    absent: '/no/such BlockDevice',
+  }),
+  volmodes: volumeModes([]),
+  volgroup: volumeModes(['securityContext: {fsGroup: 4321}']),
+  volhuge: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [{name: h, mountPath: /h}] }`],
+    spec: ['volumes: [{name: h, emptyDir: {medium: HugePages}}, {name: s, emptyDir: {medium: HugePages-2Mi}}]'],
+  },
+  volmedium: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [{name: h, mountPath: /h}] }`],
+    spec: ['volumes: [{name: h, emptyDir: {medium: Tape}}]'],
+  },
+  volnfs: {
+    containers: [`{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [{name: h, mountPath: /h}] }`],
+    spec: ['volumes: [{name: h, nfs: {server: 127.0.0.1, path: /no/such, readOnly: true}}]'],
+  },
+  volnested: {
+    containers: [
+      `{ name: main, ${IMAGE}, ${showing('find /d | sort; stat -c %a /d/in')}, volumeMounts: [{name: d, mountPath: /d}, {name: e, mountPath: /d/in/here}] }`,
+    ],
+    spec: [
+      'restartPolicy: Never',
+      'volumes: [{name: e, emptyDir: {}}, {name: d, downwardAPI: {items: [{path: a/name, fieldRef: {fieldPath: metadata.namespace}}]}}]',
+    ],
+  },
+  volbidir: {
+    containers: [
+      `{ name: main, ${IMAGE}, ${STAY}, securityContext: {privileged: true}, volumeMounts: [{name: e, mountPath: /e, mountPropagation: Bidirectional}, {name: e, mountPath: /f, mountPropagation: HostToContainer}] }`,
+    ],
+    spec: ['volumes: [{name: e, emptyDir: {}}]'],
+  },
+  volsub: {
+    containers: [
+      `{ name: main, ${IMAGE}, ${showing('stat -c "%a %u:%g %F %n" /s /t; touch /t/x 2>&1')}, volumeMounts: [{name: e, mountPath: /s, subPath: a/b}, {name: e, mountPath: /t, subPath: a/b, readOnly: true}] }`,
+    ],
+    spec: ['restartPolicy: Never', 'volumes: [{name: e, emptyDir: {}}]'],
+  },
+  volsubbad: {
+    containers: [
+      `{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [{name: e, mountPath: /s, subPath: hostname/below}] }`,
+    ],
+    spec: ['volumes: [{name: e, hostPath: {path: /etc}}]'],
   },
   downward: {
     containers: [`{ name: main, ${IMAGE}, ${STAY}, volumeMounts: [{name: d, mountPath: /d}] }`],

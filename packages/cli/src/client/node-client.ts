@@ -112,7 +112,7 @@ export class NodeClient {
     return { objects: [], findings: [], warnings: [], ...result };
   }
 
-  /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, RuntimeClass. */
+  /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, PersistentVolumeClaim, RuntimeClass. */
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
     const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };

@@ -1,11 +1,19 @@
 import { PodwrightError } from '@podwright/base';
-import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type {
+  ConfigMap,
+  Event,
+  NodeObject,
+  PersistentVolumeClaim,
+  Pod,
+  RuntimeClass,
+  Secret,
+} from '@podwright/kubelet';
 import { type Decoder, unreadable } from './answers.ts';
 import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
 /** Every object that the node's API lists. */
-export type ApiObject = Pod | ConfigMap | Secret | RuntimeClass | Event | NodeObject;
+export type ApiObject = Pod | ConfigMap | Secret | PersistentVolumeClaim | RuntimeClass | Event | NodeObject;
 
 /** Which objects of a kind are meant; a namespace that is not given means all. Selectors are Kubernetes'. */
 export type ObjectQuery = { namespace?: string; labelSelector?: string; fieldSelector?: string };

@@ -2,7 +2,7 @@ import { didYouMean, PodwrightError } from '@podwright/base';
 
 /** A kind of objects that a node lists, with the words that people use for it. */
 export type ObjectKind = {
-  kind: 'Pod' | 'ConfigMap' | 'Secret' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
+  kind: 'Pod' | 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
   singular: string;
   plural: string;
   /** kubectl's short names. */
@@ -16,6 +16,13 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   POD,
   { kind: 'ConfigMap', singular: 'configmap', plural: 'configmaps', short: ['cm'], namespaced: true },
   { kind: 'Secret', singular: 'secret', plural: 'secrets', short: [], namespaced: true },
+  {
+    kind: 'PersistentVolumeClaim',
+    singular: 'persistentvolumeclaim',
+    plural: 'persistentvolumeclaims',
+    short: ['pvc'],
+    namespaced: true,
+  },
   { kind: 'RuntimeClass', singular: 'runtimeclass', plural: 'runtimeclasses', short: [], namespaced: false },
   { kind: 'Event', singular: 'event', plural: 'events', short: ['ev'], namespaced: true },
   { kind: 'Node', singular: 'node', plural: 'nodes', short: ['no'], namespaced: false },

@@ -35,7 +35,8 @@ const FOREIGN_VERBS: Record<string, string> = {
   build: "images are built elsewhere, such as with buildah or docker; 'podwright load FILE' takes their archive",
   push: "images are pushed by what builds them; 'podwright pull IMAGE' gets them",
   login: "'podwright pull --creds USER IMAGE', or an imagePullSecret in the pod",
-  volume: "volumes stand in the pod; 'podwright describe POD' shows them",
+  volume:
+    "volumes stand in the pod; 'podwright get pvc' lists those that outlive it, 'podwright delete pvc NAME' removes one",
   network: "'podwright doctor' tells about the network; its settings are in /etc/podwright/config.toml",
   info: "'podwright doctor' tells about the host, 'podwright version' about the node",
   system: "'podwright doctor' tells about the host, 'podwright version' about the node",

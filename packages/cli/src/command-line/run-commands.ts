@@ -14,7 +14,7 @@ import {
 } from './options.ts';
 
 const RUN_HELP = `
-Follows the logs and ends with the pods; what it made is removed then. What stood before stays.
+Follows the logs and ends with the pods; what it made is removed then, but for PersistentVolumeClaims. What stood before stays.
 
 Exit code: 0 when all pods succeeded, or with --detach are ready; that of the first container that failed; 1 when a pod
 was refused, deleted by others or not ready in time; 130, 143 or 129 when SIGINT, SIGTERM or SIGHUP ended it.
@@ -78,6 +78,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(fileOption())
     .addOption(recursiveOption())
     .option('--grace-period <seconds>', 'time to end, at least 1 without --force (default: what the pod says)', count)
+    .option('--volumes', 'also the PersistentVolumeClaims of the manifest (-f), with their files')
     .option('--no-wait', 'do not wait until they are gone')
     .action(
       action(async (context, [names, options]: [string[], import('../commands/delete.ts').DeleteOptions]) =>

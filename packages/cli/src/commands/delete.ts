@@ -3,10 +3,12 @@ import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { POD, parseObjects } from '../client/object-names.ts';
-import type { ManifestObject, ManifestOptions } from '../manifests/read-manifests.ts';
+import type { ManifestObject, ManifestOptions, Manifests } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+
+const CLAIM = 'PersistentVolumeClaim';
 
 export type DeleteOptions = ManifestOptions & {
   namespace: string;
@@ -16,6 +18,7 @@ export type DeleteOptions = ManifestOptions & {
   now?: boolean;
   gracePeriod?: number;
   ignoreNotFound?: boolean;
+  volumes?: boolean;
   wait: boolean;
 };
 
@@ -26,7 +29,7 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   const objects = await chosen(new ObjectClient(config.apiSocket), words, options);
   if (options.filename !== undefined) {
     const { readManifests } = await import('../manifests/read-manifests.ts');
-    objects.push(...(await readManifests(options.filename, options)).objects);
+    objects.push(...withClaims(await readManifests(options.filename, options), options));
   }
   const removal = { gracePeriod, missing: [] as string[] };
   // Pods go first: what they mount stays until they have ended.
@@ -36,6 +39,26 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   if (removal.missing.length > 0 && !options.ignoreNotFound)
     throw new PodwrightError('not_found', removal.missing.join('\n'));
+}
+
+/** The objects of a manifest: with --volumes also the claims of its pods, without it no claims, as their files may be wanted again. */
+function withClaims({ objects, decoded }: Manifests, { volumes = false }: DeleteOptions): ManifestObject[] {
+  const others = objects.filter(({ kind }) => kind !== CLAIM);
+  const claims = decoded.claims.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
+  const used = decoded.pods.flatMap(({ metadata: { namespace }, spec }) =>
+    (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
+      claim ? [`${namespace}/${claim.claimName}`] : [],
+    ),
+  );
+  const names = [...new Set([...claims, ...used])];
+  if (volumes) return [...others, ...names.map((key) => claimOf(key))];
+  for (const name of names) printError(`persistentvolumeclaim ${name} stays with its files: --volumes deletes both`);
+  return others;
+}
+
+function claimOf(key: string): ManifestObject {
+  const [namespace = '', name = ''] = key.split('/');
+  return { kind: CLAIM, namespace, name };
 }
 
 /** The objects that the command line names, or that its selector means now. */
@@ -68,7 +91,7 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
 }
 
 /** Kinds whose objects come by apply. */
-const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', 'RuntimeClass'];
+const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
 
 /** The seconds that pods get to end, undefined for their own; throws `invalid_argument` for options that contradict each other. */
 export function graceOf({

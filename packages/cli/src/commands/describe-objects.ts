@@ -1,4 +1,4 @@
-import type { ConfigMap, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type { ConfigMap, NodeObject, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, section } from '../output/outline.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { describeMeta } from './describe-pod.ts';
@@ -21,6 +21,17 @@ export function describeSecret({ metadata, type, data = {}, immutable }: Secret)
     ...entry('Type', type ?? 'Opaque'),
     ...entry('Immutable', immutable),
     section('Data', byteEntries(data)),
+  ];
+}
+
+/** A claim, with its directory among the annotations. */
+export function describeClaim({ metadata, spec, status }: PersistentVolumeClaim): OutlineEntry[] {
+  return [
+    ...describeMeta(metadata),
+    ...entry('Status', status?.phase),
+    ...entry('StorageClass', spec.storageClassName),
+    ...entry('Capacity', status?.capacity?.storage),
+    ...entry('Access Modes', (spec.accessModes ?? []).join(', ')),
   ];
 }
 

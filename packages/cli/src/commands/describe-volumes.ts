@@ -7,12 +7,25 @@ export function describeVolume(volume: Volume): OutlineEntry {
 }
 
 function sourceEntries(volume: Volume): OutlineEntry[] {
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim } = volume;
   if (image)
     return [
       ...entry('Type', 'Image (a container image or OCI artifact)'),
       ...entry('Reference', image.reference),
       ...entry('PullPolicy', image.pullPolicy),
+    ];
+  if (nfs)
+    return [
+      ...entry('Type', 'NFS (an NFS mount that lasts the lifetime of a pod)'),
+      ...entry('Server', nfs.server),
+      ...entry('Path', nfs.path),
+      ...entry('ReadOnly', nfs.readOnly === true),
+    ];
+  if (persistentVolumeClaim)
+    return [
+      ...entry('Type', 'PersistentVolumeClaim (a directory of the node that outlives the pod)'),
+      ...entry('ClaimName', persistentVolumeClaim.claimName),
+      ...entry('ReadOnly', persistentVolumeClaim.readOnly === true),
     ];
   if (emptyDir)
     return [

@@ -7,7 +7,13 @@ import { type OutputFormat, printAs } from '../output/format.ts';
 import { type OutlineEntry, renderOutline } from '../output/outline.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { describeConfigMap, describeNode, describeRuntimeClass, describeSecret } from './describe-objects.ts';
+import {
+  describeClaim,
+  describeConfigMap,
+  describeNode,
+  describeRuntimeClass,
+  describeSecret,
+} from './describe-objects.ts';
 import { describePod } from './describe-pod.ts';
 import { eventTable } from './events.ts';
 import { nothingFound } from './get.ts';
@@ -99,6 +105,8 @@ function entriesOf(object: ApiObject, { pods, defaults }: Surroundings): Outline
       return describeConfigMap(object);
     case 'Secret':
       return describeSecret(object);
+    case 'PersistentVolumeClaim':
+      return describeClaim(object);
     case 'RuntimeClass':
       return describeRuntimeClass(object);
     case 'Node':

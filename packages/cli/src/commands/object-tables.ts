@@ -1,4 +1,12 @@
-import type { ConfigMap, Event, NodeObject, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type {
+  ConfigMap,
+  Event,
+  NodeObject,
+  PersistentVolumeClaim,
+  Pod,
+  RuntimeClass,
+  Secret,
+} from '@podwright/kubelet';
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectKind } from '../client/object-names.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';
@@ -41,6 +49,15 @@ const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
     column<Secret>('TYPE', ({ type }) => type ?? 'Opaque'),
     column<Secret>('DATA', ({ data }) => String(keyCount(data))),
     AGE,
+  ],
+  PersistentVolumeClaim: [
+    NAME,
+    column<PersistentVolumeClaim>('STATUS', ({ status }) => status?.phase ?? '-'),
+    column<PersistentVolumeClaim>('CAPACITY', ({ status }) => status?.capacity?.storage ?? '-'),
+    column<PersistentVolumeClaim>('ACCESS MODES', ({ spec }) => (spec.accessModes ?? []).map(shortMode).join(',')),
+    column<PersistentVolumeClaim>('STORAGECLASS', ({ spec }) => spec.storageClassName ?? '-'),
+    AGE,
+    wide('DIRECTORY', ({ metadata }) => metadata.annotations?.['podwright.dev/directory'] ?? '-'),
   ],
   RuntimeClass: [NAME, column<RuntimeClass>('HANDLER', ({ handler }) => handler), AGE],
   Event: [
@@ -99,6 +116,11 @@ export const labelColumn = (label: string): Column =>
 /** A column of `-o custom-columns`. */
 export const pathColumn = ({ title, path }: { title: string; path: PathStep[] }): Column =>
   column(title, (object) => valuesAt(path, object).map(valueText).join(',') || '<none>');
+
+/** `RWO` of `ReadWriteOnce`, as kubectl shows it. */
+function shortMode(mode: string): string {
+  return mode === 'ReadOnlyMany' ? 'ROX' : mode === 'ReadWriteMany' ? 'RWX' : 'RWO';
+}
 
 function ageOf(object: ApiObject, nowMs: number): string {
   const startTime = object.kind === 'Pod' ? object.status?.startTime : undefined;

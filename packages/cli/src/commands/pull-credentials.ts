@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { PodwrightError, wrapError } from '@podwright/base';
-import { credentialsFor, parseDockerConfig, parseImageReference, type RegistryCredential } from '@podwright/kubelet';
+import { entriesFor, parseDockerConfig, parseImageReference, type RegistryCredential } from '@podwright/kubelet';
 import { printError } from '../output/terminal-text.ts';
 
 /** Where `podwright pull` gets credentials from: `USER:PASSWORD`, `USER` with the password on standard input, or a file. */
@@ -38,7 +38,7 @@ function fromFile(path: string): (reference: string) => RegistryCredential | und
     const entries = parseDockerConfig(readFileSync(path, 'utf8'));
     return (reference) => {
       const parsed = parseImageReference(reference);
-      return parsed === undefined ? undefined : credentialsFor(parsed, entries)[0];
+      return parsed === undefined ? undefined : entriesFor(parsed, entries)[0]?.credential;
     };
   } catch (error) {
     throw wrapError(`pull: read the docker configuration ${path}`, error, 'invalid_argument');

@@ -68,6 +68,19 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
   maxParallelImagePulls: ({ images }, { maxParallelImagePulls }) => ({
     images: { ...images, maxParallelPulls: maxParallelImagePulls ?? 0 },
   }),
+  imageCredentialProviderConfig: (
+    { images },
+    { imageCredentialProviderConfig: config, imageCredentialProviderBinDir },
+  ) =>
+    config === ''
+      ? {}
+      : { images: { ...images, credentialProviders: { config, directory: imageCredentialProviderBinDir } } },
+  imagePullCredentialsVerificationPolicy: ({ images }, configuration) => ({
+    images: { ...images, verification: verificationOf(configuration) },
+  }),
+  preloadedImagesVerificationAllowlist: ({ images }, configuration) => ({
+    images: { ...images, verification: verificationOf(configuration) },
+  }),
   imageMinimumGCAge: ({ imageGc }, { imageMinimumGCAge: minAgeMs }) => ({ imageGc: { ...imageGc, minAgeMs } }),
   imageMaximumGCAge: ({ imageGc }, { imageMaximumGCAge: maxAgeMs }) => ({ imageGc: { ...imageGc, maxAgeMs } }),
   imageGCHighThresholdPercent: ({ imageGc }, { imageGCHighThresholdPercent: highThresholdPercent }) => ({
@@ -150,6 +163,13 @@ function tracingOf(configuration: KubeletConfiguration): KubeletOptions['tracing
   const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
   const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';
   return { endpoint: samplingRatePerMillion === 0 ? '' : endpoint, samplingRatePerMillion };
+}
+
+function verificationOf(configuration: KubeletConfiguration): KubeletOptions['images']['verification'] {
+  const { imagePullCredentialsVerificationPolicy: kind, preloadedImagesVerificationAllowlist: allowlist } =
+    configuration;
+  if (kind === 'NeverVerifyAllowlistedImages') return { kind, allowlist };
+  return { kind: kind === '' ? 'NeverVerifyPreloadedImages' : kind };
 }
 
 /** Docker's configuration files where the kubelet looks for credentials of registries. */

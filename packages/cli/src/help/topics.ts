@@ -10,6 +10,7 @@ export const TOPICS: Record<string, Topic> = {
   Pod                runs as on a Kubernetes node: init containers, sidecars,
                      probes, hooks, restart policies, volumes
   ConfigMap, Secret  for the environment, volumes and imagePullSecrets of pods
+  PersistentVolumeClaim  a directory of the node that outlives pods
   RuntimeClass       chooses a handler of the configuration for its pods
 
 A field that is not supported is refused with its file, line and name.
@@ -21,7 +22,6 @@ Deployment, Job and the like are refused: run the Pod in their template.
   podwright apply FILE     creates or replaces objects; 'delete' removes them
   /var/lib/podwright/manifests
                            what lies there runs; a changed file is seen at once
-
 Example:
   apiVersion: v1
   kind: Pod

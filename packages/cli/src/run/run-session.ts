@@ -139,7 +139,8 @@ export class RunSession {
     this.#removing = true;
     // Pods first: a ConfigMap must not vanish under a container that is still ending.
     const pods = this.#made.filter(({ kind }) => kind === 'Pod');
-    const others = this.#made.filter(({ kind }) => kind !== 'Pod');
+    // claims stay with their files, which the next run goes on with
+    const others = this.#made.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');
     const timeoutMs = removalTimeoutMs([...this.pods.values()], { gracePeriodSeconds });
     using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
     try {

@@ -7,6 +7,7 @@ import type {
   EphemeralContainer,
   ManifestObject,
   ObjectMeta,
+  PersistentVolumeClaim,
   Pod,
   PodSpec,
   ProjectedVolumeSource,
@@ -25,9 +26,18 @@ export function applyDefaults(object: ManifestObject): ManifestObject {
       return completeConfigMap(object);
     case 'Secret':
       return completeSecret(object);
+    case 'PersistentVolumeClaim':
+      return completeClaim(object);
     case 'RuntimeClass':
       return completeRuntimeClass(object);
   }
+}
+
+/** What the node makes of a claim it tells itself. */
+function completeClaim({ status: _, ...claim }: PersistentVolumeClaim): PersistentVolumeClaim {
+  const { spec } = claim;
+  const accessModes = spec.accessModes ?? ['ReadWriteOnce'];
+  return { ...claim, metadata: completeMeta(claim.metadata), spec: { ...spec, accessModes, volumeMode: 'Filesystem' } };
 }
 
 function completeMeta(metadata: ObjectMeta): ObjectMeta {
@@ -74,7 +84,8 @@ export function completeEphemeral(container: EphemeralContainer, spec: PodSpec):
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */
 function completeVolume(volume: Volume): Volume {
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim } = volume;
+  if (nfs || persistentVolumeClaim) return volume;
   if (image)
     return { ...volume, image: { ...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference) } };
   if (hostPath) return { ...volume, hostPath: { ...hostPath, type: hostPath.type ?? '' } };

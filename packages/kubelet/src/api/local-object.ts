@@ -33,8 +33,29 @@ export type RuntimeClass = {
   scheduling?: { nodeSelector?: Record<string, string>; tolerations?: Toleration[] };
 };
 
+export type VolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany';
+
+/** v1 PersistentVolumeClaim. On a lone node it is a directory of the node, whatever it asks for; `status` is the node's to write. */
+export type PersistentVolumeClaim = {
+  apiVersion: 'v1';
+  kind: 'PersistentVolumeClaim';
+  metadata: ObjectMeta;
+  spec: {
+    accessModes?: VolumeAccessMode[];
+    resources?: { requests?: { storage?: string }; limits?: { storage?: string } };
+    storageClassName?: string;
+    volumeMode?: 'Filesystem';
+  };
+  status?: {
+    /** `Bound` from the first pod on. */
+    phase: 'Pending' | 'Bound';
+    accessModes?: VolumeAccessMode[];
+    capacity?: { storage?: string };
+  };
+};
+
 /** The objects that pods refer to and that a lone node keeps beside them. */
-export type LocalObject = ConfigMap | Secret | RuntimeClass;
+export type LocalObject = ConfigMap | Secret | RuntimeClass | PersistentVolumeClaim;
 
 /** Everything that a manifest may hold. */
 export type ManifestObject = Pod | LocalObject;

@@ -52,6 +52,12 @@ export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?
 /** An image whose files are the volume; `reference` and `pullPolicy` are as a container's. */
 export type ImageVolumeSource = { reference: string; pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
 
+/** A directory that `server` exports. */
+export type NfsVolumeSource = { server: string; path: string; readOnly?: boolean };
+
+/** On a lone node a claim is a directory of the node, whether or not there is an object of that name. */
+export type PersistentVolumeClaimVolumeSource = { claimName: string; readOnly?: boolean };
+
 /** A named volume with exactly one source. */
 export type Volume = {
   name: string;
@@ -62,4 +68,6 @@ export type Volume = {
   downwardAPI?: DownwardApiVolumeSource;
   projected?: ProjectedVolumeSource;
   image?: ImageVolumeSource;
+  nfs?: NfsVolumeSource;
+  persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
 };

@@ -11,6 +11,7 @@ import type { KubeletOptions } from '../options.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
+import { ClaimVolumes } from '../volumes/claims.ts';
 import { ProgramMounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
@@ -20,6 +21,7 @@ import { VolumeManager } from '../volumes/volume-manager.ts';
 export type KubeletParts = {
   objects: LocalObjects;
   volumes: PodVolumes;
+  claims: ClaimVolumes;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
@@ -48,7 +50,8 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     ephemeralStorageBytes: resources['ephemeral-storage'] ?? 0n,
   };
   const mounter = new ProgramMounter();
-  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
+  const claims = new ClaimVolumes(options.rootDir, logger);
+  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims });
   const volumes = given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger });
   const commands = new CriCommandRunner(cri);
   const preparer = new ContainerPreparer({
@@ -65,6 +68,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   return {
     objects,
     volumes,
+    claims,
     probes: new ProberManager({ commands, events, metrics: options.metrics }),
     hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
     prepare: (request, signal) => preparer.prepare(request, signal),

@@ -1,9 +1,12 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
+import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { CredentialProviders } from '../images/credential-providers.ts';
+import { ImageAccess } from '../images/image-access.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
@@ -38,6 +41,7 @@ import type { StatusManager } from '../status/status-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import { PodChanges } from './pod-changes.ts';
 import { tracedSteps } from './traced-steps.ts';
 
 export type PodSyncInput = {
@@ -73,6 +77,8 @@ export type PodSync = {
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
+  imageAccess: ImageAccess;
+  changes: PodChanges;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -88,21 +94,21 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
+  const changes = new PodChanges();
+  const imageAccess = openImageAccess(input);
   const admission = new PodAdmission({ ...nodeFacts(options, input.resources), strictGroups: input.strictGroups });
   const pleg = new Pleg({
     cri: input.cri,
-    reader: new RuntimePodReader({
-      cri: input.cri,
-      networks,
-      kubeletId: kubeletIdOf(options.rootDir),
-      runtimeName: input.runtimeName,
-    }),
+    reader: podReader(input, networks),
     cache,
     logger,
     metrics: options.metrics,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
-    onChange: (podUid) => loop.handleLifecycle(podUid),
+    onChange: (podUid) => {
+      loop.handleLifecycle(podUid);
+      changes.tell(podUid);
+    },
   });
   const allocations = new PodAllocations({
     events: input.events,
@@ -111,7 +117,13 @@ export function createPodSync(input: PodSyncInput): PodSync {
     activePods: () => workers.activePods(),
   });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, { networks, crashBackoff, actuated }),
+    runtime: runtimeDependencies(input, {
+      tracer,
+      networks,
+      crashBackoff,
+      actuated,
+      images: imageManager(input, imageAccess),
+    }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
@@ -141,24 +153,29 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const loop = new SyncLoop({ ...kept, runtimePods, onSeen, logger });
-  return { manager, statuses, cache, tracer, metrics, pleg, workers, loop, crashBackoff, restarts, ephemeral };
+  const told = { statuses, cache, tracer, metrics, changes };
+  return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
 function runtimeDependencies(
   input: PodSyncInput,
-  own: { networks: SandboxNetworks; crashBackoff: CrashBackoff; actuated: ActuatedResources },
+  own: {
+    tracer: PodTracer;
+    networks: SandboxNetworks;
+    crashBackoff: CrashBackoff;
+    actuated: ActuatedResources;
+    images: ImageManager;
+  },
 ): KuberuntimeDependencies {
-  const { options, cri, events, parts, cgroups, hostIps, tracer } = input;
+  const { options, cri, events, parts, cgroups, hostIps } = input;
   return {
     ...own,
-    tracer,
     cri,
     events,
     logger: options.logger,
     hooks: parts.hooks,
     objects: parts.objects,
     prepare: parts.prepare,
-    images: imageManager(input),
     dns: () => dnsSettings(options, events),
     features: new RuntimeFeatures(cri),
     userNamespaces: userNamespaces(options),
@@ -187,14 +204,30 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   return { ...options, host };
 }
 
-function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManager {
+function podReader({ options, cri, runtimeName }: PodSyncInput, networks: SandboxNetworks): RuntimePodReader {
+  return new RuntimePodReader({ cri, networks, kubeletId: kubeletIdOf(options.rootDir), runtimeName });
+}
+
+function openImageAccess({ options, cri }: PodSyncInput): ImageAccess {
+  const { rootDir, images, logger, metrics } = options;
+  return new ImageAccess({
+    cri,
+    directory: join(rootDir, 'image_manager'),
+    policy: images.verification,
+    logger,
+    metrics,
+  });
+}
+
+function imageManager({ options, cri, events, parts }: PodSyncInput, access: ImageAccess): ImageManager {
   const { images, logger } = options;
   const queue = {
     maxParallel: images.serializePulls ? 1 : images.maxParallelPulls,
     qps: images.registryPullQps,
     burst: images.registryBurst,
   };
-  const { pullBackoff, dockerConfigPaths } = images;
+  const { pullBackoff, dockerConfigPaths, credentialProviders } = images;
+  const { metrics } = options;
   return new ImageManager({
     cri,
     events,
@@ -203,5 +236,8 @@ function imageManager({ options, cri, events, parts }: PodSyncInput): ImageManag
     queue,
     backoff: pullBackoff,
     dockerConfigPaths,
+    access,
+    providers: credentialProviders && new CredentialProviders({ ...credentialProviders, logger, metrics }),
+    metrics,
   });
 }

@@ -9,6 +9,7 @@ import {
   cpuWeightOfShares,
   createCgroup,
   endSlice,
+  killCgroup,
   listChildCgroups,
   type SliceProperties,
   setSlice,
@@ -49,9 +50,10 @@ export class SystemdDriver implements CgroupDriver {
     await endSlice(this.#hierarchy, this.#slice(cgroup));
   }
 
-  /** systemd ends what runs in a slice that it stops. */
-  end(cgroup: CgroupName): Promise<void> {
-    return this.remove(cgroup);
+  /** systemd stops the units in a slice with it, but not processes that are in none. */
+  async end(cgroup: CgroupName): Promise<void> {
+    await killCgroup(this.#hierarchy, this.path(cgroup));
+    await this.remove(cgroup);
   }
 
   async children(cgroup: CgroupName): Promise<string[]> {

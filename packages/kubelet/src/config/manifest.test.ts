@@ -81,7 +81,7 @@ test('an error names file, line, column and field, and what was found', () => {
     ['a: *nowhere', 'x.yaml:1:4: unresolved alias *nowhere: its anchor must stand before it'],
     [
       'just words',
-      'x.yaml:1:1: must be a Kubernetes object with apiVersion, kind and metadata; Pod, ConfigMap, Secret and RuntimeClass work',
+      'x.yaml:1:1: must be a Kubernetes object with apiVersion, kind and metadata; Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work',
     ],
   ];
   for (const [text, expected] of table) assert.deepEqual(errorsOf(text), [expected], text);
@@ -138,7 +138,7 @@ test('alone they are refused, as are workloads and typos beside pods', () => {
   for (const kind of [
     'apps/v1\nkind: Deployment',
     'batch/v1\nkind: Job',
-    'v1\nkind: PersistentVolumeClaim',
+    'v1\nkind: PersistentVolume',
     'v1\nkind: Servicce',
     'apps/v1\nkind: Pod',
   ]) {

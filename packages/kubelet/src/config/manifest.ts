@@ -1,7 +1,7 @@
 import { applyDefaults } from '../api/defaults.ts';
 import { type FieldPath, formatFieldPath, IssueList } from '../api/issue.ts';
 import { decodeObject, reasonToLeaveOut } from '../api/schema/kinds.ts';
-import type { ConfigMap, ManifestObject, Pod, RuntimeClass, Secret } from '../api/types.ts';
+import type { ConfigMap, ManifestObject, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '../api/types.ts';
 import { validateObject } from '../api/validation/validate-object.ts';
 import { readYamlDocuments, type TextPosition, type YamlDocument } from './yaml-documents.ts';
 
@@ -91,6 +91,7 @@ export type DecodedManifest = {
   configMaps: ConfigMap[];
   secrets: Secret[];
   runtimeClasses: RuntimeClass[];
+  claims: PersistentVolumeClaim[];
   errors: ManifestError[];
   /** Names of objects that have errors, such as `Secret default/a`, as far as they can be told. */
   refused: string[];
@@ -178,6 +179,7 @@ function byKind(objects: PlacedObject[]) {
     configMaps: only('ConfigMap'),
     secrets: only('Secret'),
     runtimeClasses: only('RuntimeClass'),
+    claims: only('PersistentVolumeClaim'),
   };
 }
 

@@ -104,7 +104,6 @@ const OF_THE_KUBELET = new Set(
 
 /** Gates of the kubelet for which this one behaves otherwise than upstream's default. */
 const OTHERWISE: Record<string, boolean> = {
-  KubeletEnsureSecretPulledImages: false,
   PreventStaticPodAPIReferences: false,
 };
 

@@ -30,15 +30,16 @@ export function wantedMounts({ pod, container, environment, recursiveReadOnly }:
       readonly: mount.readOnly === true || (volume !== undefined && isReadOnly(volume)),
       recursiveReadOnly: isRecursive(mount, recursiveReadOnly),
       propagation: mount.mountPropagation ?? 'None',
-      relabel: volume?.hostPath === undefined && volume?.image === undefined,
+      relabel: [volume?.hostPath, volume?.image, volume?.nfs].every((source) => source === undefined),
       subPath: subPath(mount, variables),
       index,
     };
   });
 }
 
-/** Volumes whose content is the node's or an image's are never written by containers. */
-function isReadOnly({ configMap, secret, downwardAPI, projected, image }: Volume): boolean {
+/** Volumes whose content is the node's or an image's are never written by containers; others if the pod says so. */
+function isReadOnly({ configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim }: Volume): boolean {
+  if (nfs?.readOnly === true || persistentVolumeClaim?.readOnly === true) return true;
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 

@@ -7,6 +7,7 @@ import { runChecked, silentLogger } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
+import { ClaimVolumes } from '../volumes/claims.ts';
 import { ProgramMounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
@@ -24,7 +25,8 @@ async function setUp(context: TestContext) {
   const directories = new PodDirectories(scratch);
   const mounter = new ProgramMounter();
   const nodeAllocatable = { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n };
-  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable });
+  const claims = new ClaimVolumes(scratch, silentLogger);
+  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims });
   const volumes = new VolumeManager({ directories, mounter, plugins, logger: silentLogger });
   const hostsFile = join(scratch, 'hosts');
   await writeFile(hostsFile, '127.0.0.1 the-host\n');

@@ -4,10 +4,12 @@ import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import {
   CONTAINER_FILE,
+  errorMessage,
   isErrno,
   KeyedLock,
   OPEN_FILE,
   POD_DIRECTORY,
+  PodwrightError,
   PRIVATE_FILE,
   writeFileAtomic,
 } from '@podwright/base';
@@ -73,7 +75,12 @@ export class ContainerPreparer {
 
   async #volumePath(pod: Pod, volume: string, signal: AbortSignal): Promise<string> {
     const { volumes } = this.#options;
-    return volumes.pathsOf(pod.metadata.uid).get(volume) ?? (await volumes.mountForPod(pod, signal)).get(volume)!;
+    const known = volumes.pathsOf(pod.metadata.uid).get(volume);
+    if (known !== undefined) return known;
+    const { paths, failures } = await volumes.mountForPod(pod, signal);
+    const path = paths.get(volume);
+    if (path === undefined) throw new PodwrightError('failed_precondition', failures.join('; '));
+    return path;
   }
 
   async #place(
@@ -89,7 +96,12 @@ export class ContainerPreparer {
     const volumePath = await this.#volumePath(pod, mount.name, signal);
     if (subPath === '') return { ...rest, hostPath: volumePath };
     const place = { podUid: uid, containerName: container.name, volumeName: mount.name, volumePath, subPath, index };
-    return { ...rest, hostPath: await volumes.prepareSubPath(place, signal) };
+    try {
+      return { ...rest, hostPath: await volumes.prepareSubPath(place, signal) };
+    } catch (error) {
+      const what = `failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`;
+      throw new PodwrightError('failed_precondition', `${what}: ${errorMessage(error)}`, { cause: error });
+    }
   }
 
   /** The pod's hosts file, unless the container brings its own or the pod has no address to put in it. */

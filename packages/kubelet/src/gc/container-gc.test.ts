@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type Logger, PodwrightError } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
-import { collectContainers } from './container-gc.ts';
+import { collectContainers, pruneContainers } from './container-gc.ts';
 
 const logs = mkdtempSync(join(tmpdir(), 'podwright-gc-'));
 after(() => rmSync(logs, { recursive: true }));
@@ -25,7 +25,8 @@ async function start() {
     const config = { metadata: { name: 'app', attempt }, image: { image: 'busybox:1' } };
     const { containerId: id } = await cri.createContainer({ podSandboxId, config, sandboxConfig });
     const logPath = join(logs, `${attempt}.log`);
-    writeFileSync(logPath, 'a line\n');
+    for (const file of [logPath, `${logPath}.20260101-000000`, `${logPath}.20260101-000000.gz`])
+      writeFileSync(file, 'a line\n');
     const facts = { id, name: 'app', state: 'exited', sandboxId: podSandboxId, createdAtMs: attempt, logPath };
     containers.unshift(facts as RuntimeContainer);
   }
@@ -41,10 +42,15 @@ async function start() {
       pod,
     ]);
   const left = () => runtime.containers.map(({ config }) => config.metadata?.attempt);
-  return { runtime, collect, left, warnings };
+  const prune = (maxPerContainer: number) =>
+    pruneContainers(
+      { cri: runtime.client, logger, policy: { maxPerContainer, maxContainers: -1, minAgeMs: 60_000 } },
+      pod,
+    );
+  return { runtime, collect, prune, left, warnings };
 }
 
-const hasLog = (attempt: number) => existsSync(join(logs, `${attempt}.log`));
+const hasLog = (attempt: number) => readdirSync(logs).some((name) => name.startsWith(`${attempt}.log`));
 
 test('dead containers over the limit go with their logs, and sandboxes that nothing needs', async () => {
   const { runtime, collect, left, warnings } = await start();
@@ -64,4 +70,16 @@ test('what cannot be removed keeps its log and is tried again, and holds up noth
   assert.equal(warnings.length, 1);
   await collect(0);
   assert.deepEqual(left(), [2]);
+});
+
+test('when a container ends, those that ended before it go with all their logs, however young', async () => {
+  const { prune, left, runtime, warnings } = await start();
+  await prune(2);
+  assert.deepEqual(left(), [1, 2]);
+  runtime.inject('removeContainer', { error: new PodwrightError('not_found', 'gone'), times: 1 });
+  await prune(0);
+  await prune(0);
+  assert.deepEqual(left(), [2]);
+  assert.deepEqual([hasLog(0), hasLog(1), hasLog(2)], [false, false, true]);
+  assert.deepEqual(warnings, []);
 });

@@ -1,27 +1,47 @@
 import { rm } from 'node:fs/promises';
-import { errorMessage, type Logger } from '@podwright/base';
+import { basename, dirname, join } from 'node:path';
+import { errorMessage, isNotFound, type Logger, namesIn } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { findGarbage, type GarbagePolicy } from './dead-containers.ts';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { findGarbage, type GarbagePolicy, outdatedContainers } from './dead-containers.ts';
 
-/** Removes dead containers over the limits with their logs, and dead sandboxes. What cannot be removed is tried again next time. */
-export async function collectContainers(
-  { cri, logger, policy }: { cri: CriClient; logger: Logger; policy: GarbagePolicy },
-  pods: RuntimePodStatus[],
-): Promise<void> {
-  const { containers, sandboxIds } = findGarbage(pods, policy);
+type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy };
+
+/**
+ * Removes dead containers over the limits with their logs, and dead sandboxes. What cannot be removed is tried again next time; the
+ * errors are returned.
+ */
+export async function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
+  const { cri, logger } = input;
+  const { containers, sandboxIds } = findGarbage(pods, input.policy);
+  const errors: string[] = [];
   const attempt = async (id: string, work: () => Promise<unknown>) => {
-    await work().catch((error: unknown) =>
-      logger.warn({ id, error: errorMessage(error) }, 'garbage could not be removed'),
-    );
-  };
-  for (const { id, logPath } of containers) {
-    await attempt(id, async () => {
-      await cri.runtime.removeContainer({ containerId: id });
-      if (logPath !== '') await rm(logPath, { force: true });
+    await work().catch((error: unknown) => {
+      errors.push(errorMessage(error));
+      logger.warn({ id, error: errorMessage(error) }, 'garbage could not be removed');
     });
-  }
+  };
+  for (const container of containers) await attempt(container.id, () => removeWithLogs(cri, container));
   for (const podSandboxId of sandboxIds) {
     await attempt(podSandboxId, () => cri.runtime.removePodSandbox({ podSandboxId }));
   }
+  return errors;
+}
+
+/** Removes what the end of a container has made superfluous in its pod; the rest is for `collectContainers`, as are failures. */
+export async function pruneContainers({ cri, logger, policy }: CollectInput, pod: RuntimePodStatus): Promise<void> {
+  for (const container of outdatedContainers(pod, policy)) {
+    await removeWithLogs(cri, container).catch((error: unknown) => {
+      if (!isNotFound(error)) logger.debug({ id: container.id, error: errorMessage(error) }, 'a dead container stays');
+    });
+  }
+}
+
+/** The container goes first: as long as it is there its logs can be read. */
+async function removeWithLogs(cri: CriClient, { id, logPath }: RuntimeContainer): Promise<void> {
+  await cri.runtime.removeContainer({ containerId: id });
+  if (logPath === '') return;
+  const name = basename(logPath);
+  const files = (await namesIn(dirname(logPath))).filter((file) => file === name || file.startsWith(`${name}.`));
+  for (const file of files) await rm(join(dirname(logPath), file), { force: true });
 }

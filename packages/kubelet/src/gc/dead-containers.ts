@@ -31,6 +31,19 @@ export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, now
   return { containers: garbage.toSorted(oldestFirst), sandboxIds: deadSandboxes(pods, new Set(garbage)) };
 }
 
+/**
+ * The ended containers of a pod beyond those that are kept of each name, at least the newest, whose end is part of the status. Pure.
+ * Upstream removes them when one ends, whatever their age (pod_container_deletor.go).
+ */
+export function outdatedContainers(
+  pod: RuntimePodStatus,
+  { maxPerContainer }: Pick<GarbagePolicy, 'maxPerContainer'>,
+): RuntimeContainer[] {
+  return groupsByName(pod).flatMap((group) =>
+    group.filter(({ state }) => state === 'exited').slice(Math.max(1, maxPerContainer)),
+  );
+}
+
 /** Containers of each name, newest first as the status has them. */
 function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()];

@@ -37,7 +37,7 @@ async function overLimit({ volumes }: EmptyDirLimits, pod: Pod): Promise<string 
     const path = volumes.pathsOf(pod.metadata.uid).get(volume.name);
     if (limit === undefined || path === undefined) continue;
     if (BigInt(await treeBytes(path)) > quantityValue(limit))
-      return `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${limit}".`;
+      return `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${limit}". `;
   }
   return undefined;
 }

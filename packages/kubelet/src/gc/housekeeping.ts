@@ -1,5 +1,6 @@
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, type Logger, type Registry, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import {
   CGROUP_REFRESH_PERIOD_MS,
@@ -8,18 +9,25 @@ import {
   ORPHAN_PERIOD_MS,
   VOLUME_LIMITS_PERIOD_MS,
 } from '../limits.ts';
-import { collectContainers } from './container-gc.ts';
+import { collectContainers, pruneContainers } from './container-gc.ts';
 import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGcPolicy } from './image-garbage.ts';
 import { ImageGarbageCollector } from './image-gc.ts';
-import { type LogRotationPolicy, rotateLogs } from './log-rotation.ts';
+import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
 export type HousekeepingInput = {
   cri: CriClient;
   policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
   runtimePods: () => RuntimePodStatus[];
-  /** Ends pods that no source has, and forgets delays that are over (HandlePodCleanups of the kubelet). */
-  cleanUpPods: () => void;
+  /** Ends pods that no source has, removes what is left of those that are gone, and forgets delays that are over (HandlePodCleanups). */
+  cleanUpPods: () => Promise<void>;
+  /** Calls the listener with each pod of which something changed in the runtime, until the returned function is called. */
+  onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
+  /** Forgets what is remembered of images that are gone, given those that are there and when they were looked at. */
+  forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
+  events: EventRecorder;
+  nodeName: string;
+  metrics?: Registry;
   /** Brings the cgroups of classes up to date, and removes those of pods that are gone. */
   refreshCgroups: () => Promise<void>;
   /** Ends pods of which a volume has grown too large. */
@@ -29,17 +37,33 @@ export type HousekeepingInput = {
 
 /** Garbage collection, log rotation and the limits of volumes, each in its own period, until the signal aborts. */
 export async function runHousekeeping(input: HousekeepingInput, signal: AbortSignal): Promise<void> {
-  const { cri, policies, runtimePods, logger } = input;
-  const images = new ImageGarbageCollector({ cri, policy: policies.images, logger });
-  const containers = () => runtimePods().flatMap((pod) => pod.containers);
+  const { cri, policies, runtimePods, logger, events } = input;
+  const warn = (reason: string, message: string) =>
+    events.event(nodeSubject(input.nodeName), 'Warning', reason, message);
+  const images = new ImageGarbageCollector({ ...input, policy: policies.images, warn });
+  const containers = { cri, logger, policy: policies.containers };
+  const logs = new LogRotation({ cri, logger, policy: policies.logs });
+  const stopFollowing = input.onPodChange((pod) => {
+    if (policies.logs.maxSizeBytes >= 0) logs.follow(pod);
+    void pruneContainers(containers, pod);
+  });
   await Promise.all([
-    every(CONTAINER_GC_PERIOD_MS, () => collectContainers({ cri, logger, policy: policies.containers }, runtimePods())),
+    every(CONTAINER_GC_PERIOD_MS, async () => {
+      const errors = await collectContainers(containers, runtimePods());
+      if (errors.length > 0) warn('ContainerGCFailed', errors.join('; '));
+    }),
     every(IMAGE_GC_PERIOD_MS, () => images.run()),
-    every(policies.logs.monitorPeriodMs, () => rotateLogs({ cri, logger, policy: policies.logs }, containers())),
-    every(ORPHAN_PERIOD_MS, async () => input.cleanUpPods()),
+    every(policies.logs.monitorPeriodMs, async () => {
+      if (policies.logs.maxSizeBytes < 0) return; // as upstream: no rotation
+      logs.followAll(runtimePods());
+      await logs.lookAtAll();
+    }),
+    every(ORPHAN_PERIOD_MS, () => input.cleanUpPods()),
     every(CGROUP_REFRESH_PERIOD_MS, () => input.refreshCgroups()),
     every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);
+  stopFollowing();
+  logs.close();
 
   async function every(periodMs: number, work: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {

@@ -55,3 +55,19 @@ export function imagesTooOld(
     !pinned && !inUse.has(id) && nowMs - Math.max(lastUsedMs, firstSeenMs) > maxAgeMs;
   return images.filter(isOld).map(({ id }) => id);
 }
+
+/** Upstream's words for a disk that images alone do not fill. */
+export function tooLittleFreed({ capacityBytes, availableBytes }: DiskUsage, freed: bigint): string {
+  const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
+  return (
+    `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${sizeText(capacityBytes)} used). ` +
+    `Failed to free sufficient space by deleting unused images (freed ${freed} bytes). ` +
+    'Investigate disk usage, as it could be used by active images, logs, volumes, or other data.'
+  );
+}
+
+function sizeText(bytes: bigint): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Number(bytes))) / 10));
+  return `${power === 0 ? bytes : (Number(bytes) / 1024 ** power).toFixed(1)} ${units[power]}`;
+}

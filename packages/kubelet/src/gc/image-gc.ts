@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { errorMessage, isNotFound, type Logger } from '@podwright/base';
+import { Counter, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import {
   bytesToFree,
@@ -8,43 +8,93 @@ import {
   type ImageRecord,
   imagesTooOld,
   imagesToRemove,
+  tooLittleFreed,
 } from './image-garbage.ts';
+
+export type ImageGcInput = {
+  cri: CriClient;
+  policy: ImageGcPolicy;
+  logger: Logger;
+  /** An event of the node. */
+  warn: (reason: string, message: string) => void;
+  /** Told after images were removed which are there. */
+  forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
+  metrics?: Registry;
+};
 
 /** Removes unused images when the image file system fills up. Remembers when each image was last used. */
 export class ImageGarbageCollector {
+  readonly #input: ImageGcInput;
   readonly #cri: CriClient;
   readonly #policy: ImageGcPolicy;
-  readonly #logger: Logger;
+  readonly #removed: Counter<'reason'> | undefined;
   #records = new Map<string, ImageRecord>();
+  #failedBefore = false;
 
-  constructor({ cri, policy, logger }: { cri: CriClient; policy: ImageGcPolicy; logger: Logger }) {
-    this.#cri = cri;
-    this.#policy = policy;
-    this.#logger = logger;
+  constructor(input: ImageGcInput) {
+    this.#input = input;
+    this.#cri = input.cri;
+    this.#policy = input.policy;
+    this.#removed =
+      input.metrics &&
+      new Counter({
+        name: 'kubelet_image_garbage_collected_total',
+        help: 'Total number of images garbage collected by the kubelet, whether through disk usage or image age.',
+        labelNames: ['reason'],
+        registers: [input.metrics],
+      });
   }
 
+  /** Rejects if images or the disk cannot be looked at, or too little was freed; a second time on end that is an event. */
   async run(): Promise<void> {
+    try {
+      await this.#collect();
+      this.#failedBefore = false;
+    } catch (error) {
+      if (this.#failedBefore) this.#input.warn('ImageGCFailed', errorMessage(error));
+      this.#failedBefore = true;
+      throw error;
+    }
+  }
+
+  async #collect(): Promise<void> {
     const nowMs = Date.now();
     const inUse = await this.#detect(nowMs);
+    for (const id of await this.#mountedImages()) inUse.add(id);
     const { maxAgeMs } = this.#policy;
     for (const id of imagesTooOld([...this.#records.values()], { inUse, maxAgeMs, nowMs }))
-      await this.#remove(id, 'removing an image that was not used for long');
+      await this.#remove(id, 'age');
     const usage = await this.#diskUsage();
-    const bytes = usage === undefined ? 0n : bytesToFree(usage, this.#policy);
-    if (bytes === 0n) return;
-    for (const id of await this.#mountedImages()) inUse.add(id);
-    const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
-    for (const id of imagesToRemove([...this.#records.values()], bytes, choice))
-      await this.#remove(id, 'removing an unused image: the disk is filling up');
+    const wanted = usage === undefined ? 0n : bytesToFree(usage, this.#policy);
+    const freed = wanted === 0n ? 0n : await this.#free(wanted, inUse, nowMs);
+    await this.#input.forgetImages([...this.#records.keys()], nowMs);
+    if (freed >= wanted) return;
+    const message = tooLittleFreed(usage!, freed);
+    this.#input.warn('FreeDiskSpaceFailed', message);
+    throw new Error(message);
   }
 
-  async #remove(id: string, why: string): Promise<void> {
-    this.#logger.info({ image: id }, why);
+  async #free(bytes: bigint, inUse: ReadonlySet<string>, nowMs: number): Promise<bigint> {
+    let freed = 0n;
+    const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
+    for (const id of imagesToRemove([...this.#records.values()], bytes, choice)) {
+      const size = this.#records.get(id)!.sizeBytes;
+      if (await this.#remove(id, 'space')) freed += size;
+    }
+    return freed;
+  }
+
+  async #remove(id: string, reason: 'age' | 'space'): Promise<boolean> {
+    const why = { age: 'it was not used for long', space: 'the disk is filling up' };
+    this.#input.logger.info({ image: id }, `removing an unused image: ${why[reason]}`);
     try {
       await this.#cri.image.removeImage({ image: { image: id } });
       this.#records.delete(id);
+      this.#removed?.inc({ reason });
+      return true;
     } catch (error) {
-      this.#logger.warn({ image: id, error: errorMessage(error) }, 'the image could not be removed');
+      this.#input.logger.warn({ image: id, error: errorMessage(error) }, 'the image could not be removed');
+      return false;
     }
   }
 

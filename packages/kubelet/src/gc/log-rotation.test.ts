@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import type { Logger } from '@podwright/base';
+import { type Logger, silentLogger, waitFor } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
-import { rotateLogs } from './log-rotation.ts';
+import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-rotation-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -22,6 +31,17 @@ beforeEach(() => {
   writeFileSync(log, 'a line\n');
   writeFileSync(secret, 'secret');
 });
+
+/** Looks once at the log of one container. */
+async function rotateLogs(
+  input: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
+  containers: RuntimeContainer[],
+): Promise<void> {
+  const rotation = new LogRotation(input);
+  rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers }]);
+  await rotation.lookAtAll();
+  rotation.close();
+}
 
 async function rotate(): Promise<string[]> {
   const warnings: unknown[] = [];
@@ -100,4 +120,41 @@ test('a runtime that does not open the file anew gets its log back', async () =>
   assert.deepEqual(names, ['0.log']);
   assert.equal(readFileSync(log, 'utf8'), 'a line\n');
   assert.equal(warnings.length, 1);
+});
+
+test('a log that is written to is rotated without anybody looking, again and again, each file under its own name', async (context) => {
+  const maxSizeBytes = 100_000;
+  let reopened = 0;
+  const reopenContainerLog = async () => {
+    reopened++;
+    writeFileSync(log, '');
+  };
+  const cri = { runtime: { reopenContainerLog } } as unknown as CriClient;
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy: { maxSizeBytes, maxFiles: 4, maxWorkers: 1 } });
+  context.after(() => rotation.close());
+  const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
+  const pod = { pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] };
+  rotation.follow(pod);
+  const signal = AbortSignal.timeout(10_000);
+  for (const wanted of [1, 2, 3, 4, 5]) {
+    appendFileSync(log, `${wanted}`.repeat(maxSizeBytes));
+    await waitFor(() => reopened === wanted || undefined, { intervalMs: 1, signal });
+  }
+  await rotation.lookAtAll();
+  const names = readdirSync(logs).sort();
+  assert.equal(names.length, 4, String(names));
+  const texts = names.slice(1).map((name) => {
+    const bytes = readFileSync(join(logs, name));
+    return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  });
+  assert.deepEqual(
+    texts.map((text) => text[0]),
+    ['3', '4', '5'],
+  );
+  assert.ok(texts.every((text) => text.length === maxSizeBytes));
+  assert.equal(names.filter((name) => name.endsWith('.gz')).length, 2);
+  rotation.follow({ ...pod, containers: [{ ...container, state: 'exited' }] });
+  appendFileSync(log, 'x'.repeat(maxSizeBytes));
+  await rotation.lookAtAll();
+  assert.equal(reopened, 5);
 });

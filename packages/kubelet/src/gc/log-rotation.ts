@@ -1,43 +1,178 @@
-import { constants } from 'node:fs';
+/** Rotates logs of running containers as they grow, not when somebody happens to look. */
+import { constants, type FSWatcher, watch } from 'node:fs';
 import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorMessage, isErrno, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode } from '@podwright/base';
+import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { LEAST_LOG_LOOK_MS, MOST_LOG_BYTES_A_MS, MOST_LOG_LOOK_MS } from '../limits.ts';
 
 export type LogRotationPolicy = {
   maxSizeBytes: number;
   maxFiles: number;
-  /** Logs that are looked at at a time. */
+  /** Logs that are compressed at a time. */
   maxWorkers: number;
 };
+
+type RotationInput = { cri: CriClient; logger: Logger; policy: LogRotationPolicy };
 
 /** Files beside `N.log`: `N.log.<time>`, and `.gz` of all but the newest of them. */
 const rotatedSuffix = /^\.\d{8}-\d{6}(?:\.gz)?$/;
 
-/** Rotates the logs of running containers that have grown over the limit, and keeps at most `maxFiles` of each. */
-export async function rotateLogs(
-  { cri, logger, policy }: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
-  containers: RuntimeContainer[],
-): Promise<void> {
-  const waiting = containers.filter(({ state, logPath }) => state === 'running' && logPath !== '');
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await rotateLarge(next);
-  };
-  await Promise.all(Array.from({ length: Math.min(policy.maxWorkers, waiting.length) }, work));
+/** Follows the logs of the containers that it is told of, until it is closed. */
+export class LogRotation {
+  readonly #input: RotationInput;
+  readonly #compressing: Limiter;
+  readonly #logs = new Map<string, FollowedLog>();
 
-  async function rotateLarge({ id, logPath }: RuntimeContainer): Promise<void> {
+  constructor(input: RotationInput) {
+    this.#input = input;
+    this.#compressing = new Limiter(input.policy.maxWorkers);
+  }
+
+  /** Follows the logs of the pod's containers that run, and no others of the pod. */
+  follow({ pod, containers }: RuntimePodStatus): void {
+    const running = containers.filter(({ state, logPath }) => state === 'running' && logPath !== '');
+    const ids = new Set(running.map(({ id }) => id));
+    this.#leave((log) => log.podUid === pod.uid && !ids.has(log.id));
+    for (const { id, logPath } of running) {
+      if (this.#logs.has(id)) continue;
+      this.#logs.set(
+        id,
+        new FollowedLog({ ...this.#input, id, logPath, podUid: pod.uid, compressing: this.#compressing }),
+      );
+    }
+  }
+
+  /** As `follow`, of all pods that there are. */
+  followAll(pods: RuntimePodStatus[]): void {
+    const uids = new Set(pods.map(({ pod }) => pod.uid));
+    this.#leave((log) => !uids.has(log.podUid));
+    for (const pod of pods) this.follow(pod);
+  }
+
+  /** Looks at every log, for file systems whose changes are not told. Resolves when what was too large is rotated and compressed. */
+  async lookAtAll(): Promise<void> {
+    await Promise.all([...this.#logs.values()].map((log) => log.look()));
+    await Promise.all([...this.#logs.values()].map((log) => log.compressed));
+  }
+
+  close(): void {
+    this.#leave(() => true);
+  }
+
+  #leave(isLeft: (log: FollowedLog) => boolean): void {
+    for (const log of [...this.#logs.values()].filter(isLeft)) {
+      log.close();
+      this.#logs.delete(log.id);
+    }
+  }
+}
+
+type LogInput = RotationInput & { id: string; logPath: string; podUid: string; compressing: Limiter };
+
+/**
+ * One log. The kernel tells when something was written; the log is then looked at after as long as it takes at least to fill it, so
+ * that a container that writes fast is seen in time and one that writes much costs little.
+ */
+class FollowedLog {
+  readonly id: string;
+  readonly podUid: string;
+  readonly #input: LogInput;
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #closed = false;
+  #lookMs = LEAST_LOG_LOOK_MS;
+  /** Ends with the compression of what was rotated until now. */
+  compressed: Promise<void> = Promise.resolve();
+
+  constructor(input: LogInput) {
+    this.#input = input;
+    this.id = input.id;
+    this.podUid = input.podUid;
+    void this.look();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#watcher?.close();
+  }
+
+  /** Rotates the log if it is too large. Never rejects. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { id, logPath, policy, logger } = this.#input;
     try {
-      closeDirectories(logPath);
-      if ((await sizeOf(logPath)) < policy.maxSizeBytes) return;
-      await removeOldest(logPath, policy.maxFiles - 2);
-      await compressRotated(logPath);
-      await rotate(cri, id, logPath);
+      if (this.#closed) return;
+      this.#watch();
+      const size = await sizeOf(logPath);
+      const leftMs = (policy.maxSizeBytes - size) / MOST_LOG_BYTES_A_MS;
+      this.#lookMs = Math.min(MOST_LOG_LOOK_MS, Math.max(LEAST_LOG_LOOK_MS, leftMs));
+      if (size < policy.maxSizeBytes || size === 0) return;
+      await this.#rotate();
     } catch (error) {
+      this.#lookMs = MOST_LOG_LOOK_MS;
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
     }
+  }
+
+  #watch(): void {
+    if (this.#watcher !== undefined) return;
+    closeDirectories(this.#input.logPath);
+    try {
+      this.#watcher = watch(this.#input.logPath, { persistent: false }, () => this.#written());
+      this.#watcher.on('error', () => this.#unwatch());
+    } catch {
+      // it is not there yet, or there are no more watches: it is looked at now and then
+    }
+  }
+
+  #unwatch(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  #written(): void {
+    if (this.#timer !== undefined || this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      // a look that is under way may have seen the size already
+      void (this.#looking ?? Promise.resolve()).then(() => this.look());
+    }, this.#lookMs);
+    this.#timer.unref();
+  }
+
+  /** The container's next lines are in a new file before anything that takes long. */
+  async #rotate(): Promise<void> {
+    const { cri, id, logPath, policy, compressing } = this.#input;
+    await rotate(cri, id, logPath);
+    this.#unwatch();
+    this.#watch();
+    this.#lookMs = LEAST_LOG_LOOK_MS;
+    this.#written();
+    await removeOldest(logPath, policy.maxFiles - 1);
+    this.compressed = this.compressed.then(() => this.#compress(compressing));
+  }
+
+  async #compress(compressing: Limiter): Promise<void> {
+    const { id, logPath, policy, logger } = this.#input;
+    await compressing
+      .run(() => compressRotated(logPath))
+      .finally(() => removeOldest(logPath, policy.maxFiles - 1)) // one may have been removed and come back compressed
+      .catch((error: unknown) => {
+        if (this.#closed || isErrno(error, 'ENOENT')) return; // it is the oldest, or its container, by now
+        logger.warn({ id, logPath, error: errorMessage(error) }, 'a rotated log could not be compressed');
+      });
   }
 }
 
@@ -65,14 +200,17 @@ async function rotatedFiles(logPath: string): Promise<string[]> {
     .map((name) => join(dirname(logPath), name));
 }
 
-/** Makes room for one more rotated file. */
+/** Keeps so many rotated files. */
 async function removeOldest(logPath: string, keep: number): Promise<void> {
   const files = await rotatedFiles(logPath);
-  for (const file of files.slice(0, Math.max(0, files.length - Math.max(0, keep)))) await rm(file, { force: true });
+  for (const file of files.slice(0, Math.max(0, files.length - Math.max(0, keep)))) {
+    for (const path of [file, `${file}.tmp`]) await rm(path, { force: true });
+  }
 }
 
+/** The newest rotated file stays plain: a reader may still be in it. */
 async function compressRotated(logPath: string): Promise<void> {
-  for (const file of await rotatedFiles(logPath)) {
+  for (const file of (await rotatedFiles(logPath)).slice(0, -1)) {
     if (file.endsWith('.gz')) continue;
     if ((await lstat(file)).isFile()) await compress(file);
   }
@@ -86,13 +224,12 @@ async function compress(file: string): Promise<void> {
   await using to = await open(temporary, 'wx', LOG_FILE);
   await pipeline(from.createReadStream(), createGzip(), to.createWriteStream());
   await rename(temporary, `${file}.gz`);
-  await rm(file);
+  await rm(file, { force: true });
 }
 
-/** The newest rotated file stays plain: a reader may still be in it. A runtime that does not reopen gets its file back. */
+/** A runtime that does not reopen gets its file back. */
 async function rotate(cri: CriClient, containerId: string, logPath: string): Promise<void> {
-  const time = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  const rotated = `${logPath}.${time}`;
+  const rotated = `${logPath}.${await nextTime(logPath)}`;
   await rename(logPath, rotated);
   try {
     await cri.runtime.reopenContainerLog({ containerId });
@@ -101,3 +238,14 @@ async function rotate(cri: CriClient, containerId: string, logPath: string): Pro
     throw error;
   }
 }
+
+/** Now, or a second after the newest rotated file: of several a second each has a name, in their order. */
+async function nextTime(logPath: string): Promise<string> {
+  const newest = (await rotatedFiles(logPath)).at(-1)?.slice(logPath.length + 1, logPath.length + 16);
+  const now = timeName(new Date());
+  if (newest === undefined || newest < now) return now;
+  const [, year, month, day, hour, minute, second] = /^(....)(..)(..)-(..)(..)(..)$/.exec(newest)!.map(Number);
+  return timeName(new Date(Date.UTC(year!, month! - 1, day, hour, minute, second! + 1)));
+}
+
+const timeName = (time: Date) => time.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);

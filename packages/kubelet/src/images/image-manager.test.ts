@@ -1,40 +1,58 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
 import { PodwrightError, silentLogger, sleep, waitFor } from '@podwright/base';
 import { create, PodSandboxConfigSchema } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, LocalObject, Pod } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { PodEvents } from '../events/pod-events.ts';
+import { ImageAccess } from './image-access.ts';
 import { ImageManager, type ImageOutcome } from './image-manager.ts';
+import { nameProblem } from './image-reference.ts';
+import { pullFailure } from './pull-failure.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'podwright-images-'));
+after(() => rmSync(scratch, { recursive: true }));
 
 type Policy = Container['imagePullPolicy'];
 
-function podOf(uid: string): Pod {
+function podOf(uid: string, secrets: string[] = []): Pod {
   const metadata = { name: uid, namespace: 'default', uid };
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
+  const imagePullSecrets = secrets.map((name) => ({ name }));
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], imagePullSecrets } };
 }
 
 function setUp(runtime: FakeRuntime, maxParallel = 0) {
+  const directory = mkdtempSync(join(scratch, 'records-'));
   const events = new PodEvents('node');
+  const objects = new LocalObjects();
   const images = new ImageManager({
     cri: runtime.client,
     events,
-    objects: new LocalObjects(),
+    objects,
     logger: silentLogger,
     queue: { maxParallel, qps: 0, burst: 0 },
     backoff: { initialMs: 60_000, maxMs: 60_000 },
     dockerConfigPaths: [],
+    access: new ImageAccess({
+      cri: runtime.client,
+      directory,
+      policy: { kind: 'NeverVerifyPreloadedImages' },
+      logger: silentLogger,
+    }),
   });
   const never = AbortSignal.timeout(60_000);
-  const ensure = (image: string, policy?: Policy, { uid = 'u1', signal = never } = {}) => {
+  const ensure = (image: string, policy?: Policy, { uid = 'u1', signal = never, secrets = [] as string[] } = {}) => {
     const container: Container = { name: 'app', image, imagePullPolicy: policy };
     const sandboxConfig = create(PodSandboxConfigSchema, {});
-    return images.ensureImage({ pod: podOf(uid), container, runtimeHandler: '', sandboxConfig }, signal);
+    return images.ensureImage({ pod: podOf(uid, secrets), container, runtimeHandler: '', sandboxConfig }, signal);
   };
   const pulls = () => runtime.calls.filter(({ method }) => method === 'pullImage').length;
   const reasons = () => events.list().map(({ reason }) => reason);
-  return { images, ensure, pulls, reasons };
+  return { images, ensure, pulls, reasons, objects, events: () => events.list() };
 }
 
 const waits = (outcome: ImageOutcome) => ('waiting' in outcome ? outcome.waiting.reason : 'there');
@@ -72,6 +90,108 @@ test('a pull that failed is not tried again before its delay is over, for that p
   assert.equal(waits(await ensure('away:1')), 'ErrImagePull');
 });
 
+test('what happens to an image is told in the words of events that people match on', async () => {
+  const { ensure, events } = setUp(new FakeRuntime({ images: ['here:1'], inRegistry: () => false }));
+  const told = async (image: string, policy: Policy) => {
+    const before = events().length;
+    const outcome = await ensure(image, policy);
+    const lines = events()
+      .slice(before)
+      .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+    return { lines, message: 'waiting' in outcome ? outcome.waiting.message : '' };
+  };
+  assert.deepEqual((await told('here:1', 'IfNotPresent')).lines, [
+    'Normal Pulled Container image "here:1" already present on machine and can be accessed by the pod',
+  ]);
+  assert.deepEqual((await told('none:1', 'Never')).lines, [
+    'Warning ErrImageNeverPull Container image "none:1" is not present with pull policy of Never',
+    'Warning Failed Error: ErrImageNeverPull',
+  ]);
+  const why = 'pull away:1: no such image in the registry';
+  assert.deepEqual((await told('away:1', 'Always')).lines, [
+    'Normal Pulling Pulling image "away:1"',
+    `Warning Failed Failed to pull image "away:1": ${why}`,
+    'Warning Failed Error: ErrImagePull',
+  ]);
+  const waiting = await told('away:1', 'Always');
+  assert.deepEqual(waiting.lines, [
+    'Normal BackOff Back-off pulling image "away:1"',
+    'Warning Failed Error: ImagePullBackOff',
+  ]);
+  assert.equal(waiting.message, `Back-off pulling image "away:1": ErrImagePull: ${why}`);
+  const invalid =
+    'Failed to apply default image tag "a/B:1": couldn\'t parse image name "a/B:1": invalid reference format';
+  assert.deepEqual((await told('a/B:1', 'Always')).lines, [
+    `Warning InspectFailed ${invalid}: repository name (a/B) must be lowercase`,
+    'Warning Failed Error: InvalidImageName',
+  ]);
+});
+
+test('a pull that failed is soon looked at again, so that the status says that it waits', async () => {
+  const { ensure } = setUp(new FakeRuntime({ inRegistry: () => false }));
+  const first = await ensure('away:1');
+  assert.ok('waiting' in first && first.retryAtMs! - Date.now() <= 1000);
+  const second = await ensure('away:1');
+  assert.ok('waiting' in second && second.retryAtMs! - Date.now() > 50_000);
+});
+
+test('a runtime that knows why a pull failed gives the container its reason', () => {
+  const check = (error: unknown, reason: string, message: string) =>
+    assert.deepEqual(pullFailure('r.test/x', error).waiting, { reason, message });
+  check(
+    new Error('RegistryUnavailable: no route'),
+    'RegistryUnavailable',
+    'image pull failed for r.test/x because the registry is unavailable: no route',
+  );
+  check(
+    new Error('SignatureValidationFailed'),
+    'SignatureValidationFailed',
+    'image pull failed for r.test/x because the signature validation failed',
+  );
+  check(new Error('no RegistryUnavailable'), 'ErrImagePull', 'no RegistryUnavailable');
+  check(new AggregateError([new Error('a'), new Error('b'), new Error('a')]), 'ErrImagePull', '[a, b]');
+  check(new AggregateError([new Error('a'), new Error('a')]), 'ErrImagePull', 'a');
+});
+
+test('what is no image name is refused with the reason that upstream gives', () => {
+  const check = (text: string, problem: string) => assert.equal(nameProblem(text), problem, text);
+  check('', 'invalid reference format');
+  check('Bad//IMAGE::x', 'invalid reference format: repository name (/IMAGE) must be lowercase');
+  check('UPPER', 'invalid reference format: repository name (UPPER) must be lowercase');
+  check('a//b', 'invalid reference format');
+  check('a'.repeat(64), `invalid repository name (${'a'.repeat(64)}), cannot specify 64-byte hexadecimal strings`);
+  check('a'.repeat(300), 'repository name must not be more than 255 characters');
+});
+
+const withSecret = (user: string, name = user) => {
+  const auths = { 'docker.io': { username: user, password: 'p' } };
+  const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+  const metadata = { name, namespace: 'default', uid: '' };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/dockerconfigjson', data } as LocalObject;
+};
+
+test('an image that a pod has pulled with its Secret is there for those alone who have it', async () => {
+  const runtime = new FakeRuntime({ images: ['loaded:1'] });
+  const { ensure, pulls, objects } = setUp(runtime);
+  objects.replace([withSecret('ann'), withSecret('ann', 'the-same'), withSecret('ben')]);
+  const use = async (image: string, policy: Policy, secrets: string[]) => {
+    const before = pulls();
+    const outcome = await ensure(image, policy, { secrets });
+    return `${waits(outcome)}, ${pulls() - before} pulls`;
+  };
+  assert.equal(await use('private:1', 'IfNotPresent', ['ann']), 'there, 1 pulls');
+  assert.equal(await use('private:1', 'IfNotPresent', ['ann']), 'there, 0 pulls');
+  assert.equal(await use('docker.io/library/private:1', 'Never', ['the-same']), 'ErrImageNeverPull, 0 pulls');
+  assert.equal(await use('private:1', 'Never', ['the-same']), 'there, 0 pulls');
+  assert.equal(await use('private:1', 'Never', ['ben']), 'ErrImageNeverPull, 0 pulls');
+  assert.equal(await use('private:1', 'Never', []), 'ErrImageNeverPull, 0 pulls');
+  assert.equal(await use('loaded:1', 'Never', []), 'there, 0 pulls');
+  assert.equal(await use('private:1', 'IfNotPresent', ['ben']), 'there, 1 pulls');
+  assert.equal(await use('private:1', 'Never', ['ben']), 'there, 0 pulls');
+  assert.equal(await use('private:1', 'IfNotPresent', []), 'there, 1 pulls');
+  assert.equal(await use('private:1', 'Never', ['nobody']), 'there, 0 pulls');
+});
+
 test('a pod that ends while it is queued for a pull does not wait for those of others', async () => {
   const runtime = new FakeRuntime();
   const { ensure, pulls, reasons } = setUp(runtime, 1);
@@ -80,7 +200,7 @@ test('a pod that ends while it is queued for a pull does not wait for those of o
   const pulling = assert.rejects(ensure('slow:1', 'Always', { signal: slow.signal }), { message: 'done' });
   const stop = new AbortController();
   const queued = ensure('next:1', 'Always', { uid: 'u2', signal: stop.signal });
-  await waitFor(() => reasons().filter((reason) => reason === 'Pulling').length === 2 || undefined, {
+  await waitFor(() => (pulls() === 1 && reasons().filter((reason) => reason === 'Pulling').length === 2) || undefined, {
     intervalMs: 1,
     signal: AbortSignal.timeout(3000),
   });

@@ -1,14 +1,19 @@
 /** Sees to it that the images of containers are there, by their pull policies. */
-import { Backoff, errorMessage, isNotFound, type Logger } from '@podwright/base';
+import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Pod, PullPolicy } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
-import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
-import { type ImageReference, parseImageReference, withDefaultTag } from './image-reference.ts';
-import { credentialsFor, type RegistryCredential, readNodeKeyring } from './keyring.ts';
+import { PULL_BACKOFF_SHOWN_AFTER_MS } from '../limits.ts';
+import type { CredentialProviders } from './credential-providers.ts';
+import type { ImageAccess } from './image-access.ts';
+import { type ImageMetrics, imageMetrics } from './image-metrics.ts';
+import { type ImageReference, nameProblem, parseImageReference, withDefaultTag } from './image-reference.ts';
+import { entriesFor, type KeyringEntry, readNodeKeyring } from './keyring.ts';
+import { pullSecret } from './pull-credentials.ts';
+import { pullFailure } from './pull-failure.ts';
 import { PullQueue, type PullQueueOptions } from './pull-queue.ts';
 import { pullSecretEntries } from './pull-secrets.ts';
 
@@ -21,6 +26,11 @@ export type ImageManagerOptions = {
   backoff: { initialMs: number; maxMs: number };
   /** Docker configuration files of the node. */
   dockerConfigPaths: string[];
+  /** Which images that are there a pod may use. */
+  access: ImageAccess;
+  /** Programs that know credentials. */
+  providers?: CredentialProviders;
+  metrics?: Registry;
 };
 
 /** An image of a container or, without a name, of a volume of the pod. */
@@ -34,50 +44,71 @@ export type ImageRequest = {
 /** The image is there, or why the container must wait and until when (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
 
+type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
+
 type PullDecision = 'use' | 'pull' | 'refuse';
 
 /** Whether the image must be pulled, may be used as it is, or may not be had at all. */
-export function decidePull(policy: PullPolicy, present: boolean): PullDecision {
-  if (policy === 'Never') return present ? 'use' : 'refuse';
-  return policy === 'Always' || !present ? 'pull' : 'use';
+export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
+  if (policy === 'Never') return usable ? 'use' : 'refuse';
+  return policy === 'Always' || !usable ? 'pull' : 'use';
 }
+
+/** An image as it is asked for. */
+type Wanted = {
+  request: ImageRequest;
+  name: string;
+  reference: ImageReference;
+  /** Credentials that hold for it, looked up once. */
+  credentials: () => Promise<KeyringEntry[]>;
+};
 
 export class ImageManager {
   readonly #options: ImageManagerOptions;
   readonly #queue: PullQueue;
   readonly #backoff: Backoff;
+  readonly #metrics: ImageMetrics | undefined;
   readonly #lastErrors = new Map<string, string>();
 
   constructor(options: ImageManagerOptions) {
     this.#options = options;
     this.#queue = new PullQueue(options.queue);
     this.#backoff = new Backoff(options.backoff);
+    this.#metrics = options.metrics && imageMetrics(options.metrics);
   }
 
   /** Rejects only when aborted; whatever else goes wrong is why the container waits. */
   async ensureImage(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
-    const { container } = request;
-    const reference = parseImageReference(container.image);
+    const outcome = await this.#ensure(request, signal);
+    // of a volume's image each container that mounts it says so
+    if ('waiting' in outcome && request.container.name !== undefined)
+      this.#warn(request, 'Failed', `Error: ${outcome.waiting.reason}`);
+    return outcome;
+  }
+
+  async #ensure(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
+    const { image, imagePullPolicy: policy = 'IfNotPresent' } = request.container;
+    const reference = parseImageReference(image);
     if (reference === undefined) {
-      const message = `Failed to apply default image tag "${container.image}": couldn't parse image name "${container.image}": invalid reference format`;
-      this.#warn(request, 'InspectFailed', message);
-      return { waiting: { reason: 'InvalidImageName', message } };
+      this.#metrics?.asked(policy, undefined, undefined);
+      return this.#refuseName(request);
     }
-    const name = withDefaultTag(container.image, reference);
-    let present: Image | undefined;
-    try {
-      present = await this.#find(name, request.runtimeHandler, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      const message = `Failed to inspect image "${name}": ${errorMessage(error)}`;
-      this.#warn(request, 'InspectFailed', message);
-      return { waiting: { reason: 'ImageInspectError', message } };
+    const credentials = once(() => this.#credentials(request.pod, reference));
+    const wanted = { request, name: withDefaultTag(image, reference), reference, credentials };
+    if (policy === 'Always') {
+      this.#metrics?.asked(policy, undefined, true);
+      return this.#pull(wanted, signal);
     }
-    const decision = decidePull(container.imagePullPolicy ?? 'IfNotPresent', present !== undefined);
-    if (decision === 'pull') return this.#pull(request, { name, reference }, signal);
-    if (present === undefined) return this.#refuse(request);
-    this.#record(request, 'Pulled', `Container image "${container.image}" already present on machine`);
-    return { image: present };
+    const present = await this.#inspect(wanted, signal);
+    if (present !== undefined && 'waiting' in present) return present;
+    const usable = present !== undefined && !(await this.#mustPull(wanted, present.id));
+    const decision = decidePull(policy, usable);
+    this.#metrics?.asked(policy, present !== undefined, decision === 'refuse' && !present ? undefined : !usable);
+    if (decision === 'pull') return this.#pull(wanted, signal);
+    if (decision === 'refuse') return this.#refuse(request);
+    const text = `Container image "${image}" already present on machine and can be accessed by the pod`;
+    this.#record(request, 'Pulled', text);
+    return { image: present! };
   }
 
   /** Drops the delays of pods that are gone. */
@@ -87,6 +118,31 @@ export class ImageManager {
       this.#lastErrors.delete(key);
       this.#backoff.forget(key);
     }
+  }
+
+  #refuseName(request: ImageRequest): Waiting {
+    const { image } = request.container;
+    const why = `couldn't parse image name "${image}": ${nameProblem(image)}`;
+    const message = `Failed to apply default image tag "${image}": ${why}`;
+    this.#warn(request, 'InspectFailed', message);
+    return { waiting: { reason: 'InvalidImageName', message } };
+  }
+
+  async #inspect({ request, name }: Wanted, signal: AbortSignal): Promise<Image | Waiting | undefined> {
+    try {
+      return await this.#find(name, request.runtimeHandler, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#metrics?.asked(request.container.imagePullPolicy ?? 'IfNotPresent', undefined, undefined);
+      const message = `Failed to inspect image "${name}": ${errorMessage(error)}`;
+      this.#warn(request, 'InspectFailed', message);
+      return { waiting: { reason: 'ImageInspectError', message } };
+    }
+  }
+
+  #mustPull({ request, credentials }: Wanted, imageId: string): Promise<boolean> {
+    const secrets = async () => (await credentials()).flatMap((entry) => pullSecret(entry) ?? []);
+    return this.#options.access.mustPull(request.container.image, imageId, secrets);
   }
 
   async #find(name: string, runtimeHandler: string, signal: AbortSignal): Promise<Image | undefined> {
@@ -102,76 +158,98 @@ export class ImageManager {
     }
   }
 
-  #refuse(request: ImageRequest): ImageOutcome {
+  /** Says the same of an image that is there and may not be used: nobody is told that it is. */
+  #refuse(request: ImageRequest): Waiting {
     const message = `Container image "${request.container.image}" is not present with pull policy of Never`;
     this.#warn(request, 'ErrImageNeverPull', message);
     return { waiting: { reason: 'ErrImageNeverPull', message } };
   }
 
-  async #pull(
-    request: ImageRequest,
-    what: { name: string; reference: ImageReference },
-    signal: AbortSignal,
-  ): Promise<ImageOutcome> {
+  async #pull(wanted: Wanted, signal: AbortSignal): Promise<ImageOutcome> {
+    const { request } = wanted;
     const image = request.container.image;
     const key = `${request.pod.metadata.uid}\0${image}`;
     const remainingMs = this.#backoff.remainingMs(key);
     if (remainingMs > 0) {
       const message = `Back-off pulling image "${image}"`;
       this.#record(request, 'BackOff', message);
-      const detail = `${message}: ErrImagePull: ${this.#lastErrors.get(key) ?? ''}`;
+      const detail = `${message}: ${this.#lastErrors.get(key) ?? ''}`;
       return { waiting: { reason: 'ImagePullBackOff', message: detail }, retryAtMs: Date.now() + remainingMs };
     }
     const askedAtMs = performance.now();
     this.#record(request, 'Pulling', `Pulling image "${image}"`);
     try {
-      const pulled = await this.#queue.run(() => this.#pullNow(request, what, signal), signal);
+      const pulled = await this.#queue.run(() => this.#pullNow(wanted, signal), signal);
       const now = performance.now();
       const durations = `in ${formatDuration(now - pulled.startedAtMs)} (${formatDuration(now - askedAtMs)} including waiting)`;
       const size = `Image size: ${pulled.image.size} bytes.`;
       this.#record(request, 'Pulled', `Successfully pulled image "${image}" ${durations}. ${size}`);
+      this.#metrics?.pulled((now - askedAtMs) / 1000, pulled.image.size);
       this.#backoff.forget(key);
       return { image: pulled.image };
     } catch (error) {
       signal.throwIfAborted();
-      return this.#pullFailed(request, key, errorMessage(error).slice(0, MAX_PULL_ERROR_LENGTH));
+      return this.#pullFailed(request, key, error);
     }
   }
 
-  #pullFailed(request: ImageRequest, key: string, why: string): ImageOutcome {
-    this.#warn(request, 'Failed', `Failed to pull image "${request.container.image}": ${why}`);
-    this.#warn(request, 'Failed', 'Error: ErrImagePull');
-    this.#lastErrors.set(key, why);
+  /** The pod is soon looked at again: its status then says that the next pull waits, and for what. */
+  #pullFailed(request: ImageRequest, key: string, error: unknown): Waiting {
+    const { image } = request.container;
+    const { text, waiting } = pullFailure(image, error);
+    this.#warn(request, 'Failed', `Failed to pull image "${image}": ${text}`);
+    this.#lastErrors.set(key, `${waiting.reason}: ${waiting.message}`);
     const delayMs = this.#backoff.next(key);
-    return { waiting: { reason: 'ErrImagePull', message: why }, retryAtMs: Date.now() + delayMs };
+    return { waiting, retryAtMs: Date.now() + Math.min(delayMs, PULL_BACKOFF_SHOWN_AFTER_MS) };
+  }
+
+  /** What is being pulled is written down before, and by whose credentials afterwards. */
+  async #pullNow(wanted: Wanted, signal: AbortSignal): Promise<{ image: Image; startedAtMs: number }> {
+    const startedAtMs = performance.now();
+    const { access } = this.#options;
+    const { image } = wanted.request.container;
+    try {
+      await access.begin(image);
+    } catch (error) {
+      const why = `Failed to record image pull intent for container image "${image}": ${errorMessage(error)}`;
+      throw new Error(why, { cause: error });
+    }
+    try {
+      const pulled = await this.#tryCredentials(wanted, signal);
+      await access.succeed(image, pulled.image.id, pulled.used);
+      return { image: pulled.image, startedAtMs };
+    } catch (error) {
+      await access.fail(image);
+      throw error;
+    }
   }
 
   /** Tries each credential that holds for the image; without any, pulls anonymously. */
-  async #pullNow(
-    { pod, runtimeHandler, sandboxConfig }: ImageRequest,
-    { name, reference }: { name: string; reference: ImageReference },
+  async #tryCredentials(
+    { request: { runtimeHandler, sandboxConfig }, name, credentials }: Wanted,
     signal: AbortSignal,
-  ): Promise<{ image: Image; startedAtMs: number }> {
-    const startedAtMs = performance.now();
-    const credentials = await this.#credentials(pod, reference);
+  ): Promise<{ image: Image; used: KeyringEntry | undefined }> {
     const image = { image: name, runtimeHandler };
-    let failure: unknown;
-    for (const auth of credentials.length === 0 ? [undefined] : credentials) {
+    const entries = await credentials();
+    const failures: unknown[] = [];
+    for (const used of entries.length === 0 ? [undefined] : entries) {
+      const auth = used?.credential;
       try {
         const { imageRef } = await this.#options.cri.image.pullImage({ image, auth, sandboxConfig }, { signal });
         const found = await this.#find(imageRef, runtimeHandler, signal);
-        if (found !== undefined) return { image: found, startedAtMs };
-        failure = new Error(`the image "${name}" was pulled as ${imageRef} but is not there`);
+        if (found !== undefined) return { image: found, used };
+        failures.push(new Error(`the image "${name}" was pulled as ${imageRef} but is not there`));
       } catch (error) {
         signal.throwIfAborted();
-        failure = error;
+        failures.push(error);
       }
     }
-    throw failure;
+    throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   }
 
-  async #credentials(pod: Pod, reference: ImageReference): Promise<RegistryCredential[]> {
-    const { objects, logger, dockerConfigPaths, events } = this.#options;
+  /** Those of the pod first. */
+  async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
+    const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
     const secrets = pullSecretEntries(pod, objects);
     for (const problem of secrets.problems) {
       const message = `Unable to use some image pull secrets; attempting to pull the image may not succeed: ${problem}`;
@@ -180,7 +258,8 @@ export class ImageManager {
     const node = await readNodeKeyring(dockerConfigPaths, (path, error) => {
       logger.warn({ path, error: errorMessage(error) }, 'the docker configuration could not be read');
     });
-    return [...credentialsFor(reference, secrets.entries), ...credentialsFor(reference, node)];
+    const provided = (await providers?.entriesFor(reference)) ?? [];
+    return [...entriesFor(reference, secrets.entries), ...entriesFor(reference, node), ...provided];
   }
 
   #record({ pod, container }: ImageRequest, reason: string, message: string): void {
@@ -190,4 +269,12 @@ export class ImageManager {
   #warn({ pod, container }: ImageRequest, reason: string, message: string): void {
     this.#options.events.event(eventSubject(pod, container.name), 'Warning', reason, message);
   }
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let begun: Promise<T> | undefined;
+  return () => {
+    begun ??= work();
+    return begun;
+  };
 }

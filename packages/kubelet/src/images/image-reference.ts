@@ -40,3 +40,32 @@ function splitRegistry(name: string): { registry: string; repository: string } {
 export function withDefaultTag(image: string, reference: ImageReference): string {
   return reference.tag === '' && reference.digest === '' ? `${image}:latest` : image;
 }
+
+/** Why a text is no image name, in the words of the distribution project's reference package. */
+export function nameProblem(text: string): string {
+  const invalid = 'invalid reference format';
+  if (text === '') return invalid;
+  if (/^[a-f0-9]{64}$/.test(text))
+    return `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`;
+  const { repository } = splitRegistry(text);
+  const remote = repository.split(':', 1)[0]!.replace(/^library\/(?=[^/]*$)/, '');
+  if (remote !== remote.toLowerCase()) return `${invalid}: repository name (${remote}) must be lowercase`;
+  const tooLong = withoutTag(text).length > MAX_NAME_LENGTH && parseImageReference(`a/${remote.slice(0, 100)}`);
+  return tooLong ? `repository name must not be more than ${MAX_NAME_LENGTH} characters` : invalid;
+}
+
+/** The name as it was written, without its tag and digest. */
+export function withoutTag(image: string): string {
+  const [named = ''] = image.split('@', 1);
+  const colon = named.lastIndexOf(':');
+  return colon > named.lastIndexOf('/') ? named.slice(0, colon) : named;
+}
+
+/** One form for all ways to write a name: `nginx` is `docker.io/library/nginx:latest`. What is no name stays as it is. */
+export function canonicalName(image: string): string {
+  const reference = parseImageReference(image);
+  if (reference === undefined) return image;
+  const { registry, repository, tag, digest } = reference;
+  const version = digest === '' ? `:${tag === '' ? 'latest' : tag}` : `${tag === '' ? '' : `:${tag}`}@${digest}`;
+  return `${registry}/${repository}${version}`;
+}

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { sleep } from '@podwright/base';
 import { decidePull } from './image-manager.ts';
 import { parseImageReference, withDefaultTag } from './image-reference.ts';
-import { credentialsFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
+import { entriesFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
 import { PullQueue } from './pull-queue.ts';
 
 test('image names are read as Docker reads them', () => {
@@ -63,17 +63,24 @@ test('the pull policy decides', () => {
 function usersFor(image: string, servers: string[]): string[] {
   const auths = Object.fromEntries(servers.map((server) => [server, { auth: btoa(`${server}:secret`) }]));
   const entries = parseDockerConfig(JSON.stringify({ auths }));
-  return credentialsFor(parseImageReference(image)!, entries).map(({ username }) => username);
+  return entriesFor(parseImageReference(image)!, entries).map(({ credential }) => credential.username);
 }
 
 test('credentials hold for their registry, path and host pattern, the most particular first', () => {
   assert.deepEqual(usersFor('nginx', ['https://index.docker.io/v1/', 'other.test']), ['https']); // btoa splits at the first colon
   assert.deepEqual(usersFor('r.test/team/app', ['r.test', 'r.test/team', 'r.test/te', 'r.test/other']), [
     'r.test/team',
+    'r.test/te',
     'r.test',
   ]);
+  assert.deepEqual(usersFor('r.test/team/app', ['r.test/team/', 'r.test/app', 'r.test/team/appl']), ['r.test/team/']);
   assert.deepEqual(usersFor('a.r.test/x', ['*.r.test', '*.test', 'r.test']), ['*.r.test']);
   assert.deepEqual(usersFor('r.test:5000/x', ['r.test']), []);
+  assert.deepEqual(usersFor('a.r.test/x', ['*.r.test', 'a.r.test']), ['a.r.test', '*.r.test']);
+  assert.deepEqual(usersFor('r.test/team/app', ['r.test/v2/team', 'r.test/v1/other', 'r.test/v2/']), [
+    'r.test/v2/team',
+    'r.test/v2/',
+  ]);
 });
 
 test('a star stands for any characters of a part of the host, but for its port', () => {

@@ -4,7 +4,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { MAX_DOCKER_CONFIG_BYTES } from '../limits.ts';
 import type { ImageReference } from './image-reference.ts';
 
-/** What a registry wants to know; the fields of the CRI's AuthConfig. */
+/** What a registry wants to know; the fields of the CRI's AuthConfig. Without a server's address, as upstream has it: a runtime may take a path for none. */
 export type RegistryCredential = {
   username: string;
   password: string;
@@ -13,8 +13,14 @@ export type RegistryCredential = {
   identityToken: string;
 };
 
-/** A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. */
-export type KeyringEntry = { pattern: string; credential: RegistryCredential };
+/** A Secret that a credential was found in. */
+export type SecretCoordinates = { uid: string; namespace: string; name: string };
+
+/**
+ * A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. Without `secret` it
+ * is the node's, and so for all pods.
+ */
+export type KeyringEntry = { pattern: string; credential: RegistryCredential; secret?: SecretCoordinates };
 
 /** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that cannot be decoded are left out. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
@@ -22,7 +28,7 @@ export function parseDockerConfig(text: string): KeyringEntry[] {
   if (!isObject(parsed)) return [];
   const auths = isObject(parsed.auths) ? parsed.auths : 'auths' in parsed ? {} : parsed;
   return Object.entries(auths).flatMap(([server, value]) => {
-    const credential = isObject(value) ? decodeCredential(server, value) : undefined;
+    const credential = isObject(value) ? decodeCredential(value) : undefined;
     return credential === undefined ? [] : [{ pattern: registryPattern(server), credential }];
   });
 }
@@ -37,7 +43,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function decodeCredential(serverAddress: string, value: Record<string, unknown>): RegistryCredential | undefined {
+function decodeCredential(value: Record<string, unknown>): RegistryCredential | undefined {
   const text = (name: string) => (typeof value[name] === 'string' ? value[name] : '');
   const auth = text('auth');
   const identityToken = text('identitytoken');
@@ -46,26 +52,38 @@ function decodeCredential(serverAddress: string, value: Record<string, unknown>)
   const username = text('username') || (colon > 0 ? decoded.slice(0, colon) : '');
   const password = text('password') || (colon > 0 ? decoded.slice(colon + 1) : '');
   if (username === '' && identityToken === '') return undefined;
-  return { username, password, auth: '', serverAddress, identityToken };
+  return { username, password, auth: '', serverAddress: '', identityToken };
 }
 
 /** `https://index.docker.io/v1/` is the registry `docker.io`; schemes and API versions say nothing. */
-function registryPattern(server: string): string {
-  const bare = server.replace(/^https?:\/\//, '').replace(/\/(?:v1|v2)?\/?$/, '');
-  return bare.replace(/^(?:index\.)?docker\.io/, 'docker.io').replace(/^registry-1\.docker\.io/, 'docker.io');
+export function registryPattern(server: string): string {
+  const [host = '', ...rest] = server.replace(/^https?:\/\//, '').split('/');
+  const path = ['', ...rest].join('/').replace(/^\/v[12](?=\/|$)/, '');
+  const registry = /^(?:index\.|registry-1\.)?docker\.io$/.test(host) ? 'docker.io' : host;
+  return path === '/' ? registry : registry + path;
 }
 
-/** Credentials that hold for the image, the most particular first. */
-export function credentialsFor(reference: ImageReference, entries: KeyringEntry[]): RegistryCredential[] {
+/** Entries that hold for the image, the most particular first: of those that begin alike the longer, and names before `*`. */
+export function entriesFor(reference: ImageReference, entries: KeyringEntry[]): KeyringEntry[] {
   return entries
-    .filter(({ pattern }) => matches(pattern, reference))
-    .toSorted((a, b) => b.pattern.length - a.pattern.length)
-    .map(({ credential }) => credential);
+    .filter(({ pattern }) => matchesImage(pattern, reference))
+    .toSorted((a, b) => (a.pattern < b.pattern ? 1 : a.pattern > b.pattern ? -1 : 0));
 }
 
-function matches(pattern: string, { registry, repository }: ImageReference): boolean {
-  const [host = '', ...path] = pattern.split('/');
-  return hostMatches(host, registry) && `${repository}/`.startsWith(path.length === 0 ? '' : `${path.join('/')}/`);
+/** Whether a pattern such as `*.registry.test:5000/team` holds for an image: its path need not end where a part of a path does. */
+export function matchesImage(pattern: string, { registry, repository }: ImageReference): boolean {
+  const slash = pattern.indexOf('/');
+  const [host, path] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash)];
+  return hostMatches(host, registry) && `/${repository}`.startsWith(path);
+}
+
+/** What is wrong with a pattern of images; `undefined` if nothing is. */
+export function imagePatternProblem(pattern: string): string | undefined {
+  if (pattern === '' || /\s|:\/\//.test(pattern))
+    return 'must be a registry, with a path perhaps: *.registry.test/team';
+  return /^[^/]*:(?!\d+(?:\/|$))[^\]]*$/.test(pattern) && !pattern.startsWith('[')
+    ? 'must have a port that is a number'
+    : undefined;
 }
 
 /** `*` stands for characters of one part of the host name; a port must be the same. */

@@ -15,8 +15,10 @@ export function pullSecretEntries(pod: Pod, objects: ObjectLookup): { entries: K
       );
       continue;
     }
+    const { uid = '', namespace } = secret!.metadata;
     try {
-      for (const entry of parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8'))) entries.push(entry);
+      const found = parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8'));
+      for (const entry of found) entries.push({ ...entry, secret: { uid, namespace, name } });
     } catch {
       problems.push(`the secret "${name}" holds no valid docker configuration`);
     }

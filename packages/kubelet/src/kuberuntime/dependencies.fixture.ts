@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { LocalObjects } from '../config/local-objects.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { PodEvents } from '../events/pod-events.ts';
+import { ImageAccess } from '../images/image-access.ts';
 import { ImageManager } from '../images/image-manager.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-policy.ts';
@@ -25,6 +27,8 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
   const objects = new LocalObjects();
   const queue = { maxParallel: 0, qps: 0, burst: 0 };
   const backoff = { initialMs: 1000, maxMs: 1000 };
+  const directory = join(podLogsDir, 'image_manager');
+  const access = new ImageAccess({ cri, directory, policy: { kind: 'NeverVerify' }, logger });
   return {
     cri,
     events,
@@ -32,7 +36,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     objects,
     podLogsDir,
     networks: new SandboxNetworks(cri),
-    images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [] }),
+    images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [], access }),
     hooks: { run: async () => undefined },
     tracer: new PodTracer({ add: () => undefined, samples: () => false, close: async () => undefined }),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),

@@ -157,7 +157,10 @@ test('an image volume is fetched and mounted by the runtime', async (context) =>
   assert.deepEqual(mount!.image!.annotations, { note: 'x' });
   assert.deepEqual([mount!.hostPath, mount!.imageSubPath, mount!.image!.image !== ''], ['', 'weights', true]);
   assert.equal((prepared[0] as { images: [string, unknown][] }).images[0]![0], 'model');
-  assert.ok(events.includes('Pulled: Container image "model:1" already present on machine'), String(events));
+  assert.ok(
+    events.includes('Pulled: Container image "model:1" already present on machine and can be accessed by the pod'),
+    String(events),
+  );
 });
 
 test('a container waits for the image of its volume, with the reasons of its own image', async (context) => {

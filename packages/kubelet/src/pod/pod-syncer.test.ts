@@ -53,10 +53,12 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     done.push(name);
     if (failing.has(name)) throw new PodwrightError('failed_precondition', `${name} fails`);
   };
-  const paths = new Map<string, string>();
+  const mounted = { paths: new Map<string, string>(), failures: [] as string[], complete: true };
   const volumes = {
-    mountForPod: step('mount'),
-    pathsOf: () => paths,
+    mountForPod: async () => {
+      done.push('mount');
+      return mounted;
+    },
     unmountForPod: step('unmount'),
     removeForPod: step('remove volumes'),
   };
@@ -95,7 +97,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     runtime.exitContainer(runtime.containerNamed('app').id, { exitCode });
     await pleg.look(podIdentity(podOf()));
   };
-  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit, paths, pleg, results };
+  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit, mounted, pleg, results };
 }
 
 test('a synced pod runs, with its cgroup and volumes before its sandbox, and needs nothing more', async (context) => {
@@ -109,23 +111,26 @@ test('a synced pod runs, with its cgroup and volumes before its sandbox, and nee
 });
 
 test('nothing of a pod is begun while its volumes are not there', async (context) => {
-  const { sync, failing, runtime, deps } = await start(context);
-  failing.add('mount');
-  const pod = podOf({ volumes: [{ name: 'settings', configMap: { name: 'c' } }] });
-  await assert.rejects(sync(pod), { message: 'mount fails' });
+  const { sync, mounted, runtime, deps } = await start(context);
+  mounted.failures.push('a is away', 'b is away');
+  mounted.complete = false;
+  const pod = podOf();
+  await assert.rejects(sync(pod), { message: 'mount volumes of pod default/web: a is away; b is away' });
   assert.deepEqual(runtime.sandboxes, []);
   assert.deepEqual(
-    deps.events.list().map(({ reason }) => reason),
-    ['FailedMount'],
+    deps.events.list().map(({ reason, message }) => [reason, message]),
+    [
+      ['FailedMount', 'a is away'],
+      ['FailedMount', 'b is away'],
+    ],
   );
 });
 
 test('a pod whose volumes cannot be brought up to date goes on with them as they are', async (context) => {
-  const { sync, failing, exit, statuses, deps, paths } = await start(context);
-  const pod = podOf({ volumes: [{ name: 'settings', configMap: { name: 'c' } }] });
+  const { sync, mounted, exit, statuses, deps } = await start(context);
+  const pod = podOf();
   await sync(pod);
-  paths.set('settings', '/there');
-  failing.add('mount');
+  mounted.failures.push('settings are away');
   await exit(1);
   assert.deepEqual(await sync(pod), { ended: false, failed: true, retryAtMs: undefined });
   assert.equal(statuses.get('u1')!.containerStatuses![0]!.restartCount, 1);

@@ -203,7 +203,6 @@ export class PodSyncer implements PodSteps {
    */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<{ failed: boolean }> {
     const { cgroups, volumes } = this.#deps;
-    const paths = volumes.pathsOf(pod.metadata.uid);
     const [cgroup, mounts] = await Promise.allSettled([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
     signal.throwIfAborted();
     if (cgroup.status === 'rejected') {
@@ -214,11 +213,11 @@ export class PodSyncer implements PodSteps {
       );
       throw cgroup.reason;
     }
-    if (mounts.status === 'fulfilled') return { failed: false };
-    this.#warn(pod, 'FailedMount', shownError(mounts.reason));
-    const wereMounted = (pod.spec.volumes ?? []).every(({ name }) => paths.has(name));
-    if (!wereMounted) throw mounts.reason;
-    return { failed: true };
+    if (mounts.status === 'rejected') throw mounts.reason;
+    const { failures, complete } = mounts.value;
+    for (const failure of failures) this.#warn(pod, 'FailedMount', failure);
+    if (complete) return { failed: failures.length > 0 };
+    throw new PodwrightError('failed_precondition', `mount volumes of pod ${podFullName(pod)}: ${failures.join('; ')}`);
   }
 
   #warn(pod: Pod, reason: string, message: string): void {

@@ -92,6 +92,10 @@ test('requests are held against what the host has for pods, also together', () =
   assert.deepEqual(findings([asking('a', 'cpu: 1500m'), asking('b', 'cpu: 1, memory: 1Ti')].join('---\n')), [
     `${refused}cpu, requested: 1000, used: 1500, capacity: 2000`,
   ]);
+  const whole = podText('resources: {requests: {cpu: 3}}\ncontainers:\n- {name: a, image: b}', 'b');
+  assert.deepEqual(findings(whole), [
+    `${refused.replace('.containers[1]', '')}cpu, requested: 3000, used: 0, capacity: 2000`,
+  ]);
   assert.deepEqual(findings(asking('b', 'memory: 1Ti')), [
     `${refused}memory, requested: ${2 ** 40}, used: 0, capacity: ${2 ** 30}`,
   ]);

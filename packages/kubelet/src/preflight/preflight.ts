@@ -1,4 +1,5 @@
 import type { FieldPath } from '../api/issue.ts';
+import { podLevelAmount } from '../api/pod-amounts.ts';
 import type { ManifestObject, Pod } from '../api/types.ts';
 import { requestOf } from '../cgroups/qos.ts';
 import { type Finding, ObjectFindings } from '../config/finding.ts';
@@ -90,6 +91,7 @@ function blamed(pod: Pod, { reason, shortages }: Refusal): FieldPath {
 
 /** Where the container is that asks for most. */
 function mostOf({ spec }: Pod, name: string): FieldPath {
+  if (podLevelAmount(spec, 'requests', name) !== undefined) return ['spec', 'resources'];
   const fields = (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).map((container, index) => ({
       amount: requestOf(container, name),

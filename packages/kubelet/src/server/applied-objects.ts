@@ -64,7 +64,13 @@ export class AppliedObjects {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
     // What pods refer to comes first.
-    const objects = [...decoded.configMaps, ...decoded.secrets, ...decoded.runtimeClasses, ...decoded.pods];
+    const objects = [
+      ...decoded.configMaps,
+      ...decoded.secrets,
+      ...decoded.runtimeClasses,
+      ...decoded.claims,
+      ...decoded.pods,
+    ];
     return this.#lock.run('apply', async () => {
       await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#refuseTaken(decoded.pods);

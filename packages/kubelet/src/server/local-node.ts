@@ -95,6 +95,7 @@ export class LocalNode implements NodeBackend {
 
   async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {
     const there = this.#objects.find(object);
+    if (object.kind === 'PersistentVolumeClaim') this.#parts.kubelet.refuseUsedClaim(object);
     const removed = await this.#parts.applied.remove(object);
     if (there === undefined) {
       if (!removed) this.#objects.get(object); // throws
@@ -102,9 +103,15 @@ export class LocalNode implements NodeBackend {
     }
     // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
     const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
+    // a claim that pods use without an object is no file's
+    const isBare = there.kind === 'PersistentVolumeClaim' && !this.#objects.isOfManifest(object);
     const goes =
-      removed || there.metadata.deletionTimestamp !== undefined || file === this.#parts.applied.pathOf(object);
+      removed ||
+      isBare ||
+      there.metadata.deletionTimestamp !== undefined ||
+      file === this.#parts.applied.pathOf(object);
     if (!goes) throw this.#fromFile('delete', there, 'remove it there');
+    if (there.kind === 'PersistentVolumeClaim') this.#parts.kubelet.removeClaim(object);
     if (there.kind !== 'Pod') return;
     this.#parts.kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
       this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'a pod could not be deleted');

@@ -144,7 +144,7 @@ test('clients of Kubernetes find out what there is', async (t) => {
     ['node.k8s.io', 'metrics.k8s.io'],
   );
   const names = async (path: string) => (await get(path)).resources!.map(({ name }) => name).join(' ');
-  assert.equal(await names('/api/v1'), 'pods configmaps secrets events nodes pods/status');
+  assert.equal(await names('/api/v1'), 'pods configmaps secrets persistentvolumeclaims events nodes pods/status');
   assert.equal(await names('/apis/node.k8s.io/v1'), 'runtimeclasses');
   assert.deepEqual((await get('/api')).versions, ['v1']);
 });

@@ -17,6 +17,7 @@ export class NodeObjects {
     if (kind === 'Pod') return this.#kubelet.pods();
     if (kind === 'Event') return this.#kubelet.events();
     if (kind === 'Node') return [this.#kubelet.node()];
+    if (kind === 'PersistentVolumeClaim') return this.#kubelet.claims();
     return this.#kubelet.objects.list().filter((object) => object.kind === kind);
   }
 
@@ -24,6 +25,14 @@ export class NodeObjects {
   find({ kind, namespace, name }: ObjectName<ApiKind>): ApiObject | undefined {
     const named = this.list(kind).filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+  }
+
+  /** Whether a manifest has an object of this kind and name. */
+  isOfManifest({ kind, namespace, name }: ObjectName<ApiKind>): boolean {
+    const objects = this.#kubelet.objects.list();
+    return objects.some(
+      (object) => object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,
+    );
   }
 
   /** Throws `not_found`, with the namespaces that have one of that name. */

@@ -73,6 +73,15 @@ const RESOURCES: Resource[] = [
     fields: { ...NAMES, type: forObjects((object) => (object.kind === 'Secret' ? object.type : '')) },
   },
   {
+    kind: 'PersistentVolumeClaim',
+    apiVersion: 'v1',
+    plural: 'persistentvolumeclaims',
+    short: 'pvc',
+    namespaced: true,
+    applied: true,
+    fields: NAMES,
+  },
+  {
     kind: 'RuntimeClass',
     apiVersion: 'node.k8s.io/v1',
     plural: 'runtimeclasses',

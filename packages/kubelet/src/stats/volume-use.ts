@@ -33,8 +33,8 @@ export class VolumeUse {
       const path = paths.get(volume.name);
       if (path === undefined) return [];
       const known = this.#measured.get(path);
-      if (known === undefined || Date.now() - known.atMs > VOLUME_USE_KEPT_MS) this.#walk(volume.name, path);
-      return known === undefined ? [] : [known.stats];
+      if (known === undefined || Date.now() - known.atMs > VOLUME_USE_KEPT_MS) this.#walk(volume, path);
+      return known === undefined ? [] : [{ ...known.stats, ...claimOf(volume, pod) }];
     });
   }
 
@@ -49,13 +49,18 @@ export class VolumeUse {
     await this.#walks;
   }
 
-  #walk(name: string, path: string): void {
+  #walk({ name, nfs }: Volume, path: string): void {
     if (this.#waiting.has(path)) return;
     this.#waiting.add(path);
     const walk = async () => {
       try {
-        const [fileSystem, use] = await Promise.all([fileSystemOf(path), treeUse(path)]);
-        const stats = { ...fileSystem, usedBytes: use.bytes, inodesUsed: use.inodes, name };
+        // a server tells what all of its export uses, and to walk that would take it long
+        const [fileSystem, use] = await Promise.all([
+          fileSystemOf(path),
+          nfs === undefined ? treeUse(path) : undefined,
+        ]);
+        const own = use && { usedBytes: use.bytes, inodesUsed: use.inodes };
+        const stats = { ...fileSystem, ...own, name };
         this.#measured.set(path, { atMs: Date.now(), stats });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
@@ -65,6 +70,11 @@ export class VolumeUse {
     };
     this.#walks = this.#walks.then(walk);
   }
+}
+
+function claimOf({ persistentVolumeClaim }: Volume, { metadata }: Pod): Pick<VolumeStats, 'pvcRef'> {
+  if (persistentVolumeClaim === undefined) return {};
+  return { pvcRef: { name: persistentVolumeClaim.claimName, namespace: metadata.namespace } };
 }
 
 /** A directory of the host and an image are not the pod's to answer for (upstream has no metrics of them). */

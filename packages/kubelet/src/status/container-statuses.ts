@@ -1,3 +1,4 @@
+import { withPodLimits } from '../api/pod-amounts.ts';
 import { formatTime } from '../api/time.ts';
 import {
   type Container,
@@ -134,20 +135,23 @@ function seen(
     image: newest.image === '' ? container.image : newest.image,
     imageID: newest.imageId,
     containerID: newest.containerId,
-    ...allocated(container, actuated?.(newest)),
+    ...allocated(container, pod, { given: actuated?.(newest), isRunning: newest.state === 'running' }),
     ...mounted(container),
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
     ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
   };
 }
 
-/** What the container has, and what it asks for. */
+/** What the container has, and what it asks for. Of limits that a running one has from its pod upstream shows CPU and memory, if it has others of its own. */
 function allocated(
-  { resources = {} }: Container,
-  given: ResourceRequirements = resources,
+  container: Container,
+  { spec }: Pod,
+  { given = container.resources ?? {}, isRunning }: { given?: ResourceRequirements; isRunning: boolean },
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
-  const { requests } = resources;
-  return { resources: given, ...(requests === undefined ? {} : { allocatedResources: requests }) };
+  const requests = container.resources?.requests;
+  const hasPods = isRunning && given.limits !== undefined;
+  const resources = hasPods ? withPodLimits({ ...container, resources: given }, spec).resources : given;
+  return { resources, ...(requests === undefined ? {} : { allocatedResources: requests }) };
 }
 
 function mounted({ volumeMounts = [] }: Container): Pick<ContainerStatus, 'volumeMounts'> {

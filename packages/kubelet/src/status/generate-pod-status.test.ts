@@ -233,6 +233,17 @@ test('an init container that nobody remembers is done once an ordinary one has b
   assert.equal(initContainerStatuses![0]!.ready, true);
 });
 
+test('a running container is shown with the limits of its pod beside its own', () => {
+  const own = { limits: { cpu: '1' }, requests: { cpu: '1' } };
+  const pod = podOf({ containers: [{ ...app, resources: own }], resources: { limits: { memory: '64Mi', cpu: '2' } } });
+  const check = (state: 'running' | 'exited', expected: object) => {
+    const status = statusOf({ pod, runtime: runtimeOf([seen('app', { state })]) });
+    assert.deepEqual(status.containerStatuses![0]!.resources?.limits, expected);
+  };
+  check('running', { cpu: '1', memory: '64Mi' });
+  check('exited', { cpu: '1' });
+});
+
 test('a container is shown with what it may use, what it has mounted, its user and its signal', () => {
   const resources = { requests: { cpu: '1' }, limits: { cpu: '2' } };
   const volumeMounts = [

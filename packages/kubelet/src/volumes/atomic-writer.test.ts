@@ -55,6 +55,17 @@ test('a change of content, mode or names makes a new version and removes the old
   }
 });
 
+test('directories for mounts inside stay, and cover what would be shown there', async (context) => {
+  const directory = await scratch(context);
+  const mountPoints = ['in/here', 'b'];
+  for (const text of ['1', '2']) {
+    await writeAtomically(directory, payload({ a: text, 'b/c': '' }), { mountPoints });
+    assert.deepEqual(await visible(directory), ['a', 'b', 'in']);
+    assert.ok((await stat(join(directory, 'in/here'))).isDirectory());
+    assert.deepEqual(await readdir(join(directory, 'b')), []);
+  }
+});
+
 test('what an interrupted writer left is cleaned up', async (context) => {
   const directory = await scratch(context);
   await mkdir(join(directory, '..2020_01_01_00_00_00.0000'));

@@ -25,6 +25,8 @@ const NEW_DATA_LINK = '..data_tmp';
 export type WriteOptions = {
   /** Group that must be able to read everything (the pod's fsGroup). */
   group?: number;
+  /** Where other volumes are mounted inside this one: directories that stay. */
+  mountPoints?: string[];
 };
 
 /** Brings `directory`, which exists, to show exactly `payload`. Returns false if it did already. */
@@ -34,15 +36,23 @@ export async function writeAtomically(
   options: WriteOptions = {},
 ): Promise<boolean> {
   const current = await currentVersion(directory);
+  const { mountPoints = [] } = options;
+  for (const path of mountPoints) await mkdir(join(directory, path), { recursive: true, mode: CONTAINER_DIRECTORY });
   if (current !== undefined && (await holds(join(directory, current), payload, options))) return false;
   const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
   await writeVersion(join(directory, version), payload, options);
   await rm(join(directory, NEW_DATA_LINK), { force: true });
   await symlink(version, join(directory, NEW_DATA_LINK));
   await rename(join(directory, NEW_DATA_LINK), join(directory, DATA_LINK));
-  await linkVisible(directory, payload);
-  await removeOthers(directory, version, payload);
+  const covered = new Set(mountPoints.map(firstName));
+  await linkVisible(directory, payload, covered);
+  await removeOthers(directory, payload, new Set([version, ...covered]));
   return true;
+}
+
+/** Whether a version of some payload is shown. */
+export async function isWritten(directory: string): Promise<boolean> {
+  return (await currentVersion(directory)) !== undefined;
 }
 
 async function currentVersion(directory: string): Promise<string | undefined> {
@@ -109,8 +119,9 @@ async function holds(root: string, payload: Payload, { group }: WriteOptions): P
 
 const firstName = (path: string) => path.split('/')[0]!;
 
-async function linkVisible(directory: string, payload: Payload): Promise<void> {
+async function linkVisible(directory: string, payload: Payload, covered: Set<string>): Promise<void> {
   for (const name of new Set([...payload.keys()].map(firstName))) {
+    if (covered.has(name)) continue;
     const link = join(directory, name);
     const target = `${DATA_LINK}/${name}`;
     if ((await readlinkIfLink(link)) === target) continue;
@@ -129,8 +140,8 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
 }
 
 /** Takes away earlier versions, those of writers that were interrupted, and names that are no longer shown. */
-async function removeOthers(directory: string, version: string, payload: Payload): Promise<void> {
-  const keep = new Set([version, DATA_LINK, ...[...payload.keys()].map(firstName)]);
+async function removeOthers(directory: string, payload: Payload, own: Set<string>): Promise<void> {
+  const keep = new Set([...own, DATA_LINK, ...[...payload.keys()].map(firstName)]);
   for (const name of await readdir(directory)) {
     if (!keep.has(name)) await rm(join(directory, name), { recursive: true, force: true });
   }

@@ -1,18 +1,28 @@
 import type { ObjectLookup } from '../config/local-objects.ts';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
+import type { ClaimVolumes } from './claims.ts';
 import { EmptyDirPlugin } from './empty-dir.ts';
 import { HostPathPlugin } from './host-path.ts';
 import type { Mounter } from './mounter.ts';
+import { NfsPlugin } from './nfs.ts';
 import { PayloadPlugin } from './payload-plugin.ts';
+import { PersistentVolumeClaimPlugin } from './persistent-volume-claim.ts';
 import type { VolumePlugin } from './plugin.ts';
 
-export type BuiltinPluginsInput = { mounter: Mounter; objects: ObjectLookup; nodeAllocatable: NodeAllocatable };
+export type BuiltinPluginsInput = {
+  mounter: Mounter;
+  objects: ObjectLookup;
+  nodeAllocatable: NodeAllocatable;
+  claims: ClaimVolumes;
+};
 
 /** The kinds of volume that Podwright has. */
 export function builtinVolumePlugins(input: BuiltinPluginsInput): VolumePlugin[] {
   return [
-    new EmptyDirPlugin(input.mounter),
+    new EmptyDirPlugin({ ...input, nodeMemoryBytes: input.nodeAllocatable.memoryBytes }),
     new HostPathPlugin(),
+    new NfsPlugin(input.mounter),
+    new PersistentVolumeClaimPlugin(input),
     new PayloadPlugin({ ...input, name: 'kubernetes.io/configmap', field: 'configMap' }),
     new PayloadPlugin({ ...input, name: 'kubernetes.io/secret', field: 'secret' }),
     new PayloadPlugin({ ...input, name: 'kubernetes.io/downward-api', field: 'downwardAPI' }),

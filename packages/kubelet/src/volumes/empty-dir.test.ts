@@ -10,13 +10,13 @@ function options(sizeLimit: string | undefined, memoryLimits: (string | undefine
     resources: { limits: memory === undefined ? {} : { memory } },
   }));
   const pod = { spec: { containers, securityContext: { fsGroup } } } as unknown as Pod;
-  return tmpfsOptions(pod, { name: 'v', emptyDir: { medium: 'Memory', sizeLimit } }).join(',');
+  return tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes: 4096n }).join(',');
 }
 
-test('a tmpfs is bounded by its own limit and by what the pod may use', () => {
-  assert.equal(options(undefined, [undefined]), 'mode=0777');
-  assert.equal(options('1Mi', [undefined]), 'mode=0777,size=1048576');
-  assert.equal(options('0', ['1Ki', '1Ki']), 'mode=0777,size=2048');
-  assert.equal(options('1Ki', ['1Mi']), 'mode=0777,size=1024');
-  assert.equal(options(undefined, ['1Ki', undefined], 5), 'mode=2777,gid=5');
+test('a tmpfs is bounded by its own limit, by what the pod may use, and by what all pods may', () => {
+  assert.equal(options(undefined, [undefined]), 'size=4096');
+  assert.equal(options('1Mi', [undefined]), 'size=4096');
+  assert.equal(options('0', ['1Ki', '1Ki']), 'size=2048');
+  assert.equal(options('1Ki', ['1Mi']), 'size=1024');
+  assert.equal(options(undefined, ['1Ki', undefined], 5), 'size=4096,mode=3777,gid=5');
 });

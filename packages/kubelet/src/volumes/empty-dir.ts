@@ -1,17 +1,26 @@
 import { chmod, chown, lstat, mkdir, rename, rm } from 'node:fs/promises';
-import { isErrno, OPEN_DIRECTORY, PRIVATE_DIRECTORY, SET_GROUP_ID } from '@podwright/base';
+import { isErrno, OPEN_DIRECTORY, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import { quantityValue } from '../api/quantity.ts';
-import { allContainers, type Pod, type Volume } from '../api/types.ts';
+import type { Pod, Volume } from '../api/types.ts';
+import { podTotals } from '../cgroups/pod-resources.ts';
+import { hugePagesOptions } from './huge-pages.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
+import { HUGE_PAGES_ROOT, rootModeFor, TMPFS_ROOT } from './volume-ownership.ts';
 
-/** `emptyDir`: a directory on the node's disk, or a tmpfs, that stays as long as the pod. */
+export type EmptyDirOptions = {
+  mounter: Mounter;
+  /** What all pods of the node may have together. */
+  nodeMemoryBytes: bigint;
+};
+
+/** `emptyDir`: a directory on the node's disk, a tmpfs, or huge pages, that stays as long as the pod. */
 export class EmptyDirPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/empty-dir';
-  readonly #mounter: Mounter;
+  readonly #options: EmptyDirOptions;
 
-  constructor(mounter: Mounter) {
-    this.#mounter = mounter;
+  constructor(options: EmptyDirOptions) {
+    this.#options = options;
   }
 
   supports(volume: Volume): boolean {
@@ -19,22 +28,33 @@ export class EmptyDirPlugin implements VolumePlugin {
   }
 
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
-    const isNew = !(await exists(directory));
-    if (isNew) await makeOpenDirectory(directory, pod.spec.securityContext?.fsGroup);
-    if (volume.emptyDir?.medium === 'Memory' && !(await this.#mounter.isMountPoint(directory))) {
-      await this.#mounter.mountTmpfs(directory, tmpfsOptions(pod, volume), signal);
+    const { mounter, nodeMemoryBytes } = this.#options;
+    const { medium = '', sizeLimit } = volume.emptyDir!;
+    if (!['', 'Memory'].includes(medium) && !medium.startsWith('HugePages'))
+      throw new PodwrightError('failed_precondition', `unknown storage medium "${medium}"`);
+    await makeOpenDirectory(directory, pod);
+    if (medium === '' || (await mounter.isMountPoint(directory))) return directory;
+    if (medium === 'Memory')
+      await mounter.mountTmpfs(directory, tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }), signal);
+    else {
+      const options = [hugePagesOptions(medium, pod), ...accessOptions(HUGE_PAGES_ROOT, pod)];
+      await mounter.mount({ type: 'hugetlbfs', source: 'nodev', target: directory, options }, signal);
+      // hugetlbfs takes no set-group-id bit as an option
+      await chmod(directory, rootModeFor(HUGE_PAGES_ROOT, pod.spec.securityContext?.fsGroup));
     }
     return directory;
   }
 }
 
-/** The directory is there only once it is right: after a crash half-way it is made again. */
-async function makeOpenDirectory(directory: string, fsGroup: number | undefined): Promise<void> {
+/** A directory that every user may write, if there is none yet. It is there only once it is right: half of one is made again. */
+export async function makeOpenDirectory(directory: string, pod: Pod, mode = OPEN_DIRECTORY): Promise<void> {
+  if (await exists(directory)) return;
+  const group = pod.spec.securityContext?.fsGroup;
   const unfinished = `${directory}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: PRIVATE_DIRECTORY });
-  if (fsGroup !== undefined) await chown(unfinished, 0, fsGroup);
-  await chmod(unfinished, fsGroup === undefined ? OPEN_DIRECTORY : SET_GROUP_ID | OPEN_DIRECTORY);
+  if (group !== undefined) await chown(unfinished, 0, group);
+  await chmod(unfinished, rootModeFor(mode, group));
   await rename(unfinished, directory);
 }
 
@@ -47,25 +67,22 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A tmpfs may grow to the least of its own limit and what the pod may use of memory. */
-export function tmpfsOptions(pod: Pod, volume: Volume): string[] {
-  const sizes = [memoryLimit(pod), ownLimit(volume)].filter((size) => size !== undefined);
-  const least = sizes.reduce<bigint | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
-  const fsGroup = pod.spec.securityContext?.fsGroup;
-  const access = fsGroup === undefined ? ['mode=0777'] : ['mode=2777', `gid=${fsGroup}`];
-  return [...access, ...(least === undefined ? [] : [`size=${least}`])];
-}
+export type TmpfsLimits = { pod: Pod; sizeLimit?: string; nodeMemoryBytes: bigint };
 
-function ownLimit(volume: Volume): bigint | undefined {
-  const limit = volume.emptyDir?.sizeLimit;
-  const bytes = limit === undefined ? 0n : quantityValue(limit);
+/** A tmpfs may grow to the least of its own limit, what the pod may use of memory, and what all pods may. */
+export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): string[] {
+  const limits = [
+    nodeMemoryBytes,
+    podTotals(pod).memoryLimitBytes,
+    sizeLimit === undefined ? 0n : quantityValue(sizeLimit),
+  ];
   // zero means no limit, for the API as for tmpfs
-  return bytes > 0n ? bytes : undefined;
+  const [least] = limits.filter((limit) => limit > 0n).sort((a, b) => (a < b ? -1 : 1));
+  return [...(least === undefined ? [] : [`size=${least}`]), ...accessOptions(TMPFS_ROOT, pod)];
 }
 
-/** The sum of the containers' limits, if each has one. */
-function memoryLimit(pod: Pod): bigint | undefined {
-  const limits = allContainers(pod.spec).map(({ resources }) => resources?.limits?.memory);
-  if (limits.includes(undefined)) return undefined;
-  return limits.reduce((sum, limit) => sum + quantityValue(limit!), 0n);
+/** The mode that the file system's root has without them is the kernel's choice, as in upstream's. */
+function accessOptions(mode: number, { spec }: Pod): string[] {
+  const group = spec.securityContext?.fsGroup;
+  return group === undefined ? [] : [`mode=${rootModeFor(mode, group).toString(8)}`, `gid=${group}`];
 }

@@ -39,16 +39,18 @@ test('directories and files are made where the type says so', async () => {
 
 test('what is missing or of another type is named', async () => {
   const table: [string, HostPathType, RegExp][] = [
-    ['none', 'Directory', /hostPath of type Directory: there is no .*none on the host/],
-    ['file', 'Directory', /file on the host is not a directory/],
-    ['file', 'DirectoryOrCreate', /is not a directory/],
-    ['', 'File', /is not a file/],
-    ['file', 'Socket', /is not a socket/],
-    ['file', 'BlockDevice', /is not a block device/],
-    ['none/file', 'FileOrCreate', /the directory of .* does not exist/],
-    ['file/below', 'File', /there is no/],
+    ['none', 'Directory', /^hostPath type check failed: \/.*\/none is not a directory$/],
+    ['file', 'Directory', /file is not a directory$/],
+    ['file', 'DirectoryOrCreate', /is not a directory$/],
+    ['', 'File', /is not a file$/],
+    ['file', 'Socket', /is not a socket file$/],
+    ['file', 'CharDevice', /is not a character device$/],
+    ['file', 'BlockDevice', /is not a block device$/],
+    ['none/file', 'FileOrCreate', /open '\/.*\/none\/file'/],
+    ['file/below', 'DirectoryOrCreate', /mkdir '\/.*\/file\/below'/],
+    ['file/below', 'File', /is not a file$/],
   ];
   for (const [name, type, message] of table) {
-    await assert.rejects(setUp(join(directory, name), type), { code: 'failed_precondition', message });
+    await assert.rejects(setUp(join(directory, name), type), { message });
   }
 });

@@ -7,13 +7,13 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 type CheckedType = Exclude<HostPathType, ''>;
 
 const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; kind: string }> = {
-  DirectoryOrCreate: { isThat: (stats) => stats.isDirectory(), kind: 'a directory' },
-  Directory: { isThat: (stats) => stats.isDirectory(), kind: 'a directory' },
-  FileOrCreate: { isThat: (stats) => stats.isFile(), kind: 'a file' },
-  File: { isThat: (stats) => stats.isFile(), kind: 'a file' },
-  Socket: { isThat: (stats) => stats.isSocket(), kind: 'a socket' },
-  CharDevice: { isThat: (stats) => stats.isCharacterDevice(), kind: 'a character device' },
-  BlockDevice: { isThat: (stats) => stats.isBlockDevice(), kind: 'a block device' },
+  DirectoryOrCreate: { isThat: (stats) => stats.isDirectory(), kind: 'directory' },
+  Directory: { isThat: (stats) => stats.isDirectory(), kind: 'directory' },
+  FileOrCreate: { isThat: (stats) => stats.isFile(), kind: 'file' },
+  File: { isThat: (stats) => stats.isFile(), kind: 'file' },
+  Socket: { isThat: (stats) => stats.isSocket(), kind: 'socket file' },
+  CharDevice: { isThat: (stats) => stats.isCharacterDevice(), kind: 'character device' },
+  BlockDevice: { isThat: (stats) => stats.isBlockDevice(), kind: 'block device' },
 };
 
 /** `hostPath`: something of the host itself, checked and made as its type says. Never removed. */
@@ -29,27 +29,17 @@ export class HostPathPlugin implements VolumePlugin {
     if (type === '') return path;
     const stats = (await statIfThere(path)) ?? (await create(path, type));
     const { isThat, kind } = checks[type];
-    if (stats === undefined) throw wrong(type, `there is no ${path} on the host`);
-    if (!isThat(stats)) throw wrong(type, `${path} on the host is not ${kind}`);
-    return path;
+    if (stats !== undefined && isThat(stats)) return path;
+    throw new PodwrightError('failed_precondition', `hostPath type check failed: ${path} is not a ${kind}`);
   }
 }
 
 async function create(path: string, type: CheckedType): Promise<Stats | undefined> {
   if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
-  else if (type === 'FileOrCreate') await createFile(path);
+  // parents of a file are not made, as the kubelet does not make them
+  else if (type === 'FileOrCreate') await (await open(path, 'a', HOST_PATH_FILE)).close();
   else return undefined;
   return stat(path);
-}
-
-/** Parents of a file are not made, as the kubelet does not make them. */
-async function createFile(path: string): Promise<void> {
-  try {
-    await (await open(path, 'a', HOST_PATH_FILE)).close();
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) throw wrong('FileOrCreate', `the directory of ${path} does not exist on the host`);
-    throw error;
-  }
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {
@@ -59,8 +49,4 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
     throw error;
   }
-}
-
-function wrong(type: HostPathType, what: string): PodwrightError {
-  return new PodwrightError('failed_precondition', `hostPath of type ${type}: ${what}`);
 }

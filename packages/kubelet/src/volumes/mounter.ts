@@ -1,32 +1,60 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { lstat, readFile, realpath } from 'node:fs/promises';
 import { isErrno, runChecked } from '@podwright/base';
 import { mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
 import { MOUNT_TIMEOUT_MS } from '../limits.ts';
 
 /** Mounts and unmounts on the host. */
 export interface Mounter {
-  /** A tmpfs at `target`, with options such as `size=1048576` and `mode=0777`. */
+  /** A tmpfs at `target`, with options such as `size=1048576` and `mode=0777`; never swapped out where the kernel can do so. */
   mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void>;
+  mount(request: MountRequest, signal?: AbortSignal): Promise<void>;
   /** Makes `source` visible at `target`. Neither path is resolved beforehand, so that `/proc/PID/fd/N` means that file. */
   bindMount(source: string, target: string, signal?: AbortSignal): Promise<void>;
+  /** Has what is mounted below `directory` from now on seen by the mounts of it, and the other way round (mount_namespaces(7)). */
+  makeShared(directory: string, signal?: AbortSignal): Promise<void>;
   /** Takes the topmost mount at `target` away; one that is busy goes once it is no longer used. */
   unmount(target: string): Promise<void>;
   /** Mount points that are `directory` or below it, links resolved, once a mount, the last one first. */
   mountsBelow(directory: string): Promise<string[]>;
   /** True if something is mounted at `path` itself. */
   isMountPoint(path: string): Promise<boolean>;
+  /** Whether what is mounted below `directory` is seen by the mounts of it already. */
+  isShared(directory: string): Promise<boolean>;
+  /** Mount points of bind mounts of exactly this directory. */
+  mountsOf(directory: string): Promise<string[]>;
 }
+
+/** A file system of `type`, such as `nfs`, from `source` at `target`. */
+export type MountRequest = { type: string; source: string; target: string; options: string[] };
 
 /** Uses mount(8) and umount(8). */
 export class ProgramMounter implements Mounter {
+  /** Linux has `noswap` since 6.4, and never in a user namespace: the first tmpfs tells. */
+  #withoutSwap: string[] = ['noswap'];
+
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
-    await runChecked('mount', ['-n', '-t', 'tmpfs', '-o', options.join(','), 'tmpfs', target], {
-      signal: bounded(signal),
+    const mount = () =>
+      this.mount({ type: 'tmpfs', source: 'tmpfs', target, options: [...options, ...this.#withoutSwap] }, signal);
+    if (this.#withoutSwap.length === 0) return mount();
+    await mount().catch(() => {
+      signal?.throwIfAborted();
+      this.#withoutSwap = [];
+      return mount();
     });
+  }
+
+  async mount({ type, source, target, options }: MountRequest, signal?: AbortSignal): Promise<void> {
+    const given = options.length === 0 ? [] : ['-o', options.join(',')];
+    await runChecked('mount', ['-n', '-t', type, ...given, source, target], { signal: bounded(signal) });
   }
 
   async bindMount(source: string, target: string, signal?: AbortSignal): Promise<void> {
     await runChecked('mount', ['-n', '--no-canonicalize', '--bind', source, target], { signal: bounded(signal) });
+  }
+
+  async makeShared(directory: string, signal?: AbortSignal): Promise<void> {
+    await this.bindMount(directory, directory, signal);
+    await runChecked('mount', ['-n', '--make-rshared', directory], { signal: bounded(signal) });
   }
 
   async unmount(target: string): Promise<void> {
@@ -45,6 +73,31 @@ export class ProgramMounter implements Mounter {
   async isMountPoint(path: string): Promise<boolean> {
     const real = await realpathIfThere(path);
     return real !== undefined && (await this.mountsBelow(real)).includes(real);
+  }
+
+  async isShared(directory: string): Promise<boolean> {
+    const real = await realpath(directory);
+    const around = parseMountinfo(await readFile('/proc/self/mountinfo')).filter(
+      ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
+    );
+    // the innermost; of several at one place the last
+    const { propagation } = around.reduce((a, b) => (b.mountPoint.length >= a.mountPoint.length ? b : a));
+    return propagation.some((one) => one.startsWith('shared:'));
+  }
+
+  async mountsOf(directory: string): Promise<string[]> {
+    const real = await realpath(directory);
+    const mounts = parseMountinfo(await readFile('/proc/self/mountinfo'));
+    const { dev, ino } = await lstat(real);
+    // of the same name in another file system, and on its own mount, it is something else
+    const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
+    const shown = await Promise.all(
+      candidates.map(async ({ mountPoint }) => {
+        const found = await lstat(mountPoint).catch(() => undefined);
+        return found?.dev === dev && found.ino === ino ? [mountPoint] : [];
+      }),
+    );
+    return shown.flat();
   }
 }
 

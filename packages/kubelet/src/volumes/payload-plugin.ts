@@ -1,12 +1,14 @@
-import { chmod, chown, mkdir } from 'node:fs/promises';
-import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY, SET_GROUP_ID } from '@podwright/base';
+import { OPEN_DIRECTORY } from '@podwright/base';
 import type { Volume } from '../api/types.ts';
 import type { ObjectLookup } from '../config/local-objects.ts';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
-import { writeAtomically } from './atomic-writer.ts';
+import { isWritten, writeAtomically } from './atomic-writer.ts';
+import { makeOpenDirectory, tmpfsOptions } from './empty-dir.ts';
 import type { Mounter } from './mounter.ts';
+import { nestedMountPoints } from './nested-mounts.ts';
 import { volumePayload } from './payload.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
+import { TMPFS_ROOT } from './volume-ownership.ts';
 
 export type PayloadPluginOptions = {
   /** Such as `kubernetes.io/configmap`. */
@@ -32,19 +34,22 @@ export class PayloadPlugin implements VolumePlugin {
   }
 
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
-    const { mounter, objects, nodeAllocatable } = this.#options;
+    const { mounter, nodeAllocatable, field } = this.#options;
     // before anything is made, so that a volume that cannot be filled leaves nothing
-    const payload = volumePayload(volume, { pod, objects, nodeAllocatable });
+    const payload = volumePayload(volume, { ...this.#options, pod });
     const group = pod.spec.securityContext?.fsGroup;
-    const isNew = (await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY })) !== undefined;
-    const mount = holdsSecrets(volume) && !(await mounter.isMountPoint(directory));
-    if (mount) await mounter.mountTmpfs(directory, ['mode=0755'], signal);
-    if (isNew || mount) {
-      if (group !== undefined) await chown(directory, 0, group);
-      await chmod(directory, group === undefined ? CONTAINER_DIRECTORY : SET_GROUP_ID | CONTAINER_DIRECTORY);
+    await makeOpenDirectory(directory, pod, field === 'configMap' ? OPEN_DIRECTORY : TMPFS_ROOT);
+    if (holdsSecrets(volume) && !(await mounter.isMountPoint(directory))) {
+      const limits = { pod, nodeMemoryBytes: nodeAllocatable.memoryBytes };
+      await mounter.mountTmpfs(directory, tmpfsOptions(limits), signal);
     }
-    await writeAtomically(directory, payload, { group });
+    await writeAtomically(directory, payload, { group, mountPoints: nestedMountPoints(pod, volume.name) });
     return directory;
+  }
+
+  async madeBefore({ volume, directory }: VolumeRequest): Promise<string | undefined> {
+    if (holdsSecrets(volume) && !(await this.#options.mounter.isMountPoint(directory))) return undefined;
+    return (await isWritten(directory)) ? directory : undefined;
   }
 }
 

@@ -58,9 +58,9 @@ test('what is missing is named, unless it is optional', () => {
   const items = [{ key: 'none', path: 'x' }];
   assert.throws(() => filesOf({ configMap: { name: 'd' } }), {
     code: 'failed_precondition',
-    message: 'ConfigMap default/d not found',
+    message: 'configmap "d" not found',
   });
-  assert.throws(() => filesOf({ secret: { secretName: 's', items } }), /Secret default\/s has no key "none"/);
+  assert.throws(() => filesOf({ secret: { secretName: 's', items } }), /references non-existent secret key: none/);
   assert.deepEqual(filesOf({ configMap: { name: 'd', optional: true } }), {});
   assert.deepEqual(filesOf({ secret: { secretName: 's', items, optional: true } }), {});
 });

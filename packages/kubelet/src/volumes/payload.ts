@@ -49,7 +49,7 @@ function objectPayload(kind: 'ConfigMap' | 'Secret', source: ObjectSource, input
   const object = input.objects.get(kind, namespace, source.name);
   if (object === undefined) {
     if (source.optional === true) return new Map();
-    throw new PodwrightError('failed_precondition', `${kind} ${namespace}/${source.name} not found`);
+    throw new PodwrightError('failed_precondition', `${kind.toLowerCase()} "${source.name}" not found`);
   }
   const content = contentOf(object);
   const items: KeyToPath[] = source.items ?? [...content.keys()].map((key) => ({ key, path: key }));
@@ -58,7 +58,9 @@ function objectPayload(kind: 'ConfigMap' | 'Secret', source: ObjectSource, input
     const data = content.get(key);
     if (data !== undefined) payload.set(path, { data, mode: mode ?? source.mode });
     else if (source.optional !== true) {
-      throw new PodwrightError('failed_precondition', `${kind} ${namespace}/${source.name} has no key "${key}"`);
+      const missing =
+        kind === 'ConfigMap' ? 'configmap references non-existent config key' : 'references non-existent secret key';
+      throw new PodwrightError('failed_precondition', `${missing}: ${key}`);
     }
   }
   return payload;

@@ -21,4 +21,6 @@ export interface VolumePlugin {
    * what is there already stays. Rejects with what is missing, in a message for users.
    */
   setUp(request: VolumeRequest, signal: AbortSignal): Promise<string>;
+  /** The host path of what an earlier `setUp` made, though it could not be brought up to date now. */
+  madeBefore?(request: VolumeRequest): Promise<string | undefined>;
 }

@@ -10,6 +10,7 @@ import { PodwrightError } from '@podwright/base';
  *                       /etc-hosts
  *                       /ephemeral-containers.json    (containers that people added)
  *                       /userns   (ids of the pod's user namespace)
+ *   <rootDir>/claims/<namespace>/<claim>   (what outlives pods: `ClaimVolumes`)
  *   <rootDir>/trash     (what is being removed)
  */
 export class PodDirectories {
@@ -60,7 +61,7 @@ export class PodDirectories {
 }
 
 /** Names were validated when they came in; what is removed recursively is checked once more. */
-function oneName(name: string): string {
+export function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
     throw new PodwrightError('invalid_argument', `"${name}" cannot be the name of a directory`);
   }

@@ -3,14 +3,23 @@ import type { Pod } from '../api/types.ts';
 /** Host path of each volume of a pod, by the volume's name. */
 export type VolumePaths = ReadonlyMap<string, string>;
 
+/** Where the volumes are that a pod can use, and what is wrong with those that it cannot, or that are as they were before. */
+export type MountedVolumes = {
+  paths: VolumePaths;
+  /** A message for people each, such as `MountVolume.SetUp failed for volume "conf" : configmap "web" not found`. */
+  failures: string[];
+  /** Every volume that containers mount can be used. */
+  complete: boolean;
+};
+
 /** What the pod workers ask of the volumes. Calls for one pod may overlap; they run one after the other. */
 export interface PodVolumes {
   /**
-   * Brings every volume of the pod to its place and returns where. May be called again at any time (each sync does): what is
-   * mounted stays and changed content is brought up to date. Rejects with `failed_precondition` naming each volume that is not
-   * available yet (a missing ConfigMap, a wrong hostPath).
+   * Brings every volume that a container of the pod uses to its place and returns where. May be called again at any time (each sync
+   * does): what is mounted stays and changed content is brought up to date. A volume that was there before and cannot be
+   * brought up to date stays as it was.
    */
-  mountForPod(pod: Pod, signal: AbortSignal): Promise<VolumePaths>;
+  mountForPod(pod: Pod, signal: AbortSignal): Promise<MountedVolumes>;
 
   /** What the last `mountForPod` returned; empty before it. */
   pathsOf(podUid: string): VolumePaths;
@@ -27,8 +36,8 @@ export interface PodVolumes {
   /** Removes everything that the node keeps for the pod, volumes, hosts file and messages. May be repeated. */
   removeForPod(podUid: string): Promise<void>;
 
-  /** Removes everything of pods that are not in `keep`; returns their UIDs. */
-  removeOrphans(keep: ReadonlySet<string>): Promise<string[]>;
+  /** Removes everything of pods that nobody knows any more, each asked for just before; returns their UIDs. */
+  removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]>;
 
   /** Ends what goes on in the background: removed trees leave their places at once and are deleted afterwards. */
   close(): Promise<void>;

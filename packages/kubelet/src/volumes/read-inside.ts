@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
 /** O_PATH of Linux, which node:fs does not name: a file as a place, without reading it. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 
 /**
  * The content of a regular file in a volume, `undefined` if there is none. Containers may change the volume at the same time: links

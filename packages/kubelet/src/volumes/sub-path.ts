@@ -3,9 +3,7 @@ import { type FileHandle, lstat, mkdir, open, realpath, rm, writeFile } from 'no
 import { dirname, join, relative } from 'node:path';
 import { isErrno, POD_DIRECTORY, POD_FILE, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import type { Mounter } from './mounter.ts';
-
-/** O_PATH of Linux, which node:fs does not name: a file as a place, without reading it. */
-const O_PATH = 0o10000000;
+import { O_PATH } from './read-inside.ts';
 
 export type SubPathMount = {
   volumePath: string;

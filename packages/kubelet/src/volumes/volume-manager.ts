@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, namesIn, POD_DIRECTORY, PodwrightError, Trash } from '@podwright/base';
-import { type Pod, podFullName, type Volume } from '../api/types.ts';
+import { everyContainer, type Pod, type Volume } from '../api/types.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
-import type { PodVolumes, SubPathRequest, VolumePaths } from './pod-volumes.ts';
+import type { MountedVolumes, PodVolumes, SubPathRequest, VolumePaths } from './pod-volumes.ts';
 import { mountSubPath } from './sub-path.ts';
 
 export type VolumeManagerOptions = {
@@ -14,6 +14,9 @@ export type VolumeManagerOptions = {
   mounter: Mounter;
   logger: Logger;
 };
+
+/** Where a volume is, if it can be used, and why it could not be made or brought up to date. */
+type SetUpResult = { name: string; path?: string; failure?: string };
 
 /**
  * Brings volumes to their places and takes them away. It remembers nothing that matters: what is mounted is read from the
@@ -30,28 +33,20 @@ export class VolumeManager implements PodVolumes {
     this.#trash = new Trash(options.directories.trash, options.logger);
   }
 
-  mountForPod(pod: Pod, signal: AbortSignal): Promise<VolumePaths> {
+  mountForPod(pod: Pod, signal: AbortSignal): Promise<MountedVolumes> {
     const { uid } = pod.metadata;
     return this.#locks.run(uid, async () => {
       signal.throwIfAborted();
+      const used = usedVolumes(pod);
       // Images are mounted by the runtime.
-      const volumes = (pod.spec.volumes ?? []).filter(({ image }) => image === undefined);
-      const results = await Promise.allSettled(volumes.map((volume) => this.#setUp(pod, volume, signal)));
+      const volumes = (pod.spec.volumes ?? []).filter(({ name, image }) => image === undefined && used.has(name));
+      if (needsPropagation(pod)) await this.#share(this.#options.directories.volumes(uid), signal);
+      const results = await Promise.all(volumes.map((volume) => this.#setUp(pod, volume, signal)));
       signal.throwIfAborted();
-      const failures = results.flatMap((result, index) =>
-        result.status === 'rejected' ? [`volume "${volumes[index]!.name}": ${errorMessage(result.reason)}`] : [],
-      );
-      if (failures.length > 0) {
-        throw new PodwrightError(
-          'failed_precondition',
-          `mount volumes of pod ${podFullName(pod)}: ${failures.join('; ')}`,
-        );
-      }
-      const paths = results.map(
-        (result, index) => [volumes[index]!.name, (result as PromiseFulfilledResult<string>).value] as const,
-      );
-      this.#paths.set(uid, new Map(paths));
-      return this.pathsOf(uid);
+      const paths = new Map(results.flatMap(({ name, path }) => (path === undefined ? [] : [[name, path] as const])));
+      this.#paths.set(uid, paths);
+      const failures = results.flatMap(({ failure }) => failure ?? []);
+      return { paths, failures, complete: paths.size === volumes.length };
     });
   }
 
@@ -79,26 +74,47 @@ export class VolumeManager implements PodVolumes {
     await this.#locks.run(podUid, () => this.#clear(this.#options.directories.pod(podUid)));
   }
 
-  async removeOrphans(keep: ReadonlySet<string>): Promise<string[]> {
-    const uids = (await namesIn(this.#options.directories.root)).filter((uid) => !keep.has(uid));
-    for (const uid of uids) {
-      await this.removeForPod(uid);
+  async removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]> {
+    const removed: string[] = [];
+    for (const uid of await namesIn(this.#options.directories.root)) {
+      // a pod that comes meanwhile waits for the lock, and finds nothing of the one before
+      const isGone = await this.#locks.run(uid, async () => {
+        if (isKnown(uid)) return false;
+        this.#paths.delete(uid);
+        await this.#clear(this.#options.directories.pod(uid));
+        return true;
+      });
+      if (!isGone) continue;
+      removed.push(uid);
       this.#options.logger.info({ uid }, 'removed what was left of a pod');
     }
-    return uids;
+    return removed;
   }
 
   close(): Promise<void> {
     return this.#trash.close();
   }
 
-  async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<string> {
+  async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<SetUpResult> {
     const { plugins, directories } = this.#options;
-    const plugin = plugins.find((candidate) => candidate.supports(volume));
-    if (plugin === undefined) throw new PodwrightError('unimplemented', 'no plugin for its kind');
-    const directory = directories.volume(pod.metadata.uid, plugin.name, volume.name);
-    await mkdir(dirname(directory), { recursive: true, mode: POD_DIRECTORY });
-    return plugin.setUp({ pod, volume, directory }, signal);
+    const { name } = volume;
+    const { uid } = pod.metadata;
+    const plugin = plugins.find((candidate) => candidate.supports(volume))!;
+    const request = { pod, volume, directory: directories.volume(uid, plugin.name, name) };
+    try {
+      await mkdir(dirname(request.directory), { recursive: true, mode: POD_DIRECTORY });
+      return { name, path: await plugin.setUp(request, signal) };
+    } catch (error) {
+      const path = this.pathsOf(uid).get(name) ?? (await plugin.madeBefore?.(request).catch(() => undefined));
+      return { name, path, failure: `MountVolume.SetUp failed for volume "${name}" : ${errorMessage(error)}` };
+    }
+  }
+
+  /** What is mounted in a volume then reaches those that have it already, which containerd asks for of a host without systemd. */
+  async #share(directory: string, signal: AbortSignal): Promise<void> {
+    const { mounter } = this.#options;
+    await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
+    if (!(await mounter.isShared(directory))) await mounter.makeShared(directory, signal);
   }
 
   /** Unmounts everything at and below the directory and throws it away. What is still mounted is never deleted. */
@@ -111,4 +127,19 @@ export class VolumeManager implements PodVolumes {
     }
     this.#trash.throwAway(directory);
   }
+}
+
+/** The volumes that containers mount or take variables from: the others are not made, as upstream does not make them. */
+function usedVolumes({ spec }: Pod): Set<string> {
+  const containers = everyContainer(spec);
+  const mounted = containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name));
+  const read = containers.flatMap(({ env = [] }) =>
+    env.flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.volumeName ?? []),
+  );
+  return new Set([...mounted, ...read]);
+}
+
+function needsPropagation({ spec }: Pod): boolean {
+  const mounts = everyContainer(spec).flatMap(({ volumeMounts = [] }) => volumeMounts);
+  return mounts.some(({ mountPropagation = 'None' }) => mountPropagation !== 'None');
 }

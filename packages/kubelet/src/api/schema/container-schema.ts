@@ -126,7 +126,11 @@ const CONTAINER: Fields<Container> = {
   stdinOnce: boolean,
   tty: boolean,
 };
-const RULES = { required: ['name', 'image'], notYet: ['volumeDevices'] } as const;
+const NO_BLOCK_VOLUMES = {
+  volumeDevices:
+    'needs a volume with volumeMode: Block, which a lone node does not have; mount the device with a hostPath volume of type BlockDevice, in a privileged container',
+};
+const RULES = { required: ['name', 'image'], refused: NO_BLOCK_VOLUMES } as const;
 
 export const container: Decoder<Container> = object<Container>(CONTAINER, RULES);
 

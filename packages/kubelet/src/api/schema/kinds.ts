@@ -2,7 +2,7 @@ import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import type { ManifestObject } from '../types.ts';
 import type { Decoder } from './decoder.ts';
-import { configMap, runtimeClass, secret } from './local-object-schema.ts';
+import { configMap, persistentVolumeClaim, runtimeClass, secret } from './local-object-schema.ts';
 import { pod } from './pod-schema.ts';
 
 type Kind = ManifestObject['kind'];
@@ -11,10 +11,11 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
   Pod: { apiVersion: 'v1', decode: pod },
   ConfigMap: { apiVersion: 'v1', decode: configMap },
   Secret: { apiVersion: 'v1', decode: secret },
+  PersistentVolumeClaim: { apiVersion: 'v1', decode: persistentVolumeClaim },
   RuntimeClass: { apiVersion: 'node.k8s.io/v1', decode: runtimeClass },
 };
 
-const SUPPORTED = 'Pod, ConfigMap, Secret and RuntimeClass work';
+const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
 
 const fromTemplate = (kind: string, template: string) =>
   `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
@@ -30,8 +31,7 @@ const REFUSED_KINDS: Record<string, string> = {
   ),
   CronJob: fromTemplate('CronJob', 'spec.jobTemplate.spec.template'),
   PodTemplate: fromTemplate('PodTemplate', 'template'),
-  PersistentVolumeClaim: `PersistentVolumeClaim is not supported yet; ${SUPPORTED}: use a hostPath or emptyDir volume`,
-  PersistentVolume: `PersistentVolume is not supported yet; ${SUPPORTED}: use a hostPath or emptyDir volume`,
+  PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
 };
 
 const NOBODY = 'nothing on a lone node acts on it';

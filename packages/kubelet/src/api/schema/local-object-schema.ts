@@ -1,6 +1,6 @@
-import type { ConfigMap, RuntimeClass, Secret } from '../types.ts';
+import type { ConfigMap, PersistentVolumeClaim, RuntimeClass, Secret } from '../types.ts';
 import { resourceList } from './container-schema.ts';
-import { boolean, type Decoder, list, mapOf, object, oneOf, string } from './decoder.ts';
+import { anything, boolean, type Decoder, list, mapOf, object, oneOf, quantity, string } from './decoder.ts';
 import { objectMeta } from './metadata-schema.ts';
 import { toleration } from './pod-schema.ts';
 
@@ -45,4 +45,40 @@ export const runtimeClass: Decoder<RuntimeClass> = object<RuntimeClass>(
     scheduling: object<Scheduling>({ nodeSelector: mapOf(string), tolerations: list(toleration) }),
   },
   { required: ['metadata', 'handler'] },
+);
+
+type ClaimSpec = PersistentVolumeClaim['spec'];
+type ClaimResources = NonNullable<ClaimSpec['resources']>;
+
+const storage = object<{ storage?: string }>({ storage: quantity });
+const OF_A_CLUSTER =
+  'needs a cluster, which binds claims to volumes; leave it out: on a lone node a claim is a new directory';
+
+const claimSpec = object<ClaimSpec>(
+  {
+    accessModes: list(oneOf('ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany')),
+    resources: object<ClaimResources>({ requests: storage, limits: storage }),
+    storageClassName: string,
+    volumeMode: oneOf('Filesystem'),
+  },
+  {
+    refused: Object.fromEntries(
+      ['volumeName', 'selector', 'dataSource', 'dataSourceRef', 'volumeAttributesClassName'].map((field) => [
+        field,
+        OF_A_CLUSTER,
+      ]),
+    ),
+  },
+);
+
+/** v1 PersistentVolumeClaim. What a manifest says of its status is read without a look. */
+export const persistentVolumeClaim: Decoder<PersistentVolumeClaim> = object<PersistentVolumeClaim>(
+  {
+    apiVersion: oneOf('v1'),
+    kind: oneOf('PersistentVolumeClaim'),
+    metadata: objectMeta,
+    spec: claimSpec,
+    status: anything,
+  },
+  { required: ['metadata', 'spec'] },
 );

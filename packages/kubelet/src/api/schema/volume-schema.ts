@@ -8,7 +8,9 @@ import type {
   HostPathVolumeSource,
   ImageVolumeSource,
   KeyToPath,
+  NfsVolumeSource,
   ObjectFieldSelector,
+  PersistentVolumeClaimVolumeSource,
   ProjectedVolumeSource,
   ResourceFieldSelector,
   SecretProjection,
@@ -69,7 +71,13 @@ const projection = object<VolumeProjection>(
     secret: object<SecretProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     downwardAPI: object<DownwardApiProjection>({ items: downwardFiles }),
   },
-  { notYet: ['serviceAccountToken', 'clusterTrustBundle', 'podCertificate'] },
+  {
+    refused: {
+      serviceAccountToken: 'needs an API server, which signs tokens; put a token of your own into a Secret',
+      clusterTrustBundle: 'needs an API server; put the certificates into a ConfigMap',
+      podCertificate: 'needs an API server, which signs certificates; put a certificate into a Secret',
+    },
+  },
 );
 
 const projected = object<ProjectedVolumeSource>({ sources: list(projection), defaultMode: mode });
@@ -79,13 +87,35 @@ const image = object<ImageVolumeSource>(
   { required: ['reference'] },
 );
 
-const OTHER_SOURCES = [
-  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'csi', 'ephemeral', 'fc', 'flexVolume'],
-  ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi', 'nfs', 'persistentVolumeClaim'],
+const nfs = object<NfsVolumeSource>(
+  { server: string, path: string, readOnly: boolean },
+  { required: ['server', 'path'] },
+);
+
+const persistentVolumeClaim = object<PersistentVolumeClaimVolumeSource>(
+  { claimName: string, readOnly: boolean },
+  { required: ['claimName'] },
+);
+
+/** Sources of volumes that need a driver, a cloud or a cluster. */
+const REMOTE_SOURCES = [
+  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'csi', 'fc', 'flexVolume'],
+  ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi'],
   ...['photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'],
 ];
 
+const REFUSED_SOURCES: Record<string, string> = {
+  ...Object.fromEntries(
+    REMOTE_SOURCES.map((source) => [
+      source,
+      'needs a driver that a lone node does not have; mount it on the host and use hostPath, or use nfs or persistentVolumeClaim',
+    ]),
+  ),
+  ephemeral:
+    'needs a cluster, which makes a claim for each pod; use emptyDir, or persistentVolumeClaim for what is to stay',
+};
+
 export const volume = object<Volume>(
-  { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected, image },
-  { required: ['name'], notYet: OTHER_SOURCES },
+  { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim },
+  { required: ['name'], refused: REFUSED_SOURCES },
 );

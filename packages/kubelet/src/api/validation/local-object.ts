@@ -1,5 +1,6 @@
 import type { IssueList } from '../issue.ts';
-import type { ConfigMap, RuntimeClass, Secret } from '../types.ts';
+import { compareQuantities } from '../quantity.ts';
+import type { ConfigMap, PersistentVolumeClaim, RuntimeClass, Secret } from '../types.ts';
 import { validateLabels, validateMeta } from './metadata.ts';
 import { configKey, dnsLabel } from './names.ts';
 import { validateResourceList } from './resources.ts';
@@ -48,6 +49,17 @@ export function validateRuntimeClass(runtimeClass: RuntimeClass, issues: IssueLi
   dnsLabel(runtimeClass.handler, issues.at('handler'));
   validateResourceList(runtimeClass.overhead?.podFixed ?? {}, issues.at('overhead', 'podFixed'));
   validateLabels(runtimeClass.scheduling?.nodeSelector, issues.at('scheduling', 'nodeSelector'));
+}
+
+/** Rules of a PersistentVolumeClaim. */
+export function validateClaim({ metadata, spec }: PersistentVolumeClaim, issues: IssueList): void {
+  validateMeta(metadata, issues.at('metadata'));
+  const { requests, limits } = spec.resources ?? {};
+  for (const [name, amounts] of Object.entries({ requests, limits })) {
+    const storage = amounts?.storage;
+    if (storage !== undefined && compareQuantities(storage, '0') <= 0)
+      issues.at('spec', 'resources', name, 'storage').add(`must be more than zero, got ${storage}`);
+  }
 }
 
 /** Checks keys and values, and returns how many bytes they decode to. */

@@ -186,8 +186,19 @@ test('volumes have one source, safe paths and sane modes', () => {
   check(volume({ hostPath: { path: 'a' } }), ['spec.volumes[0].hostPath.path: must be an absolute path']);
   check(volume({ hostPath: { path: '/a/../b' } }), ['spec.volumes[0].hostPath.path: must not contain ".."']);
   check(volume({ emptyDir: { sizeLimit: '-1' } }), ['spec.volumes[0].emptyDir.sizeLimit: must not be negative']);
-  check(volume({ emptyDir: { medium: 'HugePages-2Mi' } }), [
-    'spec.volumes[0].emptyDir.medium: "HugePages-2Mi" is not supported yet',
+  for (const medium of ['', 'Memory', 'HugePages', 'HugePages-2Mi']) check(volume({ emptyDir: { medium } }), []);
+  for (const medium of ['Tape', 'HugePages-', 'HugePages-big', 'hugepages'])
+    check(volume({ emptyDir: { medium } }), ['spec.volumes[0].emptyDir.medium: must be Memory, HugePages']);
+  check(volume({ nfs: { server: '-o', path: 'export' } }), [
+    'spec.volumes[0].nfs.server: must be the name or address of a host',
+    'spec.volumes[0].nfs.path: must be an absolute path',
+  ]);
+  for (const server of ['nas.example', '192.0.2.1', '2001:db8::1', '[2001:db8::1]'])
+    check(volume({ nfs: { server, path: '/a b' } }), []);
+  for (const server of ['', 'a b', 'a/b', 'a,b'])
+    check(volume({ nfs: { server, path: '/' } }), ['spec.volumes[0].nfs.server: must be the name']);
+  check(volume({ persistentVolumeClaim: { claimName: '../a' } }), [
+    'spec.volumes[0].persistentVolumeClaim.claimName: must be lower case letters',
   ]);
   check(volume({ configMap: { name: 'c', defaultMode: 644 } }), [
     'spec.volumes[0].configMap.defaultMode: must be a file mode between 0 and 0777 (octal), got 644',

@@ -1,6 +1,6 @@
 import type { IssueList } from '../issue.ts';
 import type { ManifestObject } from '../types.ts';
-import { validateConfigMap, validateRuntimeClass, validateSecret } from './local-object.ts';
+import { validateClaim, validateConfigMap, validateRuntimeClass, validateSecret } from './local-object.ts';
 import { validatePod } from './pod.ts';
 
 /** Reports every broken rule of an object that was decoded and has its defaults. */
@@ -12,6 +12,8 @@ export function validateObject(object: ManifestObject, issues: IssueList): void 
       return validateConfigMap(object, issues);
     case 'Secret':
       return validateSecret(object, issues);
+    case 'PersistentVolumeClaim':
+      return validateClaim(object, issues);
     case 'RuntimeClass':
       return validateRuntimeClass(object, issues);
   }

@@ -1,10 +1,11 @@
 import type { IssueList } from '../issue.ts';
-import { compareQuantities } from '../quantity.ts';
+import { compareQuantities, isQuantity } from '../quantity.ts';
 import type {
   DownwardApiFile,
   EmptyDirVolumeSource,
   HostPathVolumeSource,
   KeyToPath,
+  NfsVolumeSource,
   Volume,
   VolumeProjection,
 } from '../types.ts';
@@ -13,7 +14,17 @@ import { configKey, dnsLabel, dnsSubdomain, imageName, volumeFilePath } from './
 import { check, each, exactlyOne, unique } from './rules.ts';
 
 const MAX_FILE_MODE = 0o777;
-const SOURCE_NAMES = ['emptyDir', 'hostPath', 'configMap', 'secret', 'downwardAPI', 'projected', 'image'] as const;
+const SOURCE_NAMES = [
+  'emptyDir',
+  'hostPath',
+  'configMap',
+  'secret',
+  'downwardAPI',
+  'projected',
+  'image',
+  'nfs',
+  'persistentVolumeClaim',
+] as const;
 
 /** Rules of the volumes of a pod. */
 export function validateVolumes(volumes: readonly Volume[], issues: IssueList): void {
@@ -24,8 +35,11 @@ export function validateVolumes(volumes: readonly Volume[], issues: IssueList): 
 function validateVolume(volume: Volume, issues: IssueList): void {
   dnsLabel(volume.name, issues.at('name'));
   exactlyOne(volume, SOURCE_NAMES, issues);
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim } = volume;
   if (image) imageName(image.reference, issues.at('image', 'reference'));
+  if (nfs) validateNfs(nfs, issues.at('nfs'));
+  if (persistentVolumeClaim)
+    dnsSubdomain(persistentVolumeClaim.claimName, issues.at('persistentVolumeClaim', 'claimName'));
   if (emptyDir) validateEmptyDir(emptyDir, issues.at('emptyDir'));
   if (hostPath) validateHostPath(hostPath, issues.at('hostPath'));
   if (configMap) validateReference(configMap, issues.at('configMap'));
@@ -48,9 +62,9 @@ function validateVolume(volume: Volume, issues: IssueList): void {
 
 function validateEmptyDir(source: EmptyDirVolumeSource, issues: IssueList): void {
   const medium = source.medium ?? '';
-  if (medium.startsWith('HugePages'))
-    issues.at('medium').add(`"${medium}" is not supported yet; use Memory or leave it out`);
-  else if (medium !== '' && medium !== 'Memory') issues.at('medium').add(`must be Memory or absent, got "${medium}"`);
+  const pages = /^HugePages-(.*)$/.exec(medium)?.[1];
+  if (pages === undefined ? !['', 'Memory', 'HugePages'].includes(medium) : !isQuantity(pages))
+    issues.at('medium').add(`must be Memory, HugePages, HugePages-2Mi or the like, or absent, got "${medium}"`);
   if (source.sizeLimit !== undefined && compareQuantities(source.sizeLimit, '0') < 0) {
     issues.at('sizeLimit').add(`must not be negative, got ${source.sizeLimit}`);
   }
@@ -60,6 +74,13 @@ function validateHostPath(source: HostPathVolumeSource, issues: IssueList): void
   const place = issues.at('path');
   if (!source.path.startsWith('/')) place.add(`must be an absolute path, got "${source.path}"`);
   else if (source.path.split('/').includes('..')) place.add(`must not contain "..", got "${source.path}"`);
+}
+
+function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void {
+  // both become one argument of mount(8), with `:` between them
+  if (!/^[^\s/,-][^\s/,]*$/.test(server))
+    issues.at('server').add(`must be the name or address of a host, got "${server}"`);
+  if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);
 }
 
 type ReferenceSource = { name?: string; secretName?: string; items?: KeyToPath[]; defaultMode?: number };

@@ -3,7 +3,6 @@ import { bool, duration, type FieldType, int32, path, string, stringTable } from
 
 const NO_CADVISOR = 'cAdvisor, whose flag it is, is no part of this kubelet';
 const NO_THRESHOLDS = 'eviction thresholds are not kept back from pods anyway';
-const NO_PROVIDERS = 'there are no credential providers yet';
 const NO_LOCK = 'the kubelet takes no lock file';
 
 /** A flag that reached upstream's kubelet by mistake, and is deprecated there. */
@@ -70,15 +69,15 @@ export const FLAG_ONLY_FIELDS = {
     about: 'external, or nothing',
     effect: only([''], NO_CLUSTER),
   }),
-  imageCredentialProviderConfig: field(string, '', {
+  imageCredentialProviderConfig: field(path, '', {
     flag: 'image-credential-provider-config',
     about: 'configuration of credential providers',
-    effect: only([''], NO_PROVIDERS),
+    effect: sets('images.credentialProviders'),
   }),
-  imageCredentialProviderBinDir: field(string, '', {
+  imageCredentialProviderBinDir: field(path, '', {
     flag: 'image-credential-provider-bin-dir',
     about: 'directory of credential providers',
-    effect: only([''], NO_PROVIDERS),
+    effect: sets('images.credentialProviders'),
   }),
   runtimeCgroups: field(string, '', {
     flag: 'runtime-cgroups',

@@ -76,7 +76,7 @@ export const POD_FIELDS = {
     keepsZero: true,
   }),
   containerLogMaxWorkers: field(int32, 1, {
-    about: 'logs that are rotated at a time',
+    about: 'rotated logs that are compressed at a time',
     effect: sets('containerLog.maxWorkers'),
     keepsZero: true,
   }),

@@ -1,4 +1,4 @@
-import { field, only, onlyEmpty, sets } from './field.ts';
+import { field, sets } from './field.ts';
 import { bool, choice, duration, int32, string, stringList } from './field-types.ts';
 
 /** Fields about the container runtime and images. */
@@ -44,12 +44,12 @@ export const RUNTIME_FIELDS = {
     'NeverVerifyPreloadedImages',
     {
       about: 'whose pods may use an image that is there',
-      effect: only(['NeverVerify'], 'who has pulled an image is not remembered yet'),
+      effect: sets('images.verification'),
     },
   ),
   preloadedImagesVerificationAllowlist: field(stringList, [], {
     about: 'images that are for all pods',
-    effect: onlyEmpty('who has pulled an image is not remembered yet'),
+    effect: sets('images.verification'),
   }),
   imageMinimumGCAge: field(duration, 120_000, {
     flag: 'minimum-image-ttl-duration',

@@ -1,3 +1,4 @@
+import { allowlistProblem } from '../../images/verification-policy.ts';
 import { formatGoDuration } from '../fields/go-duration.ts';
 import { must, type Rule, within } from './rule.ts';
 
@@ -38,11 +39,26 @@ const allowlist: Rule = (configuration) =>
     'is for imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages alone',
   );
 
+const allowed: Rule = ({ preloadedImagesVerificationAllowlist: patterns }) =>
+  patterns.flatMap((pattern) => {
+    const problem = allowlistProblem(pattern);
+    return must(problem === undefined, 'preloadedImagesVerificationAllowlist', `"${pattern}" ${problem}`);
+  });
+
+const providers: Rule = ({ imageCredentialProviderConfig: config, imageCredentialProviderBinDir: directory }) =>
+  must(
+    (config === '') === (directory === ''),
+    config === '' ? 'imageCredentialProviderConfig' : 'imageCredentialProviderBinDir',
+    'must be given, too: both are needed',
+  );
+
 export const IMAGE_RULES: Rule[] = [
   parallelPulls,
   garbage,
   endpoint,
   allowlist,
+  allowed,
+  providers,
   within(['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'], 0, 100),
   within(['imageMinimumGCAge', 'imageMaximumGCAge', 'registryPullQPS', 'registryBurst'], 0),
   within(['runtimeRequestTimeout'], 1),

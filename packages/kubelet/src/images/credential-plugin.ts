@@ -1,0 +1,129 @@
+/** One call of a credential provider's program: a request on its stdin, an answer on its stdout. */
+import { join } from 'node:path';
+import {
+  errorMessage,
+  isDeadlineExceeded,
+  PodwrightError,
+  type ProgramStarter,
+  runProgram,
+  startByFork,
+  withTimeout,
+} from '@podwright/base';
+import { parseGoDuration } from '../configuration/fields/go-duration.ts';
+import {
+  CREDENTIAL_PLUGIN_TIMEOUT_MS,
+  MAX_CREDENTIAL_ENTRIES,
+  MAX_CREDENTIAL_LENGTH,
+  MAX_CREDENTIAL_PLUGIN_BYTES,
+} from '../limits.ts';
+import type { CredentialProvider } from './credential-provider-config.ts';
+import { type KeyringEntry, registryPattern } from './keyring.ts';
+
+/** For which images an answer may be given again: this one, those of its registry, or all. */
+export type CacheKeyType = 'Image' | 'Registry' | 'Global';
+
+export type PluginAnswer = { cacheKeyType: CacheKeyType; cacheMs: number | undefined; entries: KeyringEntry[] };
+
+/**
+ * Asks about an image, named without tag and digest. Rejects if the program fails, takes longer than a minute, or does not answer as the
+ * API says. The errors hold nothing of its stdout, where credentials are.
+ */
+export async function askPlugin(
+  { name, apiVersion, args = [], env = [] }: CredentialProvider,
+  {
+    directory,
+    image,
+    timeoutMs = CREDENTIAL_PLUGIN_TIMEOUT_MS,
+  }: { directory: string; image: string; timeoutMs?: number },
+): Promise<PluginAnswer> {
+  const request = JSON.stringify({ kind: 'CredentialProviderRequest', apiVersion, image });
+  const environment = { ...process.env, ...Object.fromEntries(env.map((one) => [one.name, one.value])) };
+  const what = `error execing credential provider plugin ${name} for image ${image}`;
+  using signal = withTimeout(undefined, timeoutMs, what);
+  const options = {
+    stdin: request,
+    env: environment,
+    signal,
+    maxOutputBytes: MAX_CREDENTIAL_PLUGIN_BYTES,
+    start: startWithChildren,
+  };
+  const result = await runProgram(join(directory, name), args, options).catch((error: unknown) => {
+    if (isDeadlineExceeded(error)) throw error;
+    throw new PodwrightError('unavailable', `${what}: ${errorMessage(error)}`);
+  });
+  if (result.exitCode === 0) return decodeAnswer(result.stdout, apiVersion);
+  const how = result.signal === null ? `exit status ${result.exitCode}` : `signal ${result.signal}`;
+  throw new PodwrightError('unavailable', `${what}: ${how}: ${result.stderr.trim().slice(0, MAX_CREDENTIAL_LENGTH)}`);
+}
+
+/** In a session of its own, which is killed as a whole: a child of the program would hold its pipes open, or go on writing. */
+const startWithChildren: ProgramStarter = (file, args, options) => {
+  const child = startByFork(file, args, { ...options, detached: true });
+  child.kill = (signal = 'SIGKILL') => {
+    try {
+      return child.pid !== undefined && process.kill(-child.pid, signal);
+    } catch {
+      return false; // it has ended
+    }
+  };
+  return child;
+};
+
+const NO_ANSWER = 'error decoding credential provider plugin response from stdout';
+
+/** `invalid_argument` for what is no CredentialProviderResponse of this version. */
+export function decodeAnswer(text: string, apiVersion: string): PluginAnswer {
+  const answer = parse(text);
+  if (answer.apiVersion !== apiVersion) {
+    const actual = String(answer.apiVersion).slice(0, 100);
+    const why = `apiVersion from credential plugin response did not match expected apiVersion:${apiVersion}, actual apiVersion:${actual}`;
+    throw new PodwrightError('invalid_argument', why);
+  }
+  const { kind, cacheKeyType, cacheDuration, auth, apiVersion: _, ...unknown } = answer;
+  if (kind !== 'CredentialProviderResponse' || Object.keys(unknown).length > 0) throw wrong();
+  if (cacheKeyType !== 'Image' && cacheKeyType !== 'Registry' && cacheKeyType !== 'Global') {
+    const given = typeof cacheKeyType === 'string' ? cacheKeyType.slice(0, 100) : '';
+    throw new PodwrightError(
+      'invalid_argument',
+      `credential provider plugin did not return a valid cacheKeyType: ${given}`,
+    );
+  }
+  return { cacheKeyType, cacheMs: decodeDuration(cacheDuration), entries: decodeEntries(auth) };
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isMap(value)) return value;
+  } catch {
+    // it may hold credentials: nothing of it is told
+  }
+  throw wrong();
+}
+
+function decodeDuration(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const milliseconds = typeof value === 'string' ? parseGoDuration(value) : undefined;
+  if (milliseconds === undefined) throw wrong();
+  return milliseconds;
+}
+
+function decodeEntries(auth: unknown): KeyringEntry[] {
+  if (auth === undefined || auth === null) return [];
+  if (!isMap(auth) || Object.keys(auth).length > MAX_CREDENTIAL_ENTRIES) throw wrong();
+  return Object.entries(auth).map(([server, value]) => {
+    if (!isMap(value) || server.length > MAX_CREDENTIAL_LENGTH) throw wrong();
+    const { username = '', password = '', ...unknown } = value;
+    if (!isCredential(username) || !isCredential(password) || Object.keys(unknown).length > 0) throw wrong();
+    const credential = { username, password, auth: '', serverAddress: '', identityToken: '' };
+    return { pattern: registryPattern(server), credential };
+  });
+}
+
+const isCredential = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_CREDENTIAL_LENGTH;
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const wrong = () => new PodwrightError('invalid_argument', NO_ANSWER);

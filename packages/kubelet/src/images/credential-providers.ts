@@ -1,0 +1,109 @@
+/** Programs that know credentials of registries, and what they said lately. */
+import { errorMessage, type Logger, type Registry } from '@podwright/base';
+import { MAX_CACHED_CREDENTIALS } from '../limits.ts';
+import { askPlugin, type CacheKeyType, type PluginAnswer } from './credential-plugin.ts';
+import { type CredentialProvider, readCredentialProviderConfig } from './credential-provider-config.ts';
+import { type ProviderMetrics, providerMetrics } from './image-metrics.ts';
+import type { ImageReference } from './image-reference.ts';
+import { entriesFor, type KeyringEntry, matchesImage, registryPattern } from './keyring.ts';
+
+export type CredentialProvidersOptions = {
+  /** A file of kind CredentialProviderConfig, or a directory of such files. */
+  config: string;
+  /** Where the programs are. */
+  directory: string;
+  logger: Logger;
+  metrics?: Registry;
+  now?: () => number;
+};
+
+type Cached = { entries: KeyringEntry[]; untilMs: number };
+
+export class CredentialProviders {
+  readonly #options: CredentialProvidersOptions;
+  readonly #providers: CredentialProvider[];
+  readonly #metrics: ProviderMetrics | undefined;
+  /** By the provider's name and what its answer is for, the oldest first. */
+  readonly #cache = new Map<string, Cached>();
+  readonly #asking = new Map<string, Promise<KeyringEntry[]>>();
+
+  /** `invalid_argument` if the configuration or a program is not as it should be. */
+  constructor(options: CredentialProvidersOptions) {
+    this.#options = options;
+    const { providers, hash } = readCredentialProviderConfig(options.config, options.directory);
+    this.#providers = providers;
+    this.#metrics = options.metrics && providerMetrics(options.metrics, hash);
+  }
+
+  /** What the providers that are there for the image know, in their order; one that fails is logged and knows nothing. */
+  async entriesFor(reference: ImageReference): Promise<KeyringEntry[]> {
+    const asked = this.#providers.filter(({ matchImages }) =>
+      matchImages.some((pattern) => matchesImage(registryPattern(pattern), reference)),
+    );
+    const answers = await Promise.all(asked.map((provider) => this.#askOne(provider, reference)));
+    return answers.flatMap((entries) => entriesFor(reference, entries));
+  }
+
+  async #askOne(provider: CredentialProvider, reference: ImageReference): Promise<KeyringEntry[]> {
+    const image = `${reference.registry}/${reference.repository}`;
+    const cached = this.#cached(provider, reference);
+    if (cached !== undefined) return cached;
+    const key = `${provider.name} ${image}`;
+    const asking = this.#asking.get(key) ?? this.#ask(provider, reference).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    try {
+      return await asking;
+    } catch (error) {
+      const { logger } = this.#options;
+      logger.error({ provider: provider.name, image, error: errorMessage(error) }, 'the credential provider failed');
+      return [];
+    }
+  }
+
+  async #ask(provider: CredentialProvider, reference: ImageReference): Promise<KeyringEntry[]> {
+    const startedAtMs = performance.now();
+    const image = `${reference.registry}/${reference.repository}`;
+    let failed = true;
+    try {
+      const answer = await askPlugin(provider, { directory: this.#options.directory, image });
+      failed = false;
+      this.#keep(provider, reference, answer);
+      return answer.entries;
+    } finally {
+      this.#metrics?.ran(provider.name, (performance.now() - startedAtMs) / 1000, failed);
+    }
+  }
+
+  #keep(
+    provider: CredentialProvider,
+    reference: ImageReference,
+    { cacheKeyType, cacheMs, entries }: PluginAnswer,
+  ): void {
+    const keptMs = cacheMs ?? provider.defaultCacheDuration;
+    if (keptMs <= 0) return;
+    const key = cacheKey(provider, cacheKeyType, reference);
+    this.#cache.delete(key);
+    this.#cache.set(key, { entries, untilMs: this.#now() + keptMs });
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > MAX_CACHED_CREDENTIALS) this.#cache.delete(oldest!);
+  }
+
+  #cached(provider: CredentialProvider, reference: ImageReference): KeyringEntry[] | undefined {
+    for (const type of ['Image', 'Registry', 'Global'] as const) {
+      const key = cacheKey(provider, type, reference);
+      const cached = this.#cache.get(key);
+      if (cached !== undefined && cached.untilMs >= this.#now()) return cached.entries;
+      this.#cache.delete(key);
+    }
+    return undefined;
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? performance.now();
+  }
+}
+
+function cacheKey({ name }: CredentialProvider, type: CacheKeyType, { registry, repository }: ImageReference): string {
+  const what = { Image: `${registry}/${repository}`, Registry: registry, Global: '' };
+  return `${name} ${type} ${what[type]}`;
+}

@@ -1,0 +1,109 @@
+/** What is remembered of an image that the kubelet has pulled: by whose credentials (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
+import { createHash } from 'node:crypto';
+import { MAX_PULL_SECRETS_PER_IMAGE } from '../limits.ts';
+import { canonicalName, withoutTag } from './image-reference.ts';
+import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyring.ts';
+
+/** A Secret that an image was pulled with, and a hash of what was in it. */
+export type PullSecret = SecretCoordinates & { credentialHash: string };
+
+/** Whose an image is under one name: every pod's of the node, or that of pods with one of these Secrets. */
+export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
+
+/** The credentials of each name, without tag and digest, that an image was pulled under. */
+export type PulledRecord = {
+  lastUpdatedTime: string;
+  imageRef: string;
+  credentialMapping?: Record<string, PullCredentials>;
+};
+
+/** The credentials of a pull that went well; without an entry it was pulled anonymously. */
+export function usedCredentials(entry: KeyringEntry | undefined): PullCredentials {
+  return entry?.secret === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets: [pullSecret(entry)!] };
+}
+
+/** A credential of a Secret as it is remembered; `undefined` for one of the node. */
+export function pullSecret({ credential, secret }: KeyringEntry): PullSecret | undefined {
+  return secret && { ...secret, credentialHash: credentialHash(credential) };
+}
+
+/** Upstream's hash, of the fields that upstream reads; a token counts beside them. */
+function credentialHash({ username, password, identityToken }: RegistryCredential): string {
+  const fields = {
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(identityToken && { identitytoken: identityToken }),
+  };
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+}
+
+/** Whether a pod may use an image that is there; `adds` is a Secret of its that is as good as one that is remembered. */
+export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
+
+/** Whether the pod's Secrets, read only if they count, open the image under this name. Pure. */
+export function accessTo(record: PulledRecord | undefined, image: string, podSecrets: () => PullSecret[]): Access {
+  const known = credentialsOf(record, image);
+  if (known?.nodePodsAccessible) return { allowed: true };
+  const secrets = known?.kubernetesSecrets ?? [];
+  if (secrets.length === 0) return { allowed: false };
+  for (const own of podSecrets()) {
+    for (const other of secrets) {
+      const sameHash = own.credentialHash === other.credentialHash;
+      const samePlace = isSameSecret(own, other);
+      if (sameHash && samePlace) return { allowed: true };
+      if (sameHash || samePlace)
+        return { allowed: true, ...(secrets.length < MAX_PULL_SECRETS_PER_IMAGE && { adds: own }) };
+    }
+  }
+  return { allowed: false };
+}
+
+/** Names that mean the same image are the same: `busybox` and `docker.io/library/busybox`. */
+function credentialsOf(record: PulledRecord | undefined, image: string): PullCredentials | undefined {
+  const name = canonicalName(withoutTag(image));
+  const mapping = Object.entries(record?.credentialMapping ?? {});
+  return mapping.find(([key]) => canonicalName(key) === name)?.[1];
+}
+
+/** Without a UID, as on a lone node, a Secret of the same name may be another one: then only its content tells. */
+function isSameSecret(a: PullSecret, b: PullSecret): boolean {
+  return a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
+}
+
+export type Pulled = { image: string; imageRef: string; credentials: PullCredentials | undefined };
+
+/**
+ * The record with the credentials of one more pull; the same record if that changes nothing. Without credentials it is not known
+ * how the image was pulled, so that everybody must show theirs. Pure.
+ */
+export function withPull(
+  record: PulledRecord | undefined,
+  { image, imageRef, credentials }: Pulled,
+  now: Date,
+): PulledRecord {
+  const lastUpdatedTime = `${now.toISOString().slice(0, 19)}Z`;
+  const name = withoutTag(image);
+  if (record === undefined)
+    return { lastUpdatedTime, imageRef, credentialMapping: credentials === undefined ? {} : { [name]: credentials } };
+  const known = record.credentialMapping?.[name];
+  const merged = mergeCredentials(known, credentials);
+  if (merged === known || merged === undefined) return record;
+  return { ...record, lastUpdatedTime, credentialMapping: { ...record.credentialMapping, [name]: merged } };
+}
+
+function mergeCredentials(
+  known: PullCredentials | undefined,
+  added: PullCredentials | undefined,
+): PullCredentials | undefined {
+  if (added === undefined || known?.nodePodsAccessible) return known;
+  if (known === undefined || added.nodePodsAccessible) return added;
+  const before = known.kubernetesSecrets ?? [];
+  const news = (added.kubernetesSecrets ?? []).filter((secret) => !before.some((other) => isEqual(secret, other)));
+  if (news.length === 0) return known;
+  const kept = before.filter((secret) => !news.some((other) => isSamePlace(secret, other)));
+  return { kubernetesSecrets: [...kept, ...news].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) };
+}
+
+const placeOf = ({ namespace, name, uid }: PullSecret) => `${namespace}/${name}/${uid}`;
+const isSamePlace = (a: PullSecret, b: PullSecret) => placeOf(a) === placeOf(b);
+const isEqual = (a: PullSecret, b: PullSecret) => isSamePlace(a, b) && a.credentialHash === b.credentialHash;

@@ -1,0 +1,27 @@
+import { errorMessage } from '@podwright/base';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
+
+/** Words that a runtime begins its error with (cri-api, pkg/errors), and how the kubelet goes on. */
+const KNOWN = {
+  RegistryUnavailable: 'the registry is unavailable',
+  SignatureValidationFailed: 'the signature validation failed',
+};
+
+/** What the event says of a pull that failed, and why the container waits. */
+export function pullFailure(image: string, error: unknown): { text: string; waiting: WaitingReason } {
+  const text = errorText(error).slice(0, MAX_PULL_ERROR_LENGTH);
+  for (const [reason, because] of Object.entries(KNOWN)) {
+    if (!text.startsWith(reason)) continue;
+    const message = `image pull failed for ${image} because ${because}${text.slice(reason.length)}`;
+    return { text, waiting: { reason, message } };
+  }
+  return { text, waiting: { reason: 'ErrImagePull', message: text } };
+}
+
+/** Errors of several credentials as upstream lists them, each once. */
+function errorText(error: unknown): string {
+  if (!(error instanceof AggregateError)) return errorMessage(error);
+  const texts = [...new Set(error.errors.map(errorMessage))];
+  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
+}

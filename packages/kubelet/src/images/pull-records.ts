@@ -1,0 +1,142 @@
+/** Files in which the kubelet remembers what it pulls, in upstream's form: they outlive it. */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { MAX_PULL_RECORD_BYTES } from '../limits.ts';
+import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
+
+const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
+
+/**
+ * `pulled/sha256-…` is an image by its id, `pulling/sha256-…` a name that is being pulled: what the kubelet was killed in is not
+ * taken for an image that somebody else has put there.
+ */
+export class PullRecords {
+  readonly #directory: string;
+  readonly #writes = new KeyedLock();
+  readonly #pulled = new Map<string, PulledRecord>();
+  /** Files that cannot be read: their images must be verified. */
+  readonly #unreadable = new Set<string>();
+  /** How many pulls of a name are under way; 0 of one that an earlier kubelet was in. */
+  readonly #pulling = new Map<string, number>();
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static async open(directory: string, logger: Logger): Promise<PullRecords> {
+    const records = new PullRecords(directory);
+    await records.#load(
+      'pulled',
+      (file, value) => {
+        if (isRecord(value) && fileName(value.imageRef) === file) records.#pulled.set(value.imageRef, value);
+        else throw new Error('it holds no ImagePulledRecord of this name');
+      },
+      logger,
+    );
+    await records.#load(
+      'pulling',
+      (_, value) => {
+        const { image } = value as { image?: unknown };
+        if (typeof image === 'string') records.#pulling.set(image, 0);
+      },
+      logger,
+    );
+    return records;
+  }
+
+  /** What is known of an image; one whose record cannot be read has one that opens it to nobody. */
+  find(imageRef: string): PulledRecord | undefined {
+    const record = this.#pulled.get(imageRef);
+    if (record === undefined && this.#unreadable.has(fileName(imageRef))) return { lastUpdatedTime: '', imageRef };
+    return record;
+  }
+
+  isPulling(image: string): boolean {
+    return this.#pulling.has(image);
+  }
+
+  /** Names whose pulls an earlier kubelet did not see the end of. */
+  interrupted(): string[] {
+    return [...this.#pulling].filter(([, pulls]) => pulls === 0).map(([image]) => image);
+  }
+
+  get counts(): { pulling: number; pulled: number } {
+    return { pulling: this.#pulling.size, pulled: this.#pulled.size };
+  }
+
+  async begin(image: string): Promise<void> {
+    const before = this.#pulling.get(image) ?? 0;
+    this.#pulling.set(image, before + 1);
+    if (before === 0) await this.#write('pulling', image, { kind: 'ImagePullIntent', apiVersion: API_VERSION, image });
+  }
+
+  /** The pull of this name has ended, and what it brought is written down. */
+  async end(image: string): Promise<void> {
+    const left = (this.#pulling.get(image) ?? 0) - 1;
+    if (left > 0) return void this.#pulling.set(image, left);
+    this.#pulling.delete(image);
+    await this.#remove('pulling', image);
+  }
+
+  async add(pulled: Pulled): Promise<void> {
+    const { imageRef } = pulled;
+    const before = this.#pulled.get(imageRef);
+    const record = withPull(before, pulled, new Date());
+    if (record === before) return;
+    this.#pulled.set(imageRef, record);
+    this.#unreadable.delete(fileName(imageRef));
+    const { lastUpdatedTime, credentialMapping } = record;
+    const kind = { kind: 'ImagePulledRecord', apiVersion: API_VERSION };
+    await this.#write('pulled', imageRef, { ...kind, lastUpdatedTime, imageRef, credentialMapping });
+  }
+
+  /** Forgets images that are gone, unless they were pulled since then (Unix milliseconds). */
+  async prune(isThere: (imageRef: string) => boolean, sinceMs: number): Promise<void> {
+    for (const { imageRef, lastUpdatedTime } of [...this.#pulled.values()]) {
+      if (isThere(imageRef) || Date.parse(lastUpdatedTime) + 1000 > sinceMs) continue;
+      this.#pulled.delete(imageRef);
+      await this.#remove('pulled', imageRef);
+    }
+  }
+
+  async #load(room: string, take: (file: string, value: unknown) => void, logger: Logger): Promise<void> {
+    const directory = join(this.#directory, room);
+    await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
+    for (const file of await readdir(directory)) {
+      const path = join(directory, file);
+      if (file.endsWith('.tmp')) await rm(path, { force: true, recursive: true });
+      if (!/^sha256-[0-9a-f]{64}$/.test(file)) continue;
+      try {
+        const text = await readFile(path, 'utf8');
+        if (text.length > MAX_PULL_RECORD_BYTES) throw new Error(`it is longer than ${MAX_PULL_RECORD_BYTES} bytes`);
+        take(file, JSON.parse(text));
+      } catch (error) {
+        if (room === 'pulled') this.#unreadable.add(file);
+        logger.warn({ path, error: errorMessage(error) }, 'the record of a pulled image could not be read');
+      }
+    }
+  }
+
+  async #write(room: string, key: string, value: object): Promise<void> {
+    const path = join(this.#directory, room, fileName(key));
+    await this.#writes.run(path, () => writeFileAtomic(path, JSON.stringify(value)));
+  }
+
+  async #remove(room: string, key: string): Promise<void> {
+    const path = join(this.#directory, room, fileName(key));
+    await this.#writes.run(path, () => rm(path, { force: true }));
+  }
+}
+
+const fileName = (key: string) => `sha256-${createHash('sha256').update(key).digest('hex')}`;
+
+function isRecord(value: unknown): value is PulledRecord {
+  const { imageRef, lastUpdatedTime, credentialMapping = {} } = (value ?? {}) as Record<string, unknown>;
+  if (typeof imageRef !== 'string' || typeof lastUpdatedTime !== 'string') return false;
+  const credentials = typeof credentialMapping === 'object' ? Object.values(credentialMapping ?? {}) : [undefined];
+  return credentials.every(
+    (one) => typeof one === 'object' && one !== null && Array.isArray(one.kubernetesSecrets ?? []),
+  );
+}

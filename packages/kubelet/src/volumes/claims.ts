@@ -1,0 +1,80 @@
+import { readdirSync, statSync } from 'node:fs';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, type Logger, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
+import { oneName } from './pod-directories.ts';
+
+/** A directory of the node that outlives pods. */
+export type ClaimVolume = { namespace: string; name: string; path: string; createdAtMs: number };
+
+/**
+ * The directories that claims are bound to: `<rootDir>/claims/<namespace>/<name>`. Each is made when a pod first uses the claim,
+ * open to every user, and stays until the claim is deleted. What is on the disk is all that is known of them.
+ */
+export class ClaimVolumes {
+  readonly #root: string;
+  readonly #newTrash: () => Trash;
+  /** Made when it is first needed. */
+  #trash: Trash | undefined;
+
+  constructor(rootDir: string, logger: Logger) {
+    this.#root = join(rootDir, 'claims');
+    this.#newTrash = () => new Trash(join(rootDir, 'claims-trash'), logger);
+  }
+
+  /** The directory of a claim, made if there is none. It is there only once it is right. */
+  async make(namespace: string, name: string): Promise<string> {
+    const path = this.#pathOf(namespace, name);
+    if (isDirectory(path)) return path;
+    const unfinished = join(this.#root, `.${namespace}.${name}`);
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(join(this.#root, namespace), { recursive: true, mode: PRIVATE_DIRECTORY });
+    await mkdir(unfinished, { mode: PRIVATE_DIRECTORY });
+    await chmod(unfinished, OPEN_DIRECTORY);
+    await rename(unfinished, path);
+    return path;
+  }
+
+  /** Every claim that has a directory. */
+  list(): ClaimVolume[] {
+    return namesIn(this.#root)
+      .filter((namespace) => !namespace.startsWith('.'))
+      .flatMap((namespace) =>
+        namesIn(join(this.#root, namespace)).map((name) => {
+          const path = this.#pathOf(namespace, name);
+          return { namespace, name, path, createdAtMs: statSync(path).birthtimeMs };
+        }),
+      );
+  }
+
+  /** Throws the claim's directory away with what is in it; false if there is none. No pod may be using it. */
+  remove(namespace: string, name: string): boolean {
+    const path = this.#pathOf(namespace, name);
+    if (!isDirectory(path)) return false;
+    this.#trash ??= this.#newTrash();
+    this.#trash.throwAway(path);
+    return true;
+  }
+
+  /** Ends what is deleted in the background. */
+  async close(): Promise<void> {
+    await this.#trash?.close();
+  }
+
+  #pathOf(namespace: string, name: string): string {
+    return join(this.#root, oneName(namespace), oneName(name));
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import { PodwrightError } from '@podwright/base';
+import { quantityValue } from '../api/quantity.ts';
+import { allContainers, type Pod } from '../api/types.ts';
+
+const RESOURCE = 'hugepages-';
+const MEDIUM = 'HugePages-';
+
+/**
+ * The option of hugetlbfs for a medium: the size that it names, or for `HugePages` that of the only huge pages that the pod's
+ * containers ask for. Throws `failed_precondition` if they ask for none of that size, or of several.
+ */
+export function hugePagesOptions(medium: string, pod: Pod): string {
+  const asked = allContainers(pod.spec)
+    .flatMap(({ resources }) => [...Object.keys(resources?.requests ?? {}), ...Object.keys(resources?.limits ?? {})])
+    .filter((name) => name.startsWith(RESOURCE))
+    .map((name) => name.slice(RESOURCE.length));
+  const sizes = new Map(asked.map((text) => [quantityValue(text), text]));
+  if (medium.startsWith(MEDIUM)) {
+    const named = sizes.get(quantityValue(medium.slice(MEDIUM.length)));
+    return pageSize(medium, named);
+  }
+  if (sizes.size > 1)
+    throw new PodwrightError(
+      'failed_precondition',
+      `medium: ${medium} can't be used if container requests multiple huge page sizes`,
+    );
+  return pageSize(medium, [...sizes.values()][0]);
+}
+
+function pageSize(medium: string, size: string | undefined): string {
+  if (size !== undefined) return `pagesize=${size}`;
+  throw new PodwrightError(
+    'failed_precondition',
+    `medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`,
+  );
+}

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../api/types.ts';
+import { nestedMountPoints } from './nested-mounts.ts';
+
+test('of the mounts inside a volume the outermost need a directory in it', () => {
+  const check = (mounts: [name: string, mountPath: string][], expected: string[]) => {
+    const volumeMounts = mounts.map(([name, mountPath]) => ({ name, mountPath }));
+    const pod = { spec: { containers: [{ name: 'a', image: 'i', volumeMounts }] } } as unknown as Pod;
+    assert.deepEqual(nestedMountPoints(pod, 'v'), expected);
+  };
+  check([['v', '/dir']], []);
+  check([['v', '/dir'], ['o', '/dir/nested'], ['o', '/dir/nested/other']], ['nested']); // biome-ignore format: a table
+  check([['v', '/dir/'], ['o', 'dir/a/b'], ['o', '/dir/nested2'], ['o', '/dir/nested']], ['a/b', 'nested', 'nested2']); // biome-ignore format: a table
+  check([['o', '/dir'], ['v', '/dir/in'], ['o', '/directory']], []); // biome-ignore format: a table
+  check([['v', '/'], ['o', '/../x']], ['x']); // biome-ignore format: a table
+});

@@ -1,0 +1,26 @@
+import { posix } from 'node:path';
+import { type Container, everyContainer, type Pod } from '../api/types.ts';
+
+/**
+ * Where other volumes are mounted inside this one, relative to it: the runtime cannot make these directories in a volume that is
+ * read-only. Of mounts inside each other the outer one is meant.
+ */
+export function nestedMountPoints({ spec }: Pod, volumeName: string): string[] {
+  return [...new Set(everyContainer(spec).flatMap((container) => pointsOf(container, volumeName)))];
+}
+
+function pointsOf({ volumeMounts = [] }: Container, volumeName: string): string[] {
+  const paths = volumeMounts.map(({ mountPath }) => posix.resolve('/', mountPath)).sort();
+  const own = volumeMounts.filter(({ name }) => name === volumeName);
+  return own.flatMap(({ mountPath }) => {
+    const around = posix.resolve('/', mountPath);
+    const inside = paths.filter((path) => path !== around && isBelow(path, around));
+    return inside
+      .filter((path) => !inside.some((other) => other !== path && isBelow(path, other)))
+      .map((path) => posix.relative(around, path));
+  });
+}
+
+function isBelow(path: string, around: string): boolean {
+  return path.startsWith(around === '/' ? '/' : `${around}/`);
+}

@@ -1,0 +1,43 @@
+import { mkdir } from 'node:fs/promises';
+import { KeyedLock, POD_DIRECTORY } from '@podwright/base';
+import type { Volume } from '../api/types.ts';
+import type { ClaimVolumes } from './claims.ts';
+import type { Mounter } from './mounter.ts';
+import type { VolumePlugin, VolumeRequest } from './plugin.ts';
+import { giveToGroup } from './volume-ownership.ts';
+
+/**
+ * `persistentVolumeClaim`: a directory of the node, bound into each pod as upstream binds a local volume. The first pod to have it
+ * gives it to its fsGroup; while others have it, its groups and modes stay.
+ */
+export class PersistentVolumeClaimPlugin implements VolumePlugin {
+  readonly name = 'kubernetes.io/local-volume';
+  readonly #claims: ClaimVolumes;
+  readonly #mounter: Mounter;
+  readonly #locks = new KeyedLock();
+
+  constructor({ claims, mounter }: { claims: ClaimVolumes; mounter: Mounter }) {
+    this.#claims = claims;
+    this.#mounter = mounter;
+  }
+
+  supports(volume: Volume): boolean {
+    return volume.persistentVolumeClaim !== undefined;
+  }
+
+  async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
+    const { claimName, readOnly = false } = volume.persistentVolumeClaim!;
+    const { namespace } = pod.metadata;
+    const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
+    return this.#locks.run(`${namespace}/${claimName}`, async () => {
+      if (await this.#mounter.isMountPoint(directory)) return directory;
+      const source = await this.#claims.make(namespace, claimName);
+      const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
+      // before it can be seen: a change that is interrupted begins again with the next try
+      if (group !== undefined && isFirst && !readOnly) await giveToGroup(source, { group, policy });
+      await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
+      await this.#mounter.bindMount(source, directory, signal);
+      return directory;
+    });
+  }
+}

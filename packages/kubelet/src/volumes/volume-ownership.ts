@@ -1,0 +1,66 @@
+import { constants } from 'node:fs';
+import { chmod, chown, type FileHandle, lchown, open, readdir } from 'node:fs/promises';
+import {
+  CONTAINER_DIRECTORY,
+  GROUP_SEARCHABLE,
+  GROUP_WRITABLE,
+  isErrno,
+  OPEN_DIRECTORY,
+  PodwrightError,
+  SET_GROUP_ID,
+  STICKY,
+} from '@podwright/base';
+import { MAX_VOLUME_DEPTH } from '../limits.ts';
+import { O_PATH } from './read-inside.ts';
+
+/** Modes that the kernel gives to the roots of file systems in memory. */
+export const TMPFS_ROOT = STICKY | OPEN_DIRECTORY;
+export const HUGE_PAGES_ROOT = CONTAINER_DIRECTORY;
+
+export type GroupChange = {
+  /** The pod's fsGroup. */
+  group: number;
+  /** With `OnRootMismatch` a tree whose root is the group's already stays as it is. */
+  policy?: 'OnRootMismatch' | 'Always';
+};
+
+const DIRECTORY_OF_GROUP = GROUP_WRITABLE | GROUP_SEARCHABLE | SET_GROUP_ID;
+
+/** The mode of the root of a volume that containers write, for the pod's fsGroup. */
+export function rootModeFor(mode: number, group: number | undefined): number {
+  return group === undefined ? mode : mode | DIRECTORY_OF_GROUP;
+}
+
+/**
+ * Gives a tree to a group, which may then read and write all of it: the root last, so that a tree whose change was interrupted is
+ * changed again. Other pods may be writing to it: no link is followed, and what vanishes meanwhile is left out.
+ */
+export async function giveToGroup(root: string, { group, policy }: GroupChange): Promise<void> {
+  await using place = await open(root, O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
+  const { gid, mode } = await place.stat();
+  const isGiven = gid === group && (mode & DIRECTORY_OF_GROUP) === DIRECTORY_OF_GROUP;
+  if (policy !== 'OnRootMismatch' || !isGiven) await give(place, group, 0);
+}
+
+async function give(place: FileHandle, group: number, depth: number): Promise<void> {
+  if (depth > MAX_VOLUME_DEPTH)
+    throw new PodwrightError('failed_precondition', `directories of the volume are deeper than ${MAX_VOLUME_DEPTH}`);
+  const path = `/proc/self/fd/${place.fd}`;
+  const stats = await place.stat();
+  if (stats.isDirectory())
+    for (const name of await readdir(`${path}/.`)) await giveEntry(`${path}/${name}`, group, depth + 1);
+  await chown(path, stats.uid, group);
+  // chown(2) takes the set-user-id and set-group-id bits of programs away: the mode of before gives them back
+  await chmod(path, stats.mode | (stats.isDirectory() ? DIRECTORY_OF_GROUP : GROUP_WRITABLE));
+}
+
+async function giveEntry(path: string, group: number, depth: number): Promise<void> {
+  try {
+    await using place = await open(path, O_PATH | constants.O_NOFOLLOW);
+    const stats = await place.stat();
+    if (stats.isSymbolicLink()) await lchown(path, stats.uid, group);
+    else await give(place, group, depth);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+}

@@ -1,0 +1,143 @@
+/** Private images and logs that grow fast, on Debian's containerd and docker-registry. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { sleep } from '@podwright/base';
+import type { KubeletOptions, Pod } from '@podwright/kubelet';
+import { DockerRegistry } from '../images/docker-registry.ts';
+import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+let containerd: Containerd;
+let registry: DockerRegistry;
+before(async () => {
+  containerd = await startContainerd('im');
+  registry = await DockerRegistry.start(containerd.scratch, { password: true });
+  const from = `docker-archive:${join(containerd.scratch, 'private.tar')}`;
+  const socket = containerd.endpoint.replace('unix://', '');
+  const archive = join(containerd.scratch, 'private.tar');
+  execFileSync('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'export', archive, busyboxImage], { stdio: 'pipe' });
+  const login = ['--dest-creds', 'me:secret', '--dest-tls-verify=false'];
+  for (const name of ['one', 'two'])
+    execFileSync(
+      'skopeo',
+      ['copy', '-q', ...login, from.replace('docker-archive', 'oci-archive'), `docker://${registry.host}/${name}:1`],
+      {
+        stdio: 'pipe',
+      },
+    );
+  execFileSync('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'rm', '--sync', busyboxImage], { stdio: 'pipe' });
+});
+after(async () => {
+  await registry[Symbol.asyncDispose]();
+  await containerd.stop();
+});
+
+async function start(context: TestContext, given: Partial<KubeletOptions> = {}): Promise<RealKubelet> {
+  const kubelet = await startRealKubelet(containerd, given);
+  context.after(() => kubelet.close());
+  return kubelet;
+}
+
+const dockerConfig = (password: string) =>
+  JSON.stringify({ auths: { [`${registry.host}/o`]: { username: 'me', password } } });
+
+const secret = (name: string, password: string) => `---
+apiVersion: v1
+kind: Secret
+metadata: {name: ${name}}
+type: kubernetes.io/dockerconfigjson
+stringData: {.dockerconfigjson: ${JSON.stringify(dockerConfig(password))}}
+`;
+
+const pod = (name: string, image: string, rest = '') => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 1
+  ${rest}
+  containers: [{name: main, image: "${registry.host}/${image}", imagePullPolicy: IfNotPresent, command: [sleep, "1000"]}]
+`;
+
+const runs = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.running !== undefined;
+const waiting = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting;
+
+test('a private image is for pods that could pull it, whoever has pulled it', async (context) => {
+  const kubelet = await start(context);
+  await kubelet.apply('a.yaml', pod('owner', 'one:1', 'imagePullSecrets: [{name: good}]') + secret('good', 'secret'));
+  await kubelet.pod('owner', runs);
+  await kubelet.apply('b.yaml', pod('stranger', 'one:1'));
+  await kubelet.apply('c.yaml', pod('liar', 'one:1', 'imagePullSecrets: [{name: bad}]') + secret('bad', 'wrong'));
+  for (const name of ['stranger', 'liar']) {
+    const { message = '' } = waiting(await kubelet.pod(name, (one) => waiting(one)?.reason === 'ImagePullBackOff'))!;
+    assert.match(
+      message,
+      new RegExp(`^Back-off pulling image "${registry.host}/one:1": ErrImagePull: .*(401|auth)`, 'is'),
+    );
+  }
+  await kubelet.restart();
+  await kubelet.apply('d.yaml', pod('friend', 'one:1', 'imagePullSecrets: [{name: good}]'));
+  await kubelet.pod('friend', runs);
+  const told = kubelet.handle.events().filter(({ involvedObject }) => involvedObject.name === 'friend');
+  assert.ok(told.some(({ message }) => message.endsWith('already present on machine and can be accessed by the pod')));
+});
+
+test('a credential provider has the password of a private image', async (context) => {
+  const auth = { [registry.host]: { username: 'me', password: 'secret' } };
+  const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
+  const answer = { kind: 'CredentialProviderResponse', apiVersion, cacheKeyType: 'Registry', auth };
+  const helper = join(containerd.scratch, 'helper');
+  writeFileSync(helper, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`);
+  chmodSync(helper, 0o755);
+  const provider = { name: 'helper', apiVersion, matchImages: [registry.host], defaultCacheDuration: '1m' };
+  const config = join(containerd.scratch, 'providers.yaml');
+  const kind = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' };
+  writeFileSync(config, JSON.stringify({ ...kind, providers: [provider] }));
+  const images = {
+    ...(await start(context)).options.images,
+    credentialProviders: { config, directory: containerd.scratch },
+  };
+  const kubelet = await start(context, { images });
+  await kubelet.apply('a.yaml', pod('served', 'two:1'));
+  await kubelet.pod('served', runs);
+});
+
+test('the log of a container that writes 50 MB/s stays near its limit', async (context) => {
+  const maxSizeBytes = 24 << 20; // what is written while a busy host opens a new file is in the tenth above it
+  const kubelet = await start(context, {
+    containerLog: { maxSizeBytes, maxFiles: 3, maxWorkers: 1, monitorPeriodMs: 10_000 },
+  });
+  const script =
+    'yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -c 150000000; sleep 1000';
+  await kubelet.apply(
+    'a.yaml',
+    pod('talker', 'two:1', 'imagePullSecrets: [{name: good}]').replace('[sleep, "1000"]', `[sh, -c, "${script}"]`) +
+      secret('good', 'secret').replace('/o', ''),
+  );
+  await kubelet.pod('talker', runs);
+  const { uid } = kubelet.handle.pods()[0]!.metadata;
+  const directory = join(kubelet.options.podLogsDir, `default_talker_${uid}`, 'main');
+  let largest = 0;
+  let rotated = 0;
+  let before = 0;
+  const sizes = () => {
+    const files = readdirSync(directory).filter((name) => !name.endsWith('.tmp') && !name.endsWith('.gz'));
+    for (const name of files) {
+      const size = statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+      largest = Math.max(largest, size);
+      if (name === '0.log') {
+        if (size < before) rotated++;
+        before = size;
+      }
+    }
+  };
+  for (let quiet = 0, last = -1; quiet < 50; await sleep(5)) {
+    sizes();
+    quiet = before === last ? quiet + 1 : 0;
+    last = before;
+  }
+  assert.ok(rotated > 4, `${rotated} rotations`);
+  assert.ok(largest < 1.1 * maxSizeBytes, `${largest} bytes`);
+});
