@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { errorCode, waitFor, withTimeout } from '@podwright/base';
+import { errorCode, type TraceWork, waitFor, withTimeout } from '@podwright/base';
 import type { ImageServiceOptions } from '../../packages/images/src/images.ts';
 import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import type { TransferProgress } from '../../packages/images/src/store/image-service.ts';
@@ -48,6 +48,24 @@ test('an image of gzip and zstd layers is pulled, unpacked and found by all of i
   }
   assert.equal(images.find('busybox'), undefined);
   assert.ok((await images.usage()).images.sizeBytes > image.sizeBytes);
+});
+
+test('each step of a pull is told of', async (t) => {
+  const told: string[] = [];
+  const trace: TraceWork = (name, work) => {
+    told.push(name.replace(/[0-9a-f]{12} \(\d+ bytes\)/, 'X'));
+    return work();
+  };
+  const { registry, images, name } = await start(t, { trace });
+  addImage(registry, { tag: '1', layers: [base, top] });
+  await images.pull(name, { signal });
+  assert.deepEqual(told.toSorted(), [
+    'download layer X',
+    'download layer X',
+    'resolve',
+    'unpack layer X',
+    'unpack layer X',
+  ]);
 });
 
 test('unpacking is prepared before anything of a new image is fetched but its manifest, and for no image that is there', async (t) => {

@@ -22,7 +22,7 @@ before(async () => {
   socketPath = join(directory, 'node.sock');
   const backend: Partial<NodeBackend> = {
     list: () => [],
-    traces: () => [],
+    traces: async () => [],
     apply: async (text) => {
       applied = text;
       return { objects: [], findings: [], warnings: [] };

@@ -6,6 +6,7 @@
 export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   base: {
     cgroup: [],
+    tracing: [],
   },
   cni: {},
   images: {
@@ -20,6 +21,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   cri: {
     client: [],
+    otlp: ['client'],
     server: ['server/authority'],
     'server/authority': [],
     testing: ['client', 'server'],

@@ -23,6 +23,7 @@ export * from './remove-tree.ts';
 export * from './shared-work.ts';
 export * from './source-positions.ts';
 export { didYouMean } from './suggest.ts';
+export * from './tracing/index.ts';
 export * from './trash.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { TraceWork } from '@podwright/base';
 import { errorCode, errorMessage, waitFor } from '@podwright/base';
 import { CniClient, type CniDeadlines } from './cni-client.ts';
 import { answers, FakePlugins, failsOn } from './fake-plugin.fixture.ts';
@@ -48,6 +49,19 @@ test('ADD chains results forwards, DEL runs backwards with the result and config
     await fakes.environment('ADD', 'first').then((lines) => lines.map((line) => line.replace('=ADD', '=DEL'))),
   );
   assert.deepEqual(await readdir(fakes.cacheDirectory), []);
+});
+
+test('each run of a plugin is told of by its command and name', async () => {
+  await using fakes = await FakePlugins.create();
+  for (const name of ['first', 'second']) await fakes.install(name, answers('10.0.0.1/24'));
+  const told: string[] = [];
+  const trace: TraceWork = (name, work) => {
+    told.push(name);
+    return work();
+  };
+  const client = new CniClient({ directories: [fakes.directory], cacheDirectory: fakes.cacheDirectory, trace });
+  await client.add(listOf(['first', 'second']), attachment, bounded());
+  assert.deepEqual(told, ['CNI ADD first', 'CNI ADD second']);
 });
 
 test('a second DEL runs no plugin without a configuration, and the given one with it', async () => {

@@ -6,7 +6,9 @@ import {
   PodwrightError,
   type ProgramStarter,
   startByFork,
+  type TraceWork,
   Undo,
+  untraced,
   withTimeout,
   wrapError,
 } from '@podwright/base';
@@ -35,6 +37,8 @@ export type CniClientOptions = {
   onCall?: CallObserver;
   /** How plugins are started. */
   start?: ProgramStarter;
+  /** Told of each run of a plugin, as a part of what it is run for. */
+  trace?: TraceWork;
 };
 
 const defaultDeadlines: CniDeadlines = {
@@ -63,6 +67,7 @@ export class CniClient {
     this.#caller = new PluginCaller(options.directories, {
       onCall: options.onCall,
       start: options.start ?? startByFork,
+      trace: options.trace ?? untraced,
     });
   }
 

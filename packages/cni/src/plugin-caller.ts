@@ -1,5 +1,12 @@
 import { stat } from 'node:fs/promises';
-import { errorMessage, findProgram, type ProgramStarter, withTimeout, wrapError } from '@podwright/base';
+import {
+  errorMessage,
+  findProgram,
+  type ProgramStarter,
+  type TraceWork,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
 import type { Attachment } from './attachment.ts';
 import { isJsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
@@ -33,12 +40,17 @@ export class PluginCaller {
   readonly #directories: string[];
   readonly #onCall: CallObserver | undefined;
   readonly #start: ProgramStarter;
+  readonly #trace: TraceWork;
   readonly #versions = new Map<string, ReadonlySet<string>>();
 
-  constructor(directories: string[], { onCall, start }: { onCall?: CallObserver | undefined; start: ProgramStarter }) {
+  constructor(
+    directories: string[],
+    { onCall, start, trace }: { onCall?: CallObserver | undefined; start: ProgramStarter; trace: TraceWork },
+  ) {
     this.#directories = directories;
     this.#onCall = onCall;
     this.#start = start;
+    this.#trace = trace;
   }
 
   /** Returns the plugin's stdout. Throws a `PluginError` if it failed, `deadline_exceeded` or the signal's reason if it was killed. */
@@ -108,7 +120,10 @@ export class PluginCaller {
     const what = `plugin ${run.type} on ${run.command}`;
     using signal = withTimeout(run.signal, run.timeoutMs, what);
     try {
-      return await runPlugin({ path, environment: run.environment, stdin: run.stdin, signal, start: this.#start });
+      const { environment, stdin } = run;
+      return await this.#trace(`CNI ${run.command} ${run.type}`, () =>
+        runPlugin({ path, environment, stdin, signal, start: this.#start }),
+      );
     } catch (error) {
       throw wrapError(what, error);
     }

@@ -33,3 +33,14 @@ export const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
 
 /** Stacks of unforeseen failures that are kept with their positions in the sources. */
 export const MAX_KNOWN_STACKS = 16;
+
+/** Spans for a collector are gathered for so long before they are sent, as OpenTelemetry's batches are. */
+export const SPANS_GATHERED_MS = 1000;
+
+/** Spans that are sent at once, and how many wait at most, as in OpenTelemetry's batch processor; what comes then is dropped. */
+export const SPAN_BATCH = 512;
+export const SPAN_QUEUE = 2048;
+
+/** How long a collector may take, and the pause after it took none. */
+export const SPAN_SEND_TIMEOUT_MS = 10_000;
+export const SPAN_RETRY_MS = 5000;

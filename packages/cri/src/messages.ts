@@ -2,6 +2,7 @@
 
 export { create, type MessageInitShape } from '@bufbuild/protobuf';
 export * from './gen/podwright/v1/images_pb.js';
+export * from './gen/podwright/v1/traces_pb.js';
 export * from './gen/runtime/v1/container_messages_pb.js';
 export * from './gen/runtime/v1/container_pb.js';
 export * from './gen/runtime/v1/events_pb.js';

@@ -1,4 +1,4 @@
-import { Broadcast, errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { Broadcast, errorMessage, type Logger, PodwrightError, type TraceWork, untraced } from '@podwright/base';
 import type { MetadataDatabase } from '@podwright/metadata';
 import { ImageLoader } from './archive/image-load.ts';
 import { saveImages } from './archive/image-save.ts';
@@ -50,6 +50,8 @@ export type ImageServiceOptions = {
   retryPolicy?: RetryPolicy;
   /** Where the proxy settings are looked up (the process's environment). */
   environment?: NodeJS.ProcessEnv;
+  /** Told of the steps of pulls; left out, nobody is. */
+  trace?: TraceWork;
   /** Ends the recovery of images that must be unpacked again. */
   signal?: AbortSignal;
 };
@@ -97,15 +99,16 @@ export class Images implements ImageService {
     } = options;
     const platform = linuxPlatform(options.arch ?? process.arch);
     const shared = { ...stores, leases: this.#leases, progress: this.#progress };
-    const { prepareUnpacking = () => undefined } = options;
-    const installer = new ImageInstaller({ ...stores, platform, root, parallelDownloads, prepareUnpacking });
+    const { prepareUnpacking = () => undefined, trace = untraced } = options;
+    const installing = { ...stores, platform, root, parallelDownloads, prepareUnpacking, trace };
+    const installer = new ImageInstaller(installing);
     this.#stores = stores;
     this.#logger = logger;
     this.#pinned = options.pinnedImages ?? [];
     this.#http = new HttpClient({ stallTimeoutMs, documentTimeoutMs, environment });
     const keepMs = options.failedPullLifetimeMs ?? FAILED_PULL_LIFETIME_MS;
     this.#failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
-    const pulling = { ...shared, installer, failedPulls: this.#failedPulls, http: this.#http };
+    const pulling = { ...shared, installer, failedPulls: this.#failedPulls, http: this.#http, trace };
     this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
     this.#loader = new ImageLoader({ ...shared, installer, platform });
     this.#collector = new GarbageCollector({ ...shared, snapshotter });

@@ -37,6 +37,7 @@ import type { SummaryProvider } from './stats/summary-provider.ts';
 import { type ConditionsPatch, withForeignConditions } from './status/foreign-conditions.ts';
 import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
+import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 import { claimObjects, refuseUsedClaim } from './volumes/claim-objects.ts';
 import type { ClaimVolumes } from './volumes/claims.ts';
@@ -237,8 +238,10 @@ export class Kubelet {
     return this.#parts.cache.list();
   }
 
-  traces(podUid: string): TraceSpan[] {
-    return this.#parts.tracer.spans(podUid);
+  /** The steps of a pod, and what the runtime did for them. */
+  async traces(podUid: string): Promise<TraceSpan[]> {
+    const steps = this.#parts.tracer.spans(podUid);
+    return [...steps, ...(await runtimeSpans(this.#parts.cri, steps))];
   }
 
   /**

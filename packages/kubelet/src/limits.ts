@@ -161,6 +161,9 @@ export const SIMILAR_EVENTS_WINDOW_MS = 600_000;
 export const MAX_TRACED_PODS = 500;
 export const MAX_SPANS_PER_POD = 500;
 export const MAX_SPAN_DETAIL_LENGTH = 300;
+/** Traces that the runtime is asked for at once; it takes no more than 1000. */
+export const MAX_ASKED_TRACES = 500;
+export const RUNTIME_SPANS_TIMEOUT_MS = 2000;
 /** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
 export const MAX_LOG_LINE_BYTES = 1 << 20;
 /** Looks at the file at least so often, should a file event be lost. */

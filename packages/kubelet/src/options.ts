@@ -1,4 +1,4 @@
-import type { Logger, Registry } from '@podwright/base';
+import type { Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
@@ -104,6 +104,8 @@ export type KubeletOptions = {
   relist: { periodMs: number; eventedPeriodMs: number };
   /** The HTTP API, for who serves it (`serveKubeletApi`). */
   server: KubeletServerOptions;
+  /** Where traces of pods' syncs go, and how many of them. */
+  tracing: TracingOptions;
   logger: Logger;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
@@ -156,6 +158,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     resyncPeriodMs: 60_000,
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
     server: kubeletServerOptions(),
+    tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,
   };
 }

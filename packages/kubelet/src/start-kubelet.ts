@@ -1,7 +1,7 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
 import { join } from 'node:path';
-import { errorCode, errorMessage } from '@podwright/base';
-import { type CriClient, connectCri } from '@podwright/cri';
+import { errorCode, errorMessage, type Tracer } from '@podwright/base';
+import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
@@ -32,6 +32,7 @@ import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
+import { PodTracer } from './trace/pod-tracer.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
 import { PodDirectories } from './volumes/pod-directories.ts';
 
@@ -58,20 +59,25 @@ export async function startKubelet(
 ): Promise<Kubelet> {
   await requireOfHost(options.requirements);
   if (options.oomScoreAdj !== undefined) await applyOomScore(options.oomScoreAdj, options.logger);
-  const { cri = await connect(options, patience), ...parts } = given;
+  const resource = { 'service.name': 'kubelet', 'host.name': options.nodeName };
+  const exporter = createSpanExporter(options.tracing, { resource, logger: options.logger });
+  const tracer = new PodTracer(exporter);
+  const { cri = await connect(options, tracer.tracer, patience), ...parts } = given;
   try {
-    return await assemble(options, cri, parts);
+    return await assemble({ options, cri, tracer }, parts);
   } catch (error) {
     cri.close();
     throw error;
   }
 }
 
-async function connect(options: KubeletOptions, patience: Patience | undefined): Promise<CriClient> {
+type Connected = { options: KubeletOptions; cri: CriClient; tracer: PodTracer };
+
+async function connect(options: KubeletOptions, tracer: Tracer, patience: Patience | undefined): Promise<CriClient> {
   const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
   const requestTimeoutMs = options.runtimeRequestTimeoutMs;
   const signal = patience?.signal;
-  const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal };
+  const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal, tracer };
   try {
     return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
   } catch (error) {
@@ -85,7 +91,7 @@ async function connect(options: KubeletOptions, patience: Patience | undefined):
   }
 }
 
-async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<KubeletParts>): Promise<Kubelet> {
+async function assemble({ options, cri, tracer }: Connected, given: Partial<KubeletParts>): Promise<Kubelet> {
   const { logger } = options;
   const [version, addresses, hierarchy] = await Promise.all([
     cri.runtime.version({}),
@@ -128,6 +134,7 @@ async function assemble(options: KubeletOptions, cri: CriClient, given: Partial<
     obstacles: runtimeState,
     hostIps,
     runtimeName: version.runtimeName,
+    tracer,
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
@@ -250,6 +257,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     await housekeeping;
     await Promise.all([parts.volumes.close(), parts.claims.close()]);
     input.cgroups.close();
+    await sync.tracer.close();
     cri.close();
   };
   const update = (change: PodUpdate) => loop.handlePods(change);

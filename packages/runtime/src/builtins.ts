@@ -1,6 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, PodwrightError, type ProgramStarter, requireProgram, silentLogger, Trash } from '@podwright/base';
+import {
+  findProgram,
+  PodwrightError,
+  type ProgramStarter,
+  requireProgram,
+  silentLogger,
+  type TraceWork,
+  Trash,
+  untraced,
+} from '@podwright/base';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
@@ -9,7 +18,7 @@ import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { BridgeNetwork, type BridgeNetworkOptions } from './network/bridge/bridge-network.ts';
-import { ChosenNetwork, type NetworkDescription } from './network/choice/chosen-network.ts';
+import { ChosenNetwork, type ChosenNetworkOptions, type NetworkDescription } from './network/choice/chosen-network.ts';
 import { chooseOciRuntime } from './oci-runtime/oci-runtimes.ts';
 import type { RuntimeOptions } from './options.ts';
 import { chooseSnapshotter, snapshotterRequirement } from './plugin/choose-snapshotter.ts';
@@ -50,14 +59,19 @@ type Environment = {
   records: RuntimeRecords;
   system: System;
   start: ProgramStarter;
+  trace: TraceWork;
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
 };
 
 /** The built-in implementation of every part. This is the only file that names implementations. */
-export async function openBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<RuntimeParts> {
+export async function openBuiltins(
+  options: RuntimeOptions,
+  records: RuntimeRecords,
+  trace: TraceWork,
+): Promise<RuntimeParts> {
   const others = await loadPlugins(options);
-  const environment = environmentOf(options, records);
+  const environment = environmentOf(options, records, trace);
   const plugins = [...builtinPlugins(environment), ...others];
   const graph = await PluginGraph.start(plugins, { needed: neededPlugins(options) });
   try {
@@ -70,13 +84,13 @@ export async function openBuiltins(options: RuntimeOptions, records: RuntimeReco
 
 /** How the plugins of these options get on here, also when there could be no pods. They are closed again. */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
-  const plugins = [...builtinPlugins(environmentOf(options, records)), ...(await loadPlugins(options))];
+  const plugins = [...builtinPlugins(environmentOf(options, records, untraced)), ...(await loadPlugins(options))];
   const graph = await PluginGraph.start(plugins, { needed: [] });
   await graph.close();
   return graph.states();
 }
 
-function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Environment {
+function environmentOf(options: RuntimeOptions, records: RuntimeRecords, trace: TraceWork): Environment {
   const { root, state, logger } = options;
   const system = loadSystem();
   return {
@@ -84,6 +98,7 @@ function environmentOf(options: RuntimeOptions, records: RuntimeRecords): Enviro
     records,
     system,
     start: new ProcessStarter().start,
+    trace,
     namespaces: SandboxNamespaces.open({ system, logger, state }),
     directories: SandboxDirectories.open({ system, root, state }),
   };
@@ -150,7 +165,7 @@ function snapshotterPlugin(
   };
 }
 
-function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<'images'> {
+function imagesPlugin({ options, records, system, trace }: Environment): RuntimePlugin<'images'> {
   const { root, registryConfigDir, logger } = options;
   const unpacker = new LayerUnpacker({ system });
   return {
@@ -165,7 +180,7 @@ function imagesPlugin({ options, records, system }: Environment): RuntimePlugin<
       context.note(`unpacked into ${snapshotter.name}`);
       const pauseImages = Object.values(options.handlers ?? {}).flatMap(({ pauseImage = '' }) => pauseImage || []);
       const pinnedImages = [...(options.pinnedImages ?? []), ...pauseImages];
-      const shared = { root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch };
+      const shared = { root, database, snapshotter, unpackLayer, registryConfigDir, logger, arch, trace };
       return createImageService({ ...shared, prepareUnpacking, pinnedImages });
     },
     async close(images) {
@@ -181,9 +196,9 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
     requires: [],
     stateDirectories: [NETWORK_DIRECTORY],
     async init({ note }) {
-      const { system, start, options } = environment;
-      const own = await BridgeNetwork.open(bridgeOptions(options, system));
-      const chosen = chosenNetwork(options, own, start);
+      const { system, start, trace, options } = environment;
+      const own = await BridgeNetwork.open({ ...bridgeOptions(options, system), trace });
+      const chosen = chosenNetwork(options, { own, start, trace });
       note((await chosen.describe()).why);
       return chosen;
     },
@@ -196,7 +211,7 @@ export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDes
   const options = { ...running, logger: silentLogger };
   const own = await BridgeNetwork.look(bridgeOptions(options, loadSystem()));
   try {
-    return await chosenNetwork(options, own).describe();
+    return await chosenNetwork(options, { own }).describe();
   } finally {
     await own.close({ removeHostState: false });
   }
@@ -208,11 +223,14 @@ function bridgeOptions({ state, network, logger, failpoint }: RuntimeOptions, sy
   return { bridge, subnet, stateDir, system, sockets: new NetlinkSockets(), logger, failpoint };
 }
 
-function chosenNetwork({ root, network, logger }: RuntimeOptions, own: BridgeNetwork, start?: ProgramStarter) {
-  return new ChosenNetwork({ own, network, cacheDir: join(root, NETWORK_DIRECTORY), start, logger });
+function chosenNetwork(
+  { root, network, logger }: RuntimeOptions,
+  made: Pick<ChosenNetworkOptions, 'start' | 'trace'> & { own: BridgeNetwork },
+) {
+  return new ChosenNetwork({ ...made, network, cacheDir: join(root, NETWORK_DIRECTORY), logger });
 }
 
-function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-runtime'> {
+function ociTasksPlugin({ options, start, trace }: Environment): RuntimePlugin<'task-runtime'> {
   const { state, conmon, ociRuntime, logger } = options;
   let trash: Trash | undefined;
   return {
@@ -234,6 +252,7 @@ function ociTasksPlugin({ options, start }: Environment): RuntimePlugin<'task-ru
         handlers: ociPrograms(runtimeHandlers(options, host.ociRuntimes), host.ociRuntimes),
         cgroups: host.cgroups,
         start,
+        trace,
         throwAway: (directory) => thrown.throwAway(directory),
         logger,
       });

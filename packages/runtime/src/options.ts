@@ -1,4 +1,4 @@
-import type { CgroupDriver, Failpoint, Logger, Registry } from '@podwright/base';
+import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {
@@ -80,6 +80,8 @@ export type RuntimeOptions = {
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
   /** Whether the kernel is to expedite RCU grace periods while pods start and end; no unless given. */
   expediteRcu?: boolean;
+  /** Where spans of calls go that came with a sampled trace context; nowhere unless given. */
+  tracing?: TracingOptions;
   logger: Logger;
   /** Where calls of the CRI are counted, as `grpc_server_*`. */
   metrics?: Registry;

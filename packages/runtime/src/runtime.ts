@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
   closePassage,
@@ -10,17 +11,29 @@ import {
   PRIVATE_FILE,
   raceAbort,
   SharedWork,
+  SpanStore,
+  Tracer,
+  type TraceWork,
   Undo,
   withTimeout,
   wrapError,
 } from '@podwright/base';
-import { type CriServer, createCriServer, handleService, ImageTransfers } from '@podwright/cri';
+import {
+  type CriServer,
+  createCriServer,
+  createSpanExporter,
+  handleService,
+  ImageTransfers,
+  type SpanExporter,
+  Traces,
+} from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
+import { traces } from './cri/runtime/traces.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
 import { RcuExpediting } from './host/rcu-expediting.ts';
@@ -33,6 +46,7 @@ import { openRecords } from './runtime-records.ts';
 import { ReadySandboxes } from './sandbox/ready-sandboxes.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { CLOSE_GRACE_MS } from './time-limits.ts';
+import { TRACE_BOUNDS } from './trace-bounds.ts';
 
 /** A runtime that serves. */
 export type RuntimeHandle = {
@@ -59,7 +73,7 @@ export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
 /** As `startRuntime`, put together from other parts than the built-in ones. */
 export async function startRuntimeOf(
   options: RuntimeOptions,
-  openParts: (options: RuntimeOptions, records: RuntimeRecords) => Promise<RuntimeParts>,
+  openParts: (options: RuntimeOptions, records: RuntimeRecords, trace: TraceWork) => Promise<RuntimeParts>,
 ): Promise<RuntimeHandle> {
   const undo = new Undo();
   try {
@@ -70,21 +84,31 @@ export async function startRuntimeOf(
     undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);
     undo.add('close the records', () => void records.database.close());
-    const parts = await openParts(options, records);
+    const spans = new SpanStore(TRACE_BOUNDS);
+    const exporter = exporterOf(options);
+    undo.add('send the last spans', () => exporter.close());
+    const tracer = new Tracer((span) => {
+      spans.add(span);
+      exporter.add(span);
+    });
+    const parts = await openParts(options, records, tracer.span);
     undo.add('close the parts', () => parts.close());
     closePassage(options.state); // which trials of OCI runtimes have opened
-    const services = compose(options, { records, parts });
+    const services = compose(options, { records, parts, trace: tracer.span });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
-    const server = await serve(options, { parts, streaming, rcu, ...services });
+    const server = await serve(options, { parts, streaming, rcu, tracer, spans, ...services });
     services.ready.begin({ hadPods: records.sandboxes.list().some(({ config }) => config.network === 'pod') });
-    return handleOf({ server, streaming, records, parts, rcu, ...services, unlock });
+    return handleOf({ server, streaming, records, parts, rcu, exporter, ...services, unlock });
   } catch (error) {
     await undo.run();
     throw error;
   }
 }
+
+/** Who knows of the traces that calls are part of. */
+type Tracing = { tracer: Tracer; spans: SpanStore };
 
 /** The services that make pods out of parts. */
 type Services = {
@@ -98,13 +122,13 @@ type Services = {
 
 function compose(
   options: RuntimeOptions,
-  { records, parts }: { records: RuntimeRecords; parts: RuntimeParts },
+  { records, parts, trace }: { records: RuntimeRecords; parts: RuntimeParts; trace: TraceWork },
 ): Services {
   const clock = new RecordClock();
   const work = new SharedWork();
   const events = new LifecycleEvents({ ...records, clock });
   const failpoint = options.failpoint ?? noFailpoint;
-  const shared = { ...parts, events, work, clock, failpoint, logger: options.logger };
+  const shared = { ...parts, events, work, clock, failpoint, trace, logger: options.logger };
   const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
   const ready = new ReadySandboxes({
     ...{ ...parts, logger: options.logger, metrics: options.metrics },
@@ -151,9 +175,9 @@ async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<Str
 
 async function serve(
   { socket, tcp, logger, metrics }: RuntimeOptions,
-  running: Services & { parts: RuntimeParts; streaming: StreamingServer; rcu: RcuExpediting },
+  running: Services & { parts: RuntimeParts; streaming: StreamingServer; rcu: RcuExpediting } & Tracing,
 ): Promise<CriServer> {
-  const { parts, streaming, rcu, ...services } = running;
+  const { parts, streaming, rcu, tracer, spans, ...services } = running;
   const urls = new StreamUrls({ ...parts, ...services, server: streaming });
   const all = { ...parts, ...services, streaming: urls, logger };
   return await createCriServer({
@@ -163,9 +187,10 @@ async function serve(
       runtime: expedited(runtimeServiceHandlers(all), (work) => rcu.during(work)),
       image: imageServiceHandlers(all),
     },
-    extraServices: [handleService(ImageTransfers, imageTransfers(all))],
+    extraServices: [handleService(ImageTransfers, imageTransfers(all)), handleService(Traces, traces(spans))],
     logger,
     metrics,
+    tracer,
   });
 }
 
@@ -176,10 +201,11 @@ function handleOf(
     records: RuntimeRecords;
     parts: RuntimeParts;
     rcu: RcuExpediting;
+    exporter: SpanExporter;
     unlock: () => void;
   },
 ): RuntimeHandle {
-  const { server, streaming, records, parts, rcu, containers, ready, work, unlock } = running;
+  const { server, streaming, records, parts, rcu, exporter, containers, ready, work, unlock } = running;
   const close = async (removeHostState: boolean) => {
     if (removeHostState) await settle(work);
     if (removeHostState && records.sandboxes.list().length > 0) {
@@ -198,6 +224,7 @@ function handleOf(
     containers.close();
     if (removeHostState) await parts.removeHostState();
     await parts.close();
+    await exporter.close();
     records.database.close();
     rcu.close();
     unlock();
@@ -217,6 +244,11 @@ async function settle(work: SharedWork): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
+  const resource = { 'service.name': 'podwright-runtime', 'host.name': hostname() };
+  return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
 }
 
 /** One runtime a root directory: two would undo each other's pods. The kernel drops the lock with the process. */

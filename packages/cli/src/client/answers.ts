@@ -107,7 +107,14 @@ export const decodeNode = decoder<NodeInfo>(
   }),
 );
 export const decodeRestart = decoder<RestartAnswer>(object({ containers: array(string()) }));
-export const decodeSpans = decoder<TraceSpan[]>(array(object({ name: string(), startMs: number(), endMs: number() })));
+const span = object({
+  name: string(),
+  startMs: number(),
+  endMs: number(),
+  id: string().optional(),
+  parentId: string().optional(),
+});
+export const decodeSpans = decoder<TraceSpan[]>(array(span));
 
 /** `schema` checks a part of T's fields: nothing but a node of another version has the others wrong. */
 function decoder<T>(schema: Shape): Decoder<T> {

@@ -8,7 +8,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type TraceOptions = { namespace: string; output: OutputFormat };
 
-/** `podwright trace POD`: when each step of the pod's start began and how long it took, as bars. */
+/** `podwright trace POD`: when each step of the pod's start, and what the runtime did for it, began and how long it took, as bars. */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const pod = await client.pod(options.namespace, podName(name));
@@ -16,23 +16,37 @@ export async function trace({ config }: CommandContext, name: string, options: T
   await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
-/** One line a span: name, start, duration, and a bar at its place in time. */
+/** One line a step, those that are part of it below it: name, start, duration, and a bar at its place in time. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
-  const ordered = spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs);
-  const beginMs = ordered[0]!.startMs;
-  const totalMs = Math.max(1, ...ordered.map(({ endMs }) => endMs - beginMs));
-  const nameWidth = Math.min(44, Math.max(...ordered.map(({ name }) => name.length)));
+  const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
+  const beginMs = Math.min(...rows.map(({ span }) => span.startMs));
+  const totalMs = Math.max(1, ...rows.map(({ span }) => span.endMs - beginMs));
+  const nameWidth = Math.min(48, Math.max(...rows.map(({ name }) => name.length)));
   const barWidth = Math.max(10, width - nameWidth - 22);
-  return ordered
-    .map((span) => {
+  return rows
+    .map(({ name, span }) => {
       const from = Math.floor(((span.startMs - beginMs) / totalMs) * barWidth);
       const length = Math.max(1, Math.round(((span.endMs - span.startMs) / totalMs) * barWidth));
       const bar =
         ' '.repeat(Math.min(from, barWidth - 1)) +
         '█'.repeat(Math.min(length, barWidth - Math.min(from, barWidth - 1)));
       const at = `+${formatDuration(span.startMs - beginMs)}`.padStart(9);
-      return `${span.name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${formatDuration(span.endMs - span.startMs).padStart(8)}  ${bar}`;
+      return `${name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${formatDuration(span.endMs - span.startMs).padStart(8)}  ${bar}`;
     })
     .join('\n');
+}
+
+type Row = { span: TraceSpan; name: string };
+
+/** Each span followed by those that are part of it, indented; what is part of none that is here stands at the left. */
+function nested(ordered: TraceSpan[]): Row[] {
+  const ids = new Set(ordered.map(({ id }) => id));
+  const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));
+  const rowsOf = (parentId: string | undefined, depth: number): Row[] =>
+    (parts.get(parentId) ?? []).flatMap((span) => [
+      { span, name: '  '.repeat(depth) + span.name },
+      ...(span.id === undefined ? [] : rowsOf(span.id, depth + 1)),
+    ]);
+  return rowsOf(undefined, 0);
 }

@@ -145,6 +145,8 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
   'userNamespaces.idsPerPod': (_, configuration) => ({
     userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
   }),
+  'tracing.endpoint': (_, configuration) => ({ tracing: tracingOf(configuration) }),
+  'tracing.samplingRatePerMillion': (_, configuration) => ({ tracing: tracingOf(configuration) }),
 };
 
 /** Options with these fields laid over them, in the order of the table. */
@@ -157,6 +159,13 @@ export function configuredOptions(
   for (const [field, set] of Object.entries(SETTERS))
     if (isWanted(field)) Object.assign(laid, set(laid, configuration));
   return { ...laid, server: configuredServer(options.server, configuration, isWanted) };
+}
+
+/** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */
+function tracingOf(configuration: KubeletConfiguration): KubeletOptions['tracing'] {
+  const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
+  const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';
+  return { endpoint: samplingRatePerMillion === 0 ? '' : endpoint, samplingRatePerMillion };
 }
 
 function verificationOf(configuration: KubeletConfiguration): KubeletOptions['images']['verification'] {

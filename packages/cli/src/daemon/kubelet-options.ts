@@ -11,6 +11,7 @@ import {
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockerConfigsOf } from './configured-options.ts';
+import { tracingOptions } from './tracing-options.ts';
 
 /** Where a kubelet's runtime is, and what holds where the configuration says nothing. */
 export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
@@ -71,6 +72,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     clusterDns: kubelet.cluster_dns,
     clusterDomain: kubelet.cluster_domain,
     maxPods: kubelet.max_pods,
+    tracing: tracingOptions(config),
     seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
     podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
     systemReserved: {

@@ -167,6 +167,18 @@ const CHANGES: Change[] = [
   ['kubeReserved: {memory: 1Ki}', '--kube-reserved=memory=1Ki', (of) => of.systemReserved.memoryBytes, 1024],
   ['enforceNodeAllocatable: [none]', '--enforce-node-allocatable=none', (of) => of.enforceNodeAllocatable, false],
   ['podPidsLimit: 3', '--pod-max-pids=3', (of) => of.podPidsLimit, 3],
+  [
+    'tracing: {samplingRatePerMillion: 3}',
+    '',
+    (of) => of.tracing,
+    { endpoint: 'localhost:4317', samplingRatePerMillion: 3 },
+  ],
+  [
+    'tracing: {endpoint: "h:1", samplingRatePerMillion: 1000000}',
+    '',
+    (of) => of.tracing,
+    { endpoint: 'h:1', samplingRatePerMillion: 1_000_000 },
+  ],
   ['enableServer: false', '--enable-server=false', (of) => of.server.port, 0],
   ['tlsMinVersion: VersionTLS13', '--tls-min-version=VersionTLS13', (of) => of.server.tls.minVersion, 'VersionTLS13'],
   [

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
 import type { HandlerOptions, RuntimeOptions } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
+import { tracingOptions } from './tracing-options.ts';
 
 type Settings = NodeConfig['runtime'];
 
@@ -33,6 +34,7 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     streaming: streamingOptions(runtime),
     tcp: runtime.tcp && tcpOptions(runtime.tcp),
     expediteRcu: runtime.expedite_rcu,
+    tracing: tracingOptions(config),
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };
 }

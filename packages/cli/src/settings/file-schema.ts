@@ -1,3 +1,4 @@
+import { parseCollectorEndpoint } from '@podwright/cri';
 import * as z from 'zod';
 import { parseListenAddress } from './listen-address.ts';
 import { DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
@@ -11,6 +12,14 @@ const headerValue = z.string().regex(/^[\t -~\u00a0-\u00ff]*$/, 'has characters 
 const hasNoCredentials = (url: string) => {
   const { username, password } = new URL(url);
   return username === '' && password === '';
+};
+
+const isCollector = (endpoint: string) => {
+  try {
+    return parseCollectorEndpoint(endpoint) !== undefined;
+  } catch {
+    return false;
+  }
 };
 
 const port = z.int().min(0).max(65_535);
@@ -37,6 +46,12 @@ export const FileSchema = z.strictObject({
   cgroup_parent: z.string().startsWith('/', 'must begin with "/"').default('/podwright'),
   metrics_address: z.string().transform(parseListenAddress).optional(),
   log_level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  tracing: z
+    .strictObject({
+      endpoint: z.string().refine(isCollector, 'must be http://HOST:PORT, HOST:PORT or unix:///PATH').optional(),
+      sampling_rate_per_million: z.int().min(0).max(1_000_000).default(1_000_000),
+    })
+    .prefault({}),
   network: z
     .strictObject({
       bridge: z.string().min(1).max(15).default('podwright0'),

@@ -3,9 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Server, ServerCredentials, status } from '@grpc/grpc-js';
-import { errorCode, isUnimplemented, PodwrightError, silentLogger, waitFor } from '@podwright/base';
-import { ImageService, RuntimeService } from '../messages.ts';
+import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import {
+  errorCode,
+  isUnimplemented,
+  newTrace,
+  PodwrightError,
+  type Span,
+  silentLogger,
+  Tracer,
+  waitFor,
+} from '@podwright/base';
+import { create, ImageService, RuntimeService, VersionRequestSchema } from '../messages.ts';
 import { type CriServerOptions, createCriServer } from '../server/create-server.ts';
 import { grpcServiceDefinition } from '../service-definition.ts';
 import { type ConnectOptions, connectCri } from './connect.ts';
@@ -52,6 +61,54 @@ async function foreignRuntime(t: TestContext, socket: string, packageName: strin
   t.after(() => server.forceShutdown());
   return asked;
 }
+
+test('a call within a trace takes it to the server, whose work is a span of it', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const spans: Span[] = [];
+  const serverTracer = new Tracer((span) => spans.push(span));
+  const status = () => serverTracer.span('inner', async () => ({}));
+  await serve(t, {
+    socket,
+    tracer: serverTracer,
+    handlers: { runtime: { version: async () => ({}), status }, image: {} },
+  });
+  const tracer = new Tracer(() => undefined);
+  const { runtime } = await client(t, { runtimeEndpoint: socket, tracer, apiVersion: 'v1' });
+  await runtime.status({});
+  assert.equal(spans.length, 0);
+  for (const sampled of [true, false]) {
+    const trace = newTrace(sampled);
+    await tracer.within(trace, () => runtime.status({}));
+    const [inner, call] = spans.splice(0);
+    assert.deepEqual([call?.name, call?.traceId, call?.parentId], ['Status', trace.traceId, trace.spanId]);
+    assert.deepEqual([inner?.name, inner?.traceId, inner?.parentId], ['inner', trace.traceId, call?.spanId]);
+    assert.deepEqual([call?.sampled, call?.isServer], [sampled, true]);
+    assert.equal(call?.attributes?.['rpc.service'], 'runtime.v1.RuntimeService');
+  }
+});
+
+test('a trace context that makes no sense is ignored', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  const spans: Span[] = [];
+  await serve(t, { socket, tracer: new Tracer((span) => spans.push(span)) });
+  const grpc = new Client(`unix:${socket}`, credentials.createInsecure());
+  t.after(() => grpc.close());
+  const { version } = grpcServiceDefinition(RuntimeService);
+  const call = (header: string) =>
+    new Promise<void>((resolve, reject) => {
+      const metadata = new Metadata();
+      metadata.set('traceparent', header);
+      const { path, requestSerialize, responseDeserialize } = version!;
+      const message = create(VersionRequestSchema);
+      grpc.makeUnaryRequest(path, requestSerialize, responseDeserialize, message, metadata, (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+  for (const header of ['', 'x', 'x'.repeat(6000), `00-${'0'.repeat(32)}-${'1'.repeat(16)}-01`]) await call(header);
+  assert.equal(spans.length, 0);
+  await call(`00-${'1'.repeat(32)}-${'1'.repeat(16)}-01`);
+  assert.equal(spans.length, 1);
+});
 
 test('v1 is taken where there is v1', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');

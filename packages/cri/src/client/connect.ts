@@ -1,8 +1,9 @@
 import { credentials as grpcCredentials } from '@grpc/grpc-js';
-import type { Logger, Registry } from '@podwright/base';
+import type { Logger, Registry, Tracer } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { ImageTransfers } from '../gen/podwright/v1/images_pb.js';
+import { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { Connection } from './connection.ts';
@@ -24,6 +25,8 @@ export type ConnectOptions = {
   logger: Logger;
   /** Where calls are counted, as `kubelet_runtime_operations_*`. */
   metrics?: Registry;
+  /** Knows the trace that a call is part of, which the runtime is told (`traceparent`). */
+  tracer?: Tracer;
   /** Deadline of ordinary calls, the kubelet's `runtimeRequestTimeout`; 2 min if left out. */
   requestTimeoutMs?: number;
   /** How long to wait for a runtime that is not up yet, `Infinity` until the signal aborts; 10 s if left out. */
@@ -40,6 +43,8 @@ export type CriClient = {
   readonly image: ServiceClient<typeof ImageService>;
   /** Podwright's own service beside the ImageService; a foreign runtime answers `unimplemented`. */
   readonly transfers: ServiceClient<typeof ImageTransfers>;
+  /** What the runtime did for traced calls; a foreign runtime answers `unimplemented`. */
+  readonly traces: ServiceClient<typeof Traces>;
   /** The version of the RuntimeService in use. */
   readonly apiVersion: CriApiVersion;
   /** Ends the connections; running calls fail as cancelled. */
@@ -58,7 +63,8 @@ export async function connectCri(options: ConnectOptions): Promise<CriClient> {
   const connect = async (endpointText: string, service: 'runtime' | 'image') => {
     const endpoint = parseEndpoint(endpointText);
     const credentials = endpoint.kind === 'tcp' ? credentialsOf(options.tls) : grpcCredentials.createInsecure();
-    const connection = new Connection(endpoint, credentials, { observer, requestTimeoutMs: options.requestTimeoutMs });
+    const { requestTimeoutMs, tracer } = options;
+    const connection = new Connection(endpoint, credentials, { observer, requestTimeoutMs, tracer });
     open.push(connection);
     const apiVersion = await negotiateVersion({
       connection,
@@ -79,6 +85,7 @@ export async function connectCri(options: ConnectOptions): Promise<CriClient> {
       runtime: createServiceClient(RuntimeService, runtime.connection, { packageName: packageOf(runtime.apiVersion) }),
       image: createServiceClient(ImageService, image.connection, { packageName: packageOf(image.apiVersion) }),
       transfers: createServiceClient(ImageTransfers, image.connection),
+      traces: createServiceClient(Traces, runtime.connection),
       apiVersion: runtime.apiVersion,
       close: () => closeAll(open),
     };

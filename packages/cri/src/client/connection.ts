@@ -7,7 +7,7 @@ import {
   type MethodDefinition,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { errorCodeOfStatus, PodwrightError } from '@podwright/base';
+import { errorCodeOfStatus, formatTraceparent, PodwrightError, TRACEPARENT, type Tracer } from '@podwright/base';
 import { type CriEndpoint, grpcTarget } from '../endpoint.ts';
 import { MAX_MESSAGE_BYTES, RECONNECT_MS } from '../limits.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
@@ -37,14 +37,16 @@ export class Connection {
   readonly #client: Client;
   readonly #observer: CallObserver;
   readonly #requestTimeoutMs: number | undefined;
+  readonly #tracer: Tracer | undefined;
 
   constructor(
     endpoint: CriEndpoint,
     credentials: ChannelCredentials,
-    { observer, requestTimeoutMs }: { observer: CallObserver; requestTimeoutMs?: number },
+    { observer, requestTimeoutMs, tracer }: { observer: CallObserver; requestTimeoutMs?: number; tracer?: Tracer },
   ) {
     this.#observer = observer;
     this.#requestTimeoutMs = requestTimeoutMs;
+    this.#tracer = tracer;
     this.#client = new Client(grpcTarget(endpoint), credentials, {
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -86,10 +88,18 @@ export class Connection {
       method.requestSerialize,
       method.responseDeserialize,
       call.request as Message,
-      new Metadata(),
+      this.#metadata(),
       { deadline: this.#deadlineOf(call) },
     );
     return iterateStream(stream, { signal, done });
+  }
+
+  /** Tells the server which trace the call is part of, if it is of one. */
+  #metadata(): Metadata {
+    const metadata = new Metadata();
+    const context = this.#tracer?.current();
+    if (context !== undefined) metadata.set(TRACEPARENT, formatTraceparent(context));
+    return metadata;
   }
 
   #deadlineOf({ name, request, options }: Call): number {
@@ -108,7 +118,7 @@ export class Connection {
       method.requestSerialize,
       method.responseDeserialize,
       call.request as Message,
-      new Metadata(),
+      this.#metadata(),
       { deadline: this.#deadlineOf(call) },
       (error, response) => {
         signal?.removeEventListener('abort', onAbort);

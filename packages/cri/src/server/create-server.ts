@@ -1,6 +1,6 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
-import { type Logger, PodwrightError, type Registry } from '@podwright/base';
+import { type Logger, PodwrightError, type Registry, type Tracer } from '@podwright/base';
 import { packageOf, servedIn } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { DEFAULT_CLOSE_GRACE_MS, MAX_CONNECTION_IDLE_MS, MAX_MESSAGE_BYTES } from '../limits.ts';
@@ -10,9 +10,9 @@ import { type HandledService, handleService, type ImageHandlers, type RuntimeHan
 import { createHealthService } from './health.ts';
 import { Listeners, type TcpOptions } from './listeners.ts';
 import { clampLongDeadlines } from './long-deadlines.ts';
-import { createServerObserver, type ServerObserver } from './observer.ts';
+import { createServerObserver } from './observer.ts';
 import { addReflection } from './reflection.ts';
-import { serveStream, serveUnary } from './serve-method.ts';
+import { type ServedMethod, serveStream, serveUnary } from './serve-method.ts';
 import type { ServedService } from './served-files.ts';
 
 /** Options of `createCriServer`. */
@@ -29,6 +29,8 @@ export type CriServerOptions = {
   logger: Logger;
   /** Where calls are counted, as `grpc_server_*`. */
   metrics?: Registry;
+  /** Records calls that come with a trace context (`traceparent`). */
+  tracer?: Tracer;
 };
 
 /** A server that listens. */
@@ -61,7 +63,8 @@ export async function createCriServer(options: CriServerOptions): Promise<CriSer
     'grpc.enable_channelz': 0,
   });
   const calls = new ActiveCalls();
-  const environment = { calls, observer: createServerObserver(options.logger, options.metrics) };
+  const { logger, metrics, tracer } = options;
+  const environment = { calls, observer: createServerObserver(logger, metrics), tracer };
   const served = servicesOf(options).map((service) => addService(server, service, environment));
   const health = createHealthService(served.map(({ fullName }) => fullName));
   addReflection(server, [...served, addService(server, asDeclared(health.service), environment)]);
@@ -116,7 +119,7 @@ function asDeclared(handled: HandledService): Versioned {
 function addService(
   server: Server,
   { service, handlers, options }: Versioned,
-  environment: { calls: ActiveCalls; observer: ServerObserver },
+  environment: Pick<ServedMethod, 'calls' | 'observer' | 'tracer'>,
 ): ServedService {
   const fullName = `${options.packageName}.${service.name}`;
   const definition: ServiceDefinition = {};
@@ -124,7 +127,7 @@ function addService(
   for (const [name, method] of Object.entries(grpcServiceDefinition(service, options))) {
     const descriptor = service.method[name]!;
     const handler = handlers[name]?.bind(handlers) as Parameters<typeof serveUnary>[0]['handler'];
-    const served = { service: fullName, method: descriptor, handler, ...environment };
+    const served: ServedMethod = { service: fullName, method: descriptor, handler, ...environment };
     Object.assign(definition, { [name]: { ...method, requestDeserialize: asIs, responseSerialize: asIs } });
     implementation[name] = method.responseStream ? serveStream(served) : serveUnary(served);
   }

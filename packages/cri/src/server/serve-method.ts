@@ -1,7 +1,17 @@
 import { once } from 'node:events';
 import { create, type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { Metadata, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
-import { errorCode, errorMessage, PodwrightError, raceAbort, statusNumber, wrapError } from '@podwright/base';
+import {
+  errorCode,
+  errorMessage,
+  PodwrightError,
+  parseTraceparent,
+  raceAbort,
+  statusNumber,
+  TRACEPARENT,
+  type Tracer,
+  wrapError,
+} from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import type { ActiveCalls } from './active-calls.ts';
 import type { CallContext } from './handlers.ts';
@@ -17,6 +27,8 @@ export type ServedMethod = {
   handler: ((request: Message, context: CallContext) => unknown) | undefined;
   calls: ActiveCalls;
   observer: ServerObserver;
+  /** Calls that come with a trace context are spans of its. */
+  tracer: Tracer | undefined;
 };
 
 /** A call as grpc-js gives it, its request not yet decoded. */
@@ -26,7 +38,8 @@ type RawCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Bu
 export function serveUnary(served: ServedMethod) {
   return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
     void answer(served, call, async (request, context) => {
-      const response = (await raceAbort(handlerOf(served)(request, context) as Promise<object>, context.signal)) ?? {};
+      const handle = () => handlerOf(served)(request, context) as Promise<object>;
+      const response = (await raceAbort(traced(served, call, handle), context.signal)) ?? {};
       const bytes = encode(served.method.output, response);
       return () => callback(null, bytes);
     }).then(
@@ -72,6 +85,19 @@ async function answer<T>(
   } finally {
     active.end();
   }
+}
+
+/** Handles a call as a span of the trace that its client is in; of none in nearly no time. */
+function traced<T>(
+  { service, method, tracer }: ServedMethod,
+  { metadata }: RawCall,
+  handle: () => Promise<T>,
+): Promise<T> {
+  const [header] = tracer === undefined ? [] : metadata.get(TRACEPARENT);
+  const parent = parseTraceparent(header?.toString());
+  if (tracer === undefined || parent === undefined) return handle();
+  const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method.name };
+  return tracer.record({ parent, name: method.name, attributes, isServer: true }, handle);
 }
 
 function handlerOf({ service, method, handler }: ServedMethod): NonNullable<ServedMethod['handler']> {

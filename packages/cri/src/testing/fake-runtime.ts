@@ -1,7 +1,7 @@
 import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { sleep } from '@podwright/base';
 import type { CriClient } from '../client/connect.ts';
-import { ContainerEventType, ImageService, ImageTransfers, RuntimeService } from '../messages.ts';
+import { ContainerEventType, ImageService, ImageTransfers, RuntimeService, Traces } from '../messages.ts';
 import type { CallContext, ImageHandlers, RuntimeHandlers } from '../server/handlers.ts';
 import { unimplemented } from '../server/serve-method.ts';
 import type { TypedService } from '../service-definition.ts';
@@ -68,6 +68,7 @@ export class FakeRuntime {
       runtime: directClient(RuntimeService, this.handlers.runtime, deliver) as CriClient['runtime'],
       image: directClient(ImageService, this.handlers.image, deliver) as CriClient['image'],
       transfers: directClient(ImageTransfers, {}, deliver) as CriClient['transfers'],
+      traces: directClient(Traces, {}, deliver) as CriClient['traces'],
       apiVersion: 'v1',
       close: () => undefined,
     };

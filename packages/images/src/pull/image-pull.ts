@@ -1,4 +1,4 @@
-import { type Broadcast, type Logger, PodwrightError } from '@podwright/base';
+import { type Broadcast, type Logger, PodwrightError, type TraceWork } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { sha256Digest } from '../content/digest.ts';
 import { Authorizer } from '../registry/authorizer.ts';
@@ -27,6 +27,7 @@ export type ImagePullerOptions = {
   registryConfigDir: string;
   retryPolicy: RetryPolicy;
   progress: Broadcast<TransferProgress>;
+  trace: TraceWork;
   logger: Logger;
 };
 
@@ -73,10 +74,10 @@ export class ImagePuller {
     reference: Reference,
     { auth, tracker, signal }: { auth: RegistryAuth; tracker: TransferTracker; signal: AbortSignal },
   ): Promise<InstalledImage> {
-    const { installer, records, leases, failedPulls } = this.#options;
+    const { installer, records, leases, failedPulls, trace } = this.#options;
     const name = formatReference(reference);
     const client = await this.#connect(reference, auth, signal);
-    const resolved = await client.resolve();
+    const resolved = await trace('resolve', () => client.resolve());
     const target = resolved.descriptor;
     const lease = leases.open();
     try {

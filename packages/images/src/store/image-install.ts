@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { Limiter, PodwrightError } from '@podwright/base';
+import { Limiter, PodwrightError, type TraceWork } from '@podwright/base';
 import type { ArrivingBlob } from '../content/arriving-blob.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ExpectedBlob } from '../content/content-writer.ts';
@@ -38,6 +38,7 @@ export type ImageInstallerOptions = {
   parallelDownloads: number;
   /** Called before an image's config is fetched that was not there: its layers are likely to be new, too. */
   prepareUnpacking: () => void;
+  trace: TraceWork;
 };
 
 /** One image to bring in. `what` begins error messages. */
@@ -190,11 +191,15 @@ export class ImageInstaller {
   async #fetchLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
     const failure = new AbortController();
     const either = AbortSignal.any([signal, failure.signal]);
-    const limiter = new Limiter(this.#options.parallelDownloads);
+    const { parallelDownloads, trace } = this.#options;
+    const limiter = new Limiter(parallelDownloads);
     const arrivals = steps.map(({ descriptor }): LayerArrival => {
       const { promise: begun, resolve: onArriving } = Promise.withResolvers<ArrivingBlob | undefined>();
       const onProgress = (bytes: number) => tracker.setBlobBytes(descriptor.digest, bytes);
-      const fetch = () => source.fetchBlob(descriptor, { signal: either, onProgress, onArriving });
+      const fetch = () =>
+        trace(`download ${shown(descriptor)}`, () =>
+          source.fetchBlob(descriptor, { signal: either, onProgress, onArriving }),
+        );
       const whole = limiter.run(fetch, either);
       const end = () => onArriving(undefined);
       whole.then(end, end);
@@ -205,7 +210,8 @@ export class ImageInstaller {
     all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
     try {
       for (const [index, step] of steps.entries()) {
-        await this.#options.layers.bring(step, arrivals[index]!, either);
+        const bring = () => this.#options.layers.bring(step, arrivals[index]!, either);
+        await trace(`unpack ${shown(step.descriptor)}`, bring);
         tracker.finishLayer();
       }
       await all;
@@ -215,6 +221,11 @@ export class ImageInstaller {
       throw failure.signal.reason;
     }
   }
+}
+
+/** A layer in names of spans: as much of its digest as tells it from others, and its bytes. */
+function shown({ digest, size }: Descriptor): string {
+  return `layer ${digest.slice('sha256:'.length).slice(0, 12)} (${size} bytes)`;
 }
 
 /** Notes a document that is to be fetched; `resource_exhausted` when a search has come by too many. */

@@ -38,10 +38,11 @@ import { SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import { PodTracer } from '../trace/pod-tracer.ts';
+import type { PodTracer } from '../trace/pod-tracer.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 import { PodChanges } from './pod-changes.ts';
+import { tracedSteps } from './traced-steps.ts';
 
 export type PodSyncInput = {
   options: KubeletOptions;
@@ -60,6 +61,7 @@ export type PodSyncInput = {
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
+  tracer: PodTracer;
 };
 
 export type PodSync = {
@@ -82,12 +84,12 @@ export type PodSync = {
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
 export function createPodSync(input: PodSyncInput): PodSync {
-  const { options, parts, cgroups, statuses, events } = input;
+  const { options, parts, cgroups, statuses, events, tracer } = input;
   const { logger } = options;
   const cache = new PodStatusCache();
   const manager = new PodManager();
   const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
-  const tracer = new PodTracer((uid, span) => metrics?.step(uid, span));
+  tracer.observe((uid, span) => metrics?.step(uid, span));
   const networks = new SandboxNetworks(input.cri);
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
@@ -136,7 +138,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     refusal: (podUid) => admission.refusalOf(podUid),
   });
   const workers = new PodWorkers({
-    steps: metrics?.timed(syncer) ?? syncer,
+    steps: tracedSteps(metrics?.timed(syncer) ?? syncer, tracer),
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,

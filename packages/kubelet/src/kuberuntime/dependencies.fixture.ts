@@ -38,7 +38,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     networks: new SandboxNetworks(cri),
     images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [], access }),
     hooks: { run: async () => undefined },
-    tracer: new PodTracer(),
+    tracer: new PodTracer({ add: () => undefined, samples: () => false, close: async () => undefined }),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
     actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),

@@ -199,7 +199,7 @@ export class LocalNode implements NodeBackend {
     return { containers: this.#parts.kubelet.restartContainers(pod, container) };
   }
 
-  traces(podUid: string): TraceSpan[] {
+  traces(podUid: string): Promise<TraceSpan[]> {
     return this.#parts.kubelet.traces(podUid);
   }
 

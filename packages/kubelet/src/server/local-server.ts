@@ -69,7 +69,7 @@ export class LocalServer {
       this.#on('GET', '/healthz', async ({ response }) => void response.end('ok'));
     this.#on('GET', '/podwright/v1/node', async ({ response }) => sendJson(response, await backend.info()));
     this.#on('GET', '/podwright/v1/traces/:uid', async ({ response, params }) =>
-      sendJson(response, backend.traces(params.uid!)),
+      sendJson(response, await backend.traces(params.uid!)),
     );
     this.#on('GET', '/podwright/v1/transfers', async (call) => sendTransfers(backend, call));
     this.#on('POST', '/podwright/v1/apply', async ({ request, response, query }) =>

@@ -73,7 +73,7 @@ export interface NodeBackend {
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   /** Restarts containers of a pod in place; they are not waited for. */
   restart(pod: { namespace: string; name: string }, container: string | undefined): RestartAnswer;
-  traces(podUid: string): TraceSpan[];
+  traces(podUid: string): Promise<TraceSpan[]>;
   /** What the containers of all pods use, and what everything on the host does. */
   usage(signal: AbortSignal): Promise<UsageReport>;
   hostUsage(signal: AbortSignal): Promise<ContainerUse>;

@@ -96,7 +96,7 @@ export class FaultyRuntime {
 
   /** The connection of one kubelet. */
   connect(life: KubeletLife): CriClient {
-    const { runtime, image, transfers } = this.fake.client;
+    const { runtime, image, transfers, traces } = this.fake.client;
     return {
       runtime: {
         ...this.#calls(life, runtime),
@@ -104,6 +104,7 @@ export class FaultyRuntime {
       } as unknown as CriClient['runtime'],
       image: this.#calls(life, image) as CriClient['image'],
       transfers,
+      traces,
       apiVersion: 'v1',
       close: () => undefined,
     };

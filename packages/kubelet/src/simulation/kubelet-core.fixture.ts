@@ -9,12 +9,14 @@ import type { PlacedObject } from '../config/manifest.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { collectContainers } from '../gc/container-gc.ts';
 import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
+import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { ORPHAN_PERIOD_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 import { kubeletOptions } from '../options.ts';
 import { forgetOrphans } from '../pod/forget-orphans.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { StatusRecord } from '../status/status-records.ts';
+import { PodTracer } from '../trace/pod-tracer.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 
@@ -74,6 +76,8 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
     resources: { cpu: 64_000n, memory: 1n << 36n },
     host: fakeNode().host,
     strictGroups: true,
+    features: new RuntimeFeatures(cri),
+    tracer: new PodTracer({ add: () => undefined, samples: () => false, close: async () => undefined }),
     obstacles: { runtimeErrors: () => [], networkError: () => undefined },
     hostIps: () => ['192.0.2.1'],
     runtimeName: 'fake',

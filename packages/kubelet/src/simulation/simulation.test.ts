@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { type History, randomHistory } from './history.fixture.ts';
 import { type RunHistory, shrink, simulate } from './run-history.fixture.ts';
 
-const { TEST_SEED, TEST_HISTORIES = '3000' } = process.env;
+const { TEST_SEED, TEST_HISTORIES = '1000' } = process.env;
 const SEEDS =
   TEST_SEED === undefined
     ? Array.from({ length: Number(TEST_HISTORIES) }, (_, index) => index + 1)

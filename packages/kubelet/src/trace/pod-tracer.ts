@@ -1,40 +1,83 @@
+import { newTrace, type Span, Tracer } from '@podwright/base';
+import type { SpanExporter } from '@podwright/cri';
 import { MAX_SPAN_DETAIL_LENGTH, MAX_SPANS_PER_POD, MAX_TRACED_PODS } from '../limits.ts';
+
 /** A step of a pod's way, times in Unix milliseconds with fractions. */
-export type TraceSpan = { name: string; startMs: number; endMs: number; detail?: string };
+export type TraceSpan = {
+  name: string;
+  startMs: number;
+  endMs: number;
+  detail?: string;
+  /** Which trace it is of, and which span; what took no time is of none. */
+  traceId?: string;
+  id?: string;
+  /** The step that it is part of, if that is told of too. */
+  parentId?: string;
+};
 
-/** Remembers when each step of a pod began and ended, for `podwright trace`. `observe` hears of each step that has ended. */
+/** The UID of the pod that a span is about, by OpenTelemetry's name. */
+const POD_UID = 'k8s.pod.uid';
+
+/**
+ * Remembers when each step of a pod began and ended, for `podwright trace`. Each sync of a pod is a trace, which the runtime is told of
+ * in the calls that are made meanwhile.
+ */
 export class PodTracer {
+  /** Knows the trace that a call to the runtime is part of. */
+  readonly tracer = new Tracer((span) => this.#ended(span));
+  /** Knows the sync that a step is part of. Calls that belong to no step, as those of a probe that begins meanwhile, are in no trace. */
+  readonly #syncs = new Tracer(() => undefined);
   readonly #pods = new Map<string, TraceSpan[]>();
-  readonly #observe: (podUid: string, span: TraceSpan) => void;
+  readonly #exporter: SpanExporter;
+  #observe: (podUid: string, span: TraceSpan) => void = () => undefined;
 
-  constructor(observe: (podUid: string, span: TraceSpan) => void = () => undefined) {
+  constructor(exporter: SpanExporter) {
+    this.#exporter = exporter;
+  }
+
+  /** Hears of each step that has ended, from now on. */
+  observe(observe: (podUid: string, span: TraceSpan) => void): void {
     this.#observe = observe;
   }
 
-  /** Runs `work` as a step of the pod. A step that fails says so. */
-  async span<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
-    const startMs = performance.timeOrigin + performance.now();
-    let detail: string | undefined;
+  /** Runs a pod's sync, whose steps are of one trace. A sync without steps is not told of. */
+  async sync<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
+    const root = newTrace(this.#exporter.samples());
+    const startMs = nowMs();
     try {
-      return await work();
-    } catch (error) {
-      detail = `failed: ${error instanceof Error ? error.message : String(error)}`.slice(0, MAX_SPAN_DETAIL_LENGTH);
-      throw error;
+      return await this.#syncs.within(root, work);
     } finally {
-      const endMs = performance.timeOrigin + performance.now();
-      this.#add(podUid, { name, startMs, endMs, ...(detail === undefined ? {} : { detail }) });
+      const hasSteps = this.#pods.get(podUid)?.at(-1)?.traceId === root.traceId;
+      const span = { ...root, name, startMs, endMs: nowMs(), attributes: { [POD_UID]: podUid } };
+      if (hasSteps) this.#exporter.add(span);
     }
+  }
+
+  /** Runs `work` as a step of the pod. A step that fails says so. */
+  span<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
+    const parent = this.tracer.current() ?? this.#syncs.current() ?? newTrace(this.#exporter.samples());
+    return this.tracer.record({ parent, name, attributes: { [POD_UID]: podUid } }, work);
   }
 
   /** Records something that took no time. */
   mark(podUid: string, name: string, detail?: string): void {
-    const atMs = performance.timeOrigin + performance.now();
+    const atMs = nowMs();
     this.#add(podUid, { name, startMs: atMs, endMs: atMs, ...(detail === undefined ? {} : { detail }) });
   }
 
   /** The pod's steps, in the order in which they ended. */
   spans(podUid: string): TraceSpan[] {
     return [...(this.#pods.get(podUid) ?? [])];
+  }
+
+  /** Sends what the exporter still has. */
+  close(): Promise<void> {
+    return this.#exporter.close();
+  }
+
+  #ended(span: Span): void {
+    this.#exporter.add(span);
+    this.#add(span.attributes![POD_UID]!, stepOf(span));
   }
 
   #add(podUid: string, span: TraceSpan): void {
@@ -45,4 +88,17 @@ export class PodTracer {
     if (spans.length > MAX_SPANS_PER_POD) spans.shift();
     if (this.#pods.size > MAX_TRACED_PODS) this.#pods.delete(this.#pods.keys().next().value!);
   }
+}
+
+function stepOf({ traceId, spanId: id, parentId, name, startMs, endMs, error }: Span): TraceSpan {
+  return { name, startMs, endMs, ...failure(error), traceId, id, ...(parentId === undefined ? {} : { parentId }) };
+}
+
+/** What a step that failed says of it. */
+export function failure(error: string | undefined): Pick<TraceSpan, 'detail'> {
+  return error === undefined || error === '' ? {} : { detail: `failed: ${error}`.slice(0, MAX_SPAN_DETAIL_LENGTH) };
+}
+
+function nowMs(): number {
+  return performance.timeOrigin + performance.now();
 }

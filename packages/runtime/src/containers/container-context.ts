@@ -1,4 +1,4 @@
-import type { Failpoint, KeyedLock, Logger, SharedWork } from '@podwright/base';
+import type { Failpoint, KeyedLock, Logger, SharedWork, TraceWork } from '@podwright/base';
 import type { ImageService } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerRecord } from '../records/container-record.ts';
@@ -24,6 +24,7 @@ export type ContainerServiceDependencies = {
   work: SharedWork;
   clock: RecordClock;
   failpoint: Failpoint;
+  trace: TraceWork;
   logger: Logger;
 };
 

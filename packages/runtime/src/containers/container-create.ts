@@ -15,7 +15,7 @@ import { parseStopSignal } from './stop-signal.ts';
 const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
-  Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'logger'>;
+  Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'trace' | 'logger'>;
 
 /** Prepares all that a container needs but its process, or leaves nothing. */
 export async function createContainer(
@@ -35,17 +35,18 @@ export async function createContainer(
 }
 
 async function prepareContainer(context: CreateContext, made: NewContainer): Promise<ContainerRecord> {
-  const { table, events, files, failpoint, logger } = context;
+  const { table, events, files, failpoint, trace, logger } = context;
   const { record } = made;
   await failpoint('container-create/recorded');
   const undo = new Undo();
   try {
     undo.add('remove the files', () => files.remove(record.id));
     using signal = withTimeout(undefined, CREATE_TIMEOUT_MS, `create container ${record.config.name}`);
-    await prepareFilesystem(context, made, signal);
+    await trace('make file system', () => prepareFilesystem(context, made, signal));
     await failpoint('container-create/files-made');
     const user = await userOf(context, made);
-    await commitSpec(context, { ...made, record: { ...record, user } }, signal);
+    const known = { ...made, record: { ...record, user } };
+    await trace('make specification', () => commitSpec(context, known, signal));
     const created = table.put({ ...record, user, state: { phase: 'created' } });
     events.publish('created', created);
     return created;

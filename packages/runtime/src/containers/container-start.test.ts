@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorMessage, noFailpoint } from '@podwright/base';
+import { errorMessage, noFailpoint, untraced } from '@podwright/base';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { startContainer } from './container-start.ts';
 
@@ -34,6 +34,7 @@ function created(changes: { tasks?: Partial<Context['tasks']>; failpoint?: Conte
     events: { publish: () => undefined },
     exits: { watch: (id: string) => seen.watched.push(id) },
     failpoint: changes.failpoint ?? noFailpoint,
+    trace: untraced,
     logger: { error: (what: unknown) => seen.logged.push(what) },
   } as unknown as Context;
   return { seen, start: () => startContainer(context, 'c', AbortSignal.timeout(60_000)) };

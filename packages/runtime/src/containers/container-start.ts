@@ -24,7 +24,7 @@ const START_TIMEOUT_MS = 120_000;
 
 type StartContext = Pick<
   ContainerContext,
-  'table' | 'sandboxes' | 'files' | 'tasks' | 'clock' | 'events' | 'exits' | 'failpoint' | 'logger'
+  'table' | 'sandboxes' | 'files' | 'tasks' | 'clock' | 'events' | 'exits' | 'failpoint' | 'trace' | 'logger'
 >;
 
 /**
@@ -68,7 +68,7 @@ type Start = { record: ContainerRecord; sandbox: SandboxRecord; stopped: AbortSi
 
 /** Creates and starts the task; `undo` removes it. */
 async function runTask(context: StartContext, { record, sandbox, stopped, undo }: Start): Promise<number> {
-  const { tasks, files, table, failpoint } = context;
+  const { tasks, files, table, failpoint, trace } = context;
   const { id, config, logPath } = record;
   using signal = withTimeout(stopped, START_TIMEOUT_MS, `start container ${id}`);
   const spec = requireSpec(files, id);
@@ -76,22 +76,20 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: LOG_DIRECTORY });
   if (sandbox.config.userNamespace !== undefined) files.openTo(id, sandbox.config.userNamespace);
   undo.add('delete the task', () => tasks.delete(id));
-  const { pid } = await tasks.create(
-    {
-      id,
-      bundle: files.bundle(id),
-      spec,
-      terminal: config.tty,
-      stdin: config.stdin,
-      stdinOnce: config.stdinOnce,
-      logPath,
-      handler: sandbox.config.runtimeHandler,
-    },
-    signal,
-  );
+  const task = {
+    id,
+    bundle: files.bundle(id),
+    spec,
+    terminal: config.tty,
+    stdin: config.stdin,
+    stdinOnce: config.stdinOnce,
+    logPath,
+    handler: sandbox.config.runtimeHandler,
+  };
+  const { pid } = await trace('create task', () => tasks.create(task, signal));
   await failpoint('container-start/task-created');
   await giveStdioToUser(pid, record, sandbox);
-  await tasks.start(id);
+  await trace('start task', () => tasks.start(id));
   return pid;
 }
 

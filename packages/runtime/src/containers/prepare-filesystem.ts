@@ -12,7 +12,7 @@ import { hostPathOf, imageVolumes } from './resolve-mounts.ts';
 export type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord; image: ImageRecord };
 
 /** What the file system of a container is made with. */
-export type FilesystemContext = Pick<ContainerContext, 'files' | 'images' | 'controllers' | 'failpoint'>;
+export type FilesystemContext = Pick<ContainerContext, 'files' | 'images' | 'controllers' | 'failpoint' | 'trace'>;
 
 /** Makes the root file system, the volumes, the images' mounts and those with mapped ids. */
 export function prepareFilesystem(context: FilesystemContext, made: NewContainer, signal: AbortSignal): Promise<void> {
@@ -31,8 +31,8 @@ async function makeMounts(
   { record, image }: NewContainer,
   { users, signal }: { users: MappedUsers | undefined; signal: AbortSignal },
 ): Promise<void> {
-  const { files, failpoint, images } = context;
-  await files.prepareRootfs(record.id, image, users);
+  const { files, failpoint, images, trace } = context;
+  await trace('snapshot and mount', () => files.prepareRootfs(record.id, image, users));
   await failpoint('container-create/rootfs-mounted');
   await checkPaths(files, { record, image });
   const imageMounts = record.config.mounts.filter((mount) => mount.image !== '');
@@ -44,7 +44,7 @@ async function makeMounts(
       );
     }
     const content = { image: requireImage(images, mount.image), subPath: mount.imageSubPath, users };
-    await files.mountImage(record.id, index, content);
+    await trace(`mount image ${mount.image}`, () => files.mountImage(record.id, index, content));
   }
   await files.makeVolumes(record.id, { paths: imageVolumes(record), users, signal });
   for (const [index, mount] of record.config.mounts.entries()) {

@@ -7,6 +7,7 @@ import {
   Limiter,
   type Logger,
   type SharedWork,
+  type TraceWork,
   Undo,
   withTimeout,
   wrapError,
@@ -58,6 +59,7 @@ export type SandboxServiceDependencies = {
   work: SharedWork;
   clock: RecordClock;
   failpoint: Failpoint;
+  trace: TraceWork;
   logger: Logger;
 };
 
@@ -159,14 +161,15 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     record: SandboxRecord,
     { ahead, abandoned }: { ahead: boolean; abandoned: AbortSignal },
   ): Promise<SandboxRecord> {
-    const { controllers, failpoint } = this.#dependencies;
+    const { controllers, failpoint, trace } = this.#dependencies;
     const controller = controllers.of(record);
     const undo = new Undo();
     using signal = withTimeout(abandoned, SANDBOX_WORK_TIMEOUT_MS, `run sandbox ${record.name}`);
     try {
       undo.add('remove the sandbox', () => controller.remove(record.id));
       if (ahead) undo.add('tear the network down', () => this.#tearDownNetwork(record));
-      const { netnsPath } = await controller.create(record, signal);
+      const making = ahead ? 'take namespaces that were made ahead' : 'make namespaces';
+      const { netnsPath } = await trace(making, () => controller.create(record, signal));
       await failpoint('sandbox-run/created');
       if (netnsPath !== undefined && !ahead) undo.add('tear the network down', () => this.#tearDownNetwork(record));
       const ips = await this.#start(controller, { record, netnsPath, signal });
@@ -208,43 +211,47 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     controller: SandboxController,
     { record, netnsPath, signal }: { record: SandboxRecord; netnsPath: string | undefined; signal: AbortSignal },
   ): Promise<string[]> {
+    const { trace } = this.#dependencies;
     const network = this.#setUpNetwork(record, netnsPath, signal);
     if (controller.startsInNetwork) await network;
-    const [ips] = await allSettled([network, controller.start(record, signal)]);
+    const started = trace('start sandbox', () => controller.start(record, signal));
+    const [ips] = await allSettled([network, started]);
     return ips;
   }
 
   async #setUpNetwork(record: SandboxRecord, netnsPath: string | undefined, signal: AbortSignal): Promise<string[]> {
     if (netnsPath === undefined) return [];
-    const { network, ready } = this.#dependencies;
+    const { network, ready, trace } = this.#dependencies;
     const request = networkRequest(record, netnsPath);
-    const { ips } = await network.setUp(request, signal).catch(async (error: unknown) => {
+    const setUp = () => trace('set up network', () => network.setUp(request, signal));
+    const { ips } = await setUp().catch(async (error: unknown) => {
       // addresses that are kept for pods to come are this pod's
       if (errorCode(error) !== 'resource_exhausted' || !(await ready.giveWay())) throw error;
-      return await network.setUp(request, signal);
+      return await setUp();
     });
     return ips;
   }
 
   async #tearDownNetwork(record: SandboxRecord): Promise<void> {
-    const { controllers, network } = this.#dependencies;
+    const { controllers, network, trace } = this.#dependencies;
     const netnsPath = controllers.of(record).netnsPath(record);
     if (netnsPath === undefined) return;
     using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, `tear down the network of sandbox ${record.id}`);
-    await network.tearDown(tearDownRequest(record, netnsPath), signal);
+    await trace('tear down network', () => network.tearDown(tearDownRequest(record, netnsPath), signal));
   }
 
   async #stop(id: string): Promise<void> {
-    const { table, controllers, containers, events, failpoint } = this.#dependencies;
+    const { table, controllers, containers, events, failpoint, trace } = this.#dependencies;
     const record = table.get(id);
     if (record === undefined || record.state.phase === 'stopped' || record.state.phase === 'removing') return;
     const controller = controllers.of(record);
     table.put({ ...record, state: { phase: 'stopping' } });
     await failpoint('sandbox-stop/recorded');
-    await allSettled([containers.stopAll(id), this.#tearDownNetwork(record)]);
+    const ended = trace('kill containers', () => containers.stopAll(id));
+    await allSettled([ended, this.#tearDownNetwork(record)]);
     await failpoint('sandbox-stop/network-down');
     if (controller.holdsTasks) await containers.untilCleared(id);
-    await controller.stop(id);
+    await trace('stop sandbox', () => controller.stop(id));
     await failpoint('sandbox-stop/stopped');
     events.publish('stopped', table.put({ ...record, state: { phase: 'stopped' } }));
   }

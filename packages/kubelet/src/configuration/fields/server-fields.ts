@@ -140,11 +140,11 @@ export const SERVER_FIELDS = {
   }),
   'tracing.endpoint': field(string, undefined, {
     about: 'OTLP collector of traces',
-    effect: only([''], 'traces are not exported yet'),
+    effect: sets('tracing'),
   }),
   'tracing.samplingRatePerMillion': field(int32, undefined, {
     about: 'share of syncs that are traced',
-    effect: only([0], 'traces are not exported yet'),
+    effect: sets('tracing'),
     keepsZero: true,
   }),
 };

@@ -1,3 +1,5 @@
+import { errorMessage } from '@podwright/base';
+import { parseCollectorEndpoint } from '@podwright/cri';
 import { must, type Rule, within } from './rule.ts';
 
 /** Suites of TLS 1.2 and before by their IANA names: those of Go's list that OpenSSL still has. */
@@ -50,7 +52,25 @@ const cipherSuites: Rule = ({ tlsCipherSuites }) =>
 const hiddenMetrics: Rule = ({ showHiddenMetricsForVersion: version }) =>
   must(version === '' || version === '1.35', 'showHiddenMetricsForVersion', 'must be the version before, 1.35');
 
+const tracing: Rule = (configuration) => {
+  const { 'tracing.endpoint': endpoint = '', 'tracing.samplingRatePerMillion': rate = 0 } = configuration;
+  return [
+    ...(endpoint === '' ? [] : collectorProblems(endpoint)),
+    ...must(rate >= 0 && rate <= 1_000_000, 'tracing.samplingRatePerMillion', 'must be between 0 and 1000000'),
+  ];
+};
+
+function collectorProblems(endpoint: string): ReturnType<Rule> {
+  try {
+    parseCollectorEndpoint(endpoint);
+    return [];
+  } catch (error) {
+    return must(false, 'tracing.endpoint', errorMessage(error));
+  }
+}
+
 export const SERVER_RULES: Rule[] = [
+  tracing,
   ports,
   certificate,
   cipherSuites,

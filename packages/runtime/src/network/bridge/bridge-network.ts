@@ -10,7 +10,9 @@ import {
   makePrivateDirectory,
   noFailpoint,
   PodwrightError,
+  type TraceWork,
   Undo,
+  untraced,
   writeFileAtomic,
 } from '@podwright/base';
 import type { NetlinkSockets, System } from '@podwright/system';
@@ -33,6 +35,8 @@ export type BridgeNetworkOptions = {
   system: System;
   logger: Logger;
   failpoint?: Failpoint;
+  /** Told of each step; left out, nobody is. */
+  trace?: TraceWork;
 };
 
 /**
@@ -42,6 +46,7 @@ export type BridgeNetworkOptions = {
 export class BridgeNetwork implements Network {
   readonly #options: BridgeNetworkOptions;
   readonly #failpoint: Failpoint;
+  readonly #trace: TraceWork;
   readonly #links: HostLinks;
   readonly #rules: HostRules;
   readonly #host: HostSide;
@@ -53,6 +58,7 @@ export class BridgeNetwork implements Network {
     const store = new AddressStore(addressesPath(stateDir), networkName(bridge));
     this.#options = options;
     this.#failpoint = failpoint;
+    this.#trace = options.trace ?? untraced;
     this.#links = links;
     this.#rules = new HostRules({ ...options, subnets });
     this.#host = new HostSide({ bridge, subnets, stateDir, links, rules: this.#rules });
@@ -95,11 +101,12 @@ export class BridgeNetwork implements Network {
   async setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
     const { sandboxId, netnsPath, bandwidth, portMappings } = request;
     const { bridge } = this.#options;
-    const ips = await this.#connections.connect(sandboxId, netnsPath, signal);
+    const connect = () => this.#connections.connect(sandboxId, netnsPath, signal);
+    const ips = await this.#trace('netlink: address and link', connect);
     try {
       if (bandwidth !== undefined) await again(() => limitBandwidth(this.#links, { bridge, sandboxId, bandwidth }));
       await this.#failpoint('network-up/limited');
-      await this.#rules.publish(sandboxId, { ips, mappings: portMappings });
+      await this.#trace('packet filter: ports', () => this.#rules.publish(sandboxId, { ips, mappings: portMappings }));
       await this.#failpoint('network-up/published');
       signal.throwIfAborted();
     } catch (error) {

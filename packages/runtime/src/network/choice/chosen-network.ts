@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, type ProgramStarter } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, type ProgramStarter, type TraceWork } from '@podwright/base';
 import type { RuntimeOptions } from '../../options.ts';
 import type { Subnet } from '../bridge/subnet.ts';
 import { CniNetwork } from '../cni/cni-network.ts';
@@ -25,6 +25,8 @@ export type ChosenNetworkOptions = {
   logger: Logger;
   /** How plugins are started. */
   start?: ProgramStarter;
+  /** Told of each run of a plugin; left out, nobody is. */
+  trace?: TraceWork;
 };
 
 /** Which network sandboxes get and why, for people. */

@@ -5,6 +5,7 @@ import {
   type Logger,
   PodwrightError,
   type ProgramStarter,
+  type TraceWork,
   Undo,
   withTimeout,
 } from '@podwright/base';
@@ -20,6 +21,8 @@ export type CniNetworkOptions = {
   logger: Logger;
   /** How plugins are started. */
   start?: ProgramStarter;
+  /** Told of each run of a plugin. */
+  trace?: TraceWork;
 };
 
 /** Networks of the host's configurations, made by CNI plugins. */
@@ -33,6 +36,7 @@ export class CniNetwork {
       directories: options.binDirs,
       cacheDirectory: join(options.cacheDir, 'attachments'),
       start: options.start,
+      trace: options.trace,
       onCall: ({ containerId, ...call }) =>
         options.logger.debug({ sandbox: containerId, ...call }, 'CNI plugin has run'),
     });

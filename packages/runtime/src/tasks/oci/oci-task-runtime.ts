@@ -10,7 +10,9 @@ import {
   PodwrightError,
   type ProgramStarter,
   startByFork,
+  type TraceWork,
   Undo,
+  untraced,
   withTimeout,
 } from '@podwright/base';
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
@@ -61,6 +63,8 @@ export type OciTaskRuntimeOptions = {
   start?: ProgramStarter;
   /** Takes directories out of `state`, to be removed when there is time; left out, they are removed there and then. */
   throwAway?: ThrowAway;
+  /** Told of each call of the OCI runtime; left out, nobody is. */
+  trace?: TraceWork;
 };
 
 /**
@@ -72,6 +76,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #options: OciTaskRuntimeOptions;
   readonly #files: TaskFiles;
   readonly #start: ProgramStarter;
+  readonly #trace: TraceWork;
   readonly #exits: ExitFileWatch;
   readonly #filters = new SeccompFilters();
   readonly #system = loadSystem();
@@ -87,6 +92,7 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#options = options;
     this.#files = files;
     this.#start = startWithMigration(options.start ?? startByFork, options.cgroups);
+    this.#trace = options.trace ?? untraced;
     this.#exits = new ExitFileWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
   }
 
@@ -110,7 +116,8 @@ export class OciTaskRuntime implements TaskRuntime {
         const program = this.#program(config.handler);
         const { conmon, logger } = this.#options;
         const namespaces = { system: this.#system, logger };
-        const tools = { start: this.#start, conmon, files: this.#files, filters: this.#filters, namespaces };
+        const own = { start: this.#start, files: this.#files, filters: this.#filters, trace: this.#trace };
+        const tools = { ...own, conmon, namespaces };
         return { pid: await createTask({ ...tools, program }, config, signal) };
       } catch (error) {
         const failures = await undo.run();
@@ -128,12 +135,9 @@ export class OciTaskRuntime implements TaskRuntime {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'start', ['created']);
       using signal = withTimeout(this.#closed.signal, START_TIMEOUT_MS, `start task ${id}`);
-      await startTask(this.#files.runtime(record.program), {
-        id,
-        hooks: record.hooks,
-        alive: () => findTaskProcess(record) !== undefined,
-        signal,
-      });
+      const alive = () => findTaskProcess(record) !== undefined;
+      const wanted = { id, hooks: record.hooks, alive, signal };
+      await this.#trace(`${record.program.name} start`, () => startTask(this.#files.runtime(record.program), wanted));
     });
   }
 
@@ -166,7 +170,8 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async execSync(id: string, command: string[], signal: AbortSignal) {
     const record = await this.#get(id, 'run a command in', ['running']);
-    return await execSync(this.#execRequest(record, command), signal);
+    const request = this.#execRequest(record, command);
+    return await this.#trace(`${record.program.name} exec`, () => execSync(request, signal));
   }
 
   async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {
@@ -247,7 +252,8 @@ export class OciTaskRuntime implements TaskRuntime {
     const record = this.#files.read(id);
     if (record === undefined) return;
     const { cgroups, throwAway = removeAtOnce } = this.#options;
-    const exit = await deleteTask({ files: this.#files, cgroups, throwAway }, record);
+    const remove = () => deleteTask({ files: this.#files, cgroups, throwAway }, record);
+    const exit = await this.#trace(`${record.program.name} delete`, remove);
     this.#exits.settle(id, exit);
   }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter } from '@podwright/base';
+import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter, type TraceWork } from '@podwright/base';
 import type { NamespaceDependencies } from '@podwright/system';
 import { startedByOthers } from '../../oci-runtime/covered-call.ts';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
@@ -16,6 +16,7 @@ export type TaskCreateDependencies = {
   program: OciProgram;
   filters: SeccompFilters;
   namespaces: NamespaceDependencies;
+  trace: TraceWork;
 };
 
 /**
@@ -24,7 +25,7 @@ export type TaskCreateDependencies = {
  * removed, a monitor that comes late creates nothing any more. The caller removes what is left of a failure.
  */
 export async function createTask(
-  { start, conmon, files, program, filters, namespaces }: TaskCreateDependencies,
+  { start, conmon, files, program, filters, namespaces, trace }: TaskCreateDependencies,
   config: TaskConfig,
   signal: AbortSignal,
 ): Promise<number> {
@@ -48,7 +49,7 @@ export async function createTask(
   const hasUsers = config.spec.linux.namespaces.some(({ type }) => type === 'user');
   using call = startedByOthers(program, namespaces);
   const monitor = { start, conmon, program: call.program, files, record, hasUsers, logPath: config.logPath };
-  const pid = await startMonitor(monitor, signal);
+  const pid = await trace(`conmon: ${program.name} create`, () => startMonitor(monitor, signal));
   if (compiled === undefined) filters.remember(config.spec, runtime, record.id);
   return pid;
 }

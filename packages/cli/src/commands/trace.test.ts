@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TraceSpan } from '@podwright/kubelet';
+import { waterfall } from './trace.ts';
+
+/** The lines without their bars. */
+const linesOf = (spans: TraceSpan[]) =>
+  waterfall(spans, 80)
+    .split('\n')
+    .map((line) => line.replace(/ +█+$/, ''));
+
+test('what the runtime did stands below the step that it did it for', () => {
+  const spans = [
+    { name: 'pod seen', startMs: 1000, endMs: 1000 },
+    { name: 'create web', startMs: 1040, endMs: 1050, id: 'c', parentId: 'sync' },
+    { name: 'run sandbox', startMs: 1010, endMs: 1040, id: 's', parentId: 'sync' },
+    { name: 'RunPodSandbox', startMs: 1011, endMs: 1039, id: 'r', parentId: 's' },
+    { name: 'set up network', startMs: 1015, endMs: 1030, id: 'n', parentId: 'r' },
+    { name: 'make namespaces', startMs: 1012, endMs: 1014, id: 'm', parentId: 'r' },
+    { name: 'CreateContainer', startMs: 1041, endMs: 1049, id: 'k', parentId: 'c' },
+  ];
+  assert.deepEqual(linesOf(spans), [
+    'pod seen                +0 ms     0 ms',
+    'run sandbox            +10 ms    30 ms',
+    '  RunPodSandbox        +11 ms    28 ms',
+    '    make namespaces    +12 ms     2 ms',
+    '    set up network     +15 ms    15 ms',
+    'create web             +40 ms    10 ms',
+    '  CreateContainer      +41 ms     8 ms',
+  ]);
+});
+
+test('steps of a node that tells of no runtime are a list, and spans that are part of themselves are left out', () => {
+  const step = { name: 'run sandbox', startMs: 0, endMs: 1 };
+  assert.deepEqual(linesOf([step]), ['run sandbox     +0 ms     1 ms']);
+  assert.deepEqual(linesOf([step, { ...step, name: 'odd', id: 'x', parentId: 'x' }]).length, 1);
+});

@@ -1,0 +1,42 @@
+import { type Span, VERSION } from '@podwright/base';
+
+/** What the spans are of, as OpenTelemetry's semantic conventions name it (`service.name`, `host.name`). */
+export type SpanResource = Record<string, string>;
+
+/** `SPAN_KIND_INTERNAL`, `SPAN_KIND_SERVER`, `STATUS_CODE_ERROR` of OTLP's trace.proto. */
+const KIND = { internal: 1, server: 2 };
+const STATUS_ERROR = 2;
+
+/**
+ * An `ExportTraceServiceRequest` as JSON. Trace and span ids are given by `encodeId`: OTLP's JSON has them in hex, that of protobuf
+ * in base64.
+ */
+export function otlpRequest(spans: readonly Span[], resource: SpanResource, encodeId: (hex: string) => string) {
+  const scope = { name: 'podwright', version: VERSION };
+  const scopeSpans = [{ scope, spans: spans.map((span) => otlpSpan(span, encodeId)) }];
+  return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans }] };
+}
+
+function otlpSpan(span: Span, encodeId: (hex: string) => string) {
+  const { traceId, spanId, parentId, name, startMs, endMs, error, attributes = {}, isServer } = span;
+  return {
+    traceId: encodeId(traceId),
+    spanId: encodeId(spanId),
+    ...(parentId === undefined ? {} : { parentSpanId: encodeId(parentId) }),
+    name,
+    kind: isServer ? KIND.server : KIND.internal,
+    startTimeUnixNano: nanoseconds(startMs),
+    endTimeUnixNano: nanoseconds(endMs),
+    attributes: keyValues(attributes),
+    ...(error === undefined ? {} : { status: { code: STATUS_ERROR, message: error } }),
+  };
+}
+
+function keyValues(texts: Record<string, string>) {
+  return Object.entries(texts).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+}
+
+/** 64-bit numbers are decimal text in JSON. A number of this size has a precision of a quarter of a microsecond. */
+function nanoseconds(ms: number): string {
+  return `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1e6)).padStart(6, '0')}`;
+}

@@ -1,0 +1,35 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { credentials } from '@grpc/grpc-js';
+import type { Span } from '@podwright/base';
+import { Connection } from '../client/connection.ts';
+import { createServiceClient } from '../client/service-client.ts';
+import type { CriEndpoint } from '../endpoint.ts';
+import {
+  ExportTraceServiceRequestSchema,
+  TraceService,
+} from '../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
+import { otlpRequest, type SpanResource } from './otlp-request.ts';
+
+/** A channel to a collector that takes OTLP over gRPC, without TLS as upstream's kubelet has it. */
+export function grpcCollector(endpoint: CriEndpoint) {
+  const observer = { started: () => () => undefined };
+  const connection = new Connection(endpoint, credentials.createInsecure(), { observer });
+  const service = createServiceClient(TraceService, connection);
+  return {
+    send: async ({
+      spans,
+      resource,
+      signal,
+    }: {
+      spans: readonly Span[];
+      resource: SpanResource;
+      signal: AbortSignal;
+    }) => {
+      const encodeId = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
+      await service.export(fromJson(ExportTraceServiceRequestSchema, otlpRequest(spans, resource, encodeId)), {
+        signal,
+      });
+    },
+    close: () => connection.close(),
+  };
+}

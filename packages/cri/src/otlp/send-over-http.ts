@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { PodwrightError, type Span } from '@podwright/base';
+import { otlpRequest, type SpanResource } from './otlp-request.ts';
+
+/** Answers that say that the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
+const RETRYABLE = new Set([429, 502, 503, 504]);
+
+/** Sends spans as OTLP over HTTP, in JSON. `invalid_argument` if it makes no sense to send them again. */
+export async function sendOverHttp(
+  url: URL,
+  { spans, resource, signal }: { spans: readonly Span[]; resource: SpanResource; signal: AbortSignal },
+): Promise<void> {
+  const body = JSON.stringify(otlpRequest(spans, resource, (hex) => hex));
+  const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const call = request(url, { method: 'POST', headers, signal });
+  call.end(body);
+  const [response] = (await once(call, 'response', { signal })) as [IncomingMessage];
+  response.resume();
+  const { statusCode = 0 } = response;
+  if (statusCode >= 200 && statusCode < 300) return;
+  const code = RETRYABLE.has(statusCode) ? 'unavailable' : 'invalid_argument';
+  throw new PodwrightError(code, `the collector answered ${statusCode} ${response.statusMessage ?? ''}`.trim());
+}

@@ -1,0 +1,112 @@
+import { errorCode, errorMessage, type Logger, type Span, type TracingOptions, withTimeout } from '@podwright/base';
+import { SPAN_BATCH, SPAN_QUEUE, SPAN_RETRY_MS, SPAN_SEND_TIMEOUT_MS, SPANS_GATHERED_MS } from '../limits.ts';
+import { type CollectorEndpoint, parseCollectorEndpoint } from './collector-endpoint.ts';
+import type { SpanResource } from './otlp-request.ts';
+
+/** Sends spans to a collector, or to nobody. */
+export type SpanExporter = {
+  /** Takes a span of a sampled trace along; others are let go. Never throws. */
+  add(span: Span): void;
+  /** Whether a trace that begins now is to be sent. */
+  samples(): boolean;
+  /** Sends what is left, for a bounded time. */
+  close(): Promise<void>;
+};
+
+type Collector = {
+  send(batch: { spans: readonly Span[]; resource: SpanResource; signal: AbortSignal }): Promise<void>;
+  close(): void;
+};
+
+/**
+ * An exporter for one program. What is needed to send is loaded with the first span; without an endpoint never. An endpoint that makes
+ * no sense is an `invalid_argument`.
+ */
+export function createSpanExporter(
+  { endpoint, samplingRatePerMillion }: TracingOptions,
+  { resource, logger }: { resource: SpanResource; logger: Logger },
+): SpanExporter {
+  if (endpoint === '') return { add: () => undefined, samples: () => false, close: async () => undefined };
+  const queue = new SpanQueue({ endpoint: parseCollectorEndpoint(endpoint), resource, logger });
+  return {
+    add: (span) => {
+      if (span.sampled) queue.add(span);
+    },
+    samples: () => Math.random() * 1_000_000 < samplingRatePerMillion,
+    close: () => queue.close(),
+  };
+}
+
+type QueueOptions = { endpoint: CollectorEndpoint; resource: SpanResource; logger: Logger };
+
+/** Spans on their way: some are gathered, and a batch is sent at a time; one that was not taken is sent again later. */
+class SpanQueue {
+  readonly #options: QueueOptions;
+  readonly #spans: Span[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #collector: Promise<Collector> | undefined;
+  #dropped = 0;
+  #complained = false;
+  #closed = false;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  add(span: Span): void {
+    if (this.#closed) return;
+    if (this.#spans.length >= SPAN_QUEUE) this.#dropped++;
+    else this.#spans.push(span);
+    this.#schedule(SPANS_GATHERED_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#sending;
+    let left = Number.POSITIVE_INFINITY;
+    while (this.#spans.length > 0 && this.#spans.length < left) {
+      left = this.#spans.length;
+      await this.#send();
+    }
+    (await this.#collector?.catch(() => undefined))?.close();
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#timer !== undefined || this.#sending !== undefined || this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#sending = this.#send().then((delivered) => {
+        this.#sending = undefined;
+        if (this.#spans.length > 0) this.#schedule(delivered ? SPANS_GATHERED_MS : SPAN_RETRY_MS);
+      });
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  /** Whether the next batch has left the queue. */
+  async #send(): Promise<boolean> {
+    const { endpoint, resource, logger } = this.#options;
+    const spans = this.#spans.slice(0, SPAN_BATCH);
+    try {
+      this.#collector ??= connect(endpoint);
+      using signal = withTimeout(undefined, SPAN_SEND_TIMEOUT_MS, 'send spans');
+      await (await this.#collector).send({ spans, resource, signal });
+      this.#complained = false;
+    } catch (error) {
+      const fields = { error: errorMessage(error), dropped: this.#dropped };
+      logger[this.#complained ? 'debug' : 'warn'](fields, 'the collector of traces takes no spans');
+      this.#complained = true;
+      if (errorCode(error) !== 'invalid_argument') return false;
+    }
+    this.#spans.splice(0, spans.length);
+    return true;
+  }
+}
+
+async function connect(endpoint: CollectorEndpoint): Promise<Collector> {
+  if (endpoint.kind === 'grpc') return (await import('./send-over-grpc.ts')).grpcCollector(endpoint.endpoint);
+  const { sendOverHttp } = await import('./send-over-http.ts');
+  return { send: (batch) => sendOverHttp(endpoint.url, batch), close: () => undefined };
+}

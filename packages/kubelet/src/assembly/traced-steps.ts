@@ -1,0 +1,13 @@
+import type { PodSteps } from '../pod/pod-workers.ts';
+import type { PodTracer } from '../trace/pod-tracer.ts';
+
+/** The same steps, each a trace by upstream's name of it. */
+export function tracedSteps(steps: PodSteps, tracer: Pick<PodTracer, 'sync'>): PodSteps {
+  return {
+    sync: (pod, signal) => tracer.sync(pod.metadata.uid, 'syncPod', () => steps.sync(pod, signal)),
+    terminate: (pod, end, signal) =>
+      tracer.sync(pod.metadata.uid, 'syncTerminatingPod', () => steps.terminate(pod, end, signal)),
+    finish: (pod, end) => tracer.sync(pod.metadata.uid, 'syncTerminatedPod', () => steps.finish(pod, end)),
+    remove: (pod) => tracer.sync(pod.metadata.uid, 'removePod', () => steps.remove(pod)),
+  };
+}
