@@ -104,10 +104,27 @@ async function haveWeb(): Promise<void> {
   await reader.until(async () => /\bweb +1\/1 +Running/.test((await reader.run('podwright ps')).out));
 }
 
+/** What docs/volumes.md is about: a claim that a pod has used, which is gone or not. */
+const app = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+${podManifest('app', forever)}    volumeMounts: [{name: data, mountPath: /data}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+`;
+
+async function haveClaim(line: string): Promise<void> {
+  await reader.run('podwright apply -f app.yaml');
+  await reader.until(async () => /\bapp +1\/1 +Running/.test((await reader.run('podwright ps')).out));
+  if (/delete pvc/.test(line)) await reader.run('podwright delete app');
+}
+
 test('every command of the README and of the other documents does what it says there', async () => {
   await reader.write('pod.yaml', pod);
   await reader.write('deploy/pod.yaml', pod);
   await reader.write('settings/page.yaml', page);
+  await reader.write('app.yaml', app);
   const blocks = DOCUMENTS.filter((document) => document !== 'docs/guide.md').flatMap(readBlocks);
   const list = blocks.filter((block) => isShell(block) && !isMarked(block));
   assert.ok(list.flatMap(commandLines).length >= 15);
@@ -118,6 +135,7 @@ test('every command of the README and of the other documents does what it says t
     for (const line of commandLines(block)) {
       if (/^podwright (?:run|node)\b/.test(line)) await reader.run('podwright delete web');
       if (/^podwright node\b/.test(line)) await reader.stopNode();
+      if (/ pvc | --volumes/.test(line)) await haveClaim(line);
       await follow({ ...block, text: line }, () => '');
       if (/^podwright stop\b/.test(line)) await reader.stopNode();
       if (/^podwright (?:run|delete|stop|restart|node)\b/.test(line)) await haveWeb();
