@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -42,7 +42,8 @@ const statusOf = (pod: Pod, name: string) =>
 
 for (const criApiVersion of ['v1', 'v1alpha2'] as const) {
   test(`a pod with everything comes up and goes away over ${criApiVersion}`, async (context) => {
-    const kubelet = await start(context, { criApiVersion });
+    const containerLogsDir = join(containerd.scratch, `links-${criApiVersion}`);
+    const kubelet = await start(context, { criApiVersion, containerLogsDir });
     assert.equal(kubelet.handle.runtime.apiVersion, criApiVersion);
     const text = manifest(
       'web',
@@ -74,12 +75,16 @@ data: {hello: 'hello from a ConfigMap'}
     const { path } = kubelet.handle.containerLog(pod, { container: 'server', previous: false });
     assert.equal(path, join(kubelet.options.podLogsDir, `default_web_${pod.metadata.uid}/server/0.log`));
     assert.ok(existsSync(path));
+    const link = `web_default_server-${statusOf(pod, 'server').containerID!.replace('containerd://', '')}.log`;
+    await kubelet.until('logs are linked', () => readdirSync(containerLogsDir).length === 3);
+    assert.equal(readlinkSync(join(containerLogsDir, link)), path);
     await kubelet.remove('web.yaml');
     await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
     const { items } = await kubelet.handle.cri.runtime.listPodSandbox({});
     assert.deepEqual(items, []);
     assert.equal(existsSync(join(kubelet.options.podLogsDir, `default_web_${pod.metadata.uid}`)), false);
     assert.deepEqual(await kubelet.podCgroups(), []);
+    await kubelet.until('links are gone', () => readdirSync(containerLogsDir).length === 0);
   });
 }
 

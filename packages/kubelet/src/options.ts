@@ -13,6 +13,8 @@ export type KubeletOptions = {
   rootDir: string;
   /** Container logs, as `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (/var/log/pods). */
   podLogsDir: string;
+  /** Links to them, as `<pod>_<namespace>_<container>-<id>.log`, by which log collectors find them (upstream's /var/log/containers); '' for none. */
+  containerLogsDir: string;
   /** Directory of manifests; removing a file deletes its pods. */
   manifestDir: string;
   /** Another source of manifests, fetched again and again. */
@@ -118,6 +120,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
   return {
     rootDir: '/var/lib/podwright/kubelet',
     podLogsDir: '/var/log/pods',
+    containerLogsDir: '',
     manifestUrlHeaders: {},
     sourcePeriods: { fileMs: 20_000, urlMs: 20_000 },
     criApiVersion: 'auto',

@@ -318,6 +318,7 @@ function keepUp(
     cri,
     logger,
     policies: { images: imageGc, containers: containerGc, logs: containerLog },
+    logLinks: { directory: options.containerLogsDir, podLogsDir: options.podLogsDir },
     runtimePods: () => cache.list(),
     onPodChange: (listener: (pod: RuntimePodStatus) => void) =>
       sync.changes.subscribe((uid) => {

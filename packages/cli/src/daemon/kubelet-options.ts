@@ -67,6 +67,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     ...base,
     rootDir: join(config.root, 'kubelet'),
     podLogsDir: config.pod_logs,
+    containerLogsDir: config.container_logs,
     manifestUrl: kubelet.static_pod_url,
     manifestUrlHeaders: kubelet.static_pod_url_header,
     clusterDns: kubelet.cluster_dns,

@@ -78,6 +78,19 @@ test('flags lie over our own file, too', async () => {
   });
 });
 
+test('links to logs are where log collectors look if the logs are, or a KubeletConfiguration moves them', async () => {
+  const linksOf = async (flags: ConfigFlags) => (await optionsOf({ flags })).containerLogsDir;
+  const upstreams = file('moved.yaml', `${HEAD}podLogsDir: /l\n`);
+  assert.equal(await linksOf({}), '/var/log/containers');
+  assert.equal(await linksOf({ config: upstreams }), '/var/log/containers');
+  assert.equal(await linksOf({ podLogs: '/logs' }), '');
+  assert.equal(await linksOf({ config: upstreams, podLogs: '/logs' }), '');
+  assert.equal(await linksOf({ config: file('moved.toml', 'pod_logs = "/logs"\n') }), '');
+  const given = file('given.toml', 'container_logs = "/links"\n');
+  assert.equal(await linksOf({ config: given, podLogs: '/logs' }), '/links');
+  assert.equal(await linksOf({ config: file('none.toml', 'container_logs = ""\n') }), '');
+});
+
 type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
 
 /** Of each field that sets options a value, the same as a flag if there is one, and what it must change. */

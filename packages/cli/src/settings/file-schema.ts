@@ -1,8 +1,8 @@
 import { parseCollectorEndpoint } from '@podwright/cri';
 import * as z from 'zod';
 import { parseListenAddress } from './listen-address.ts';
-import { DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
-import { path } from './path-schema.ts';
+import { DEFAULT_POD_LOGS, DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
+import { optionalPath, path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
 /** A field of an HTTP request (RFC 9110, 5). */
@@ -40,7 +40,8 @@ const ServerSchema = z.strictObject({
 export const FileSchema = z.strictObject({
   root: path.default(DEFAULT_ROOT),
   state: path.default(DEFAULT_STATE),
-  pod_logs: path.default('/var/log/pods'),
+  pod_logs: path.default(DEFAULT_POD_LOGS),
+  container_logs: optionalPath.optional(),
   manifests: path.optional(),
   node_name: z.string().min(1).optional(),
   cgroup_parent: z.string().startsWith('/', 'must begin with "/"').default('/podwright'),

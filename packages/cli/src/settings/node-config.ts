@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { wrapError } from '@podwright/base';
 import type { ConfigFlags } from './config-flags.ts';
 import type { FileSettings } from './file-schema.ts';
-import { DEFAULT_FILE, type NodePaths, nodePaths } from './node-paths.ts';
+import { DEFAULT_FILE, DEFAULT_POD_LOGS, type NodePaths, nodePaths } from './node-paths.ts';
 import { parseConfig } from './parse-config.ts';
 
 /** A node's settings, complete. All paths are absolute. */
@@ -12,6 +12,7 @@ export type NodeConfig = FileSettings &
   NodePaths & {
     manifests: string;
     node_name: string;
+    container_logs: string;
     /** The file that the settings are from, or where it would be: what they name relatively is relative to it. */
     file: string;
   };
@@ -19,6 +20,8 @@ export type NodeConfig = FileSettings &
 /** What every command gets: where its node is, all settings, and the flags that select the same node for another process of ours. */
 export type CommandContext = { config: NodePaths; settings: () => Promise<NodeConfig>; configArgs: string[] };
 
+/** Where log collectors look for links to containers' logs. A node with logs elsewhere has none there unless told. */
+const HOST_CONTAINER_LOGS = '/var/log/containers';
 /** Far more than any configuration has: a larger file was named by mistake. */
 const MAX_FILE_BYTES = 1 << 20;
 
@@ -44,6 +47,7 @@ export function configOfText(text: string, given: { file: string | undefined; fl
     ...config,
     manifests: config.manifests ?? join(config.root, 'manifests'),
     node_name: config.node_name ?? hostname().toLowerCase(),
+    container_logs: config.container_logs ?? (config.pod_logs === DEFAULT_POD_LOGS ? HOST_CONTAINER_LOGS : ''),
     ...nodePaths(config),
     file,
   };

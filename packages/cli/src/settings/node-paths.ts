@@ -3,6 +3,8 @@ import { join } from 'node:path';
 export const DEFAULT_FILE = '/etc/podwright/config.toml';
 export const DEFAULT_ROOT = '/var/lib/podwright';
 export const DEFAULT_STATE = '/run/podwright';
+/** Where kubelets have the logs of containers. */
+export const DEFAULT_POD_LOGS = '/var/log/pods';
 
 /** Where a node is: what its clients need of its settings. All paths are absolute. */
 export type NodePaths = {

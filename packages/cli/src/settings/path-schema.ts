@@ -6,3 +6,6 @@ export const path = z
   .string()
   .min(1)
   .transform((value) => resolve(value));
+
+/** As `path`, or '' for none. */
+export const optionalPath = z.string().transform((value) => (value === '' ? '' : resolve(value)));

@@ -10,6 +10,7 @@ import {
   VOLUME_LIMITS_PERIOD_MS,
 } from '../limits.ts';
 import { collectContainers, pruneContainers } from './container-gc.ts';
+import { ContainerLogLinks } from './container-log-links.ts';
 import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGcPolicy } from './image-garbage.ts';
 import { ImageGarbageCollector } from './image-gc.ts';
@@ -18,6 +19,8 @@ import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 export type HousekeepingInput = {
   cri: CriClient;
   policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
+  /** Where links to container logs are kept, and where they lead to; '' for none. */
+  logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
   /** Ends pods that no source has, removes what is left of those that are gone, and forgets delays that are over (HandlePodCleanups). */
   cleanUpPods: () => Promise<void>;
@@ -43,7 +46,9 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
   const images = new ImageGarbageCollector({ ...input, policy: policies.images, warn });
   const containers = { cri, logger, policy: policies.containers };
   const logs = new LogRotation({ cri, logger, policy: policies.logs });
+  const links = input.logLinks.directory === '' ? undefined : new ContainerLogLinks({ ...input.logLinks, logger });
   const stopFollowing = input.onPodChange((pod) => {
+    void links?.update(pod);
     if (policies.logs.maxSizeBytes >= 0) logs.follow(pod);
     void pruneContainers(containers, pod);
   });
@@ -54,6 +59,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     }),
     every(IMAGE_GC_PERIOD_MS, () => images.run()),
     every(policies.logs.monitorPeriodMs, async () => {
+      await links?.updateAll(runtimePods());
       if (policies.logs.maxSizeBytes < 0) return; // as upstream: no rotation
       logs.followAll(runtimePods());
       await logs.lookAtAll();
@@ -64,6 +70,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
   ]);
   stopFollowing();
   logs.close();
+  await links?.close();
 
   async function every(periodMs: number, work: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {

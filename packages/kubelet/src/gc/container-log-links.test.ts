@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { type Logger, silentLogger } from '@podwright/base';
+import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { ContainerLogLinks, linksOf } from './container-log-links.ts';
+
+const podOf = (containers: Partial<RuntimeContainer>[], name = 'web'): RuntimePodStatus => ({
+  pod: { name, namespace: 'team', uid: `uid-of-${name}` },
+  sandboxes: [],
+  containers: containers as RuntimeContainer[],
+});
+
+/** A place with a directory of logs and one of links. */
+function place(context: { after: (work: () => void) => void }, logger: Logger = silentLogger) {
+  const scratch = mkdtempSync(join(tmpdir(), 'podwright-links-'));
+  context.after(() => rmSync(scratch, { recursive: true }));
+  const [directory, podLogsDir] = [join(scratch, 'containers'), join(scratch, 'pods')];
+  const log = (path: string) => {
+    mkdirSync(dirname(join(podLogsDir, path)), { recursive: true });
+    writeFileSync(join(podLogsDir, path), '');
+    return join(podLogsDir, path);
+  };
+  const names = () => readdirSync(directory).sort();
+  const target = (name: string) => readlinkSync(join(directory, name));
+  return { directory, podLogsDir, log, names, target, links: new ContainerLogLinks({ directory, podLogsDir, logger }) };
+}
+
+test('a link is named after pod, namespace, container and id', () => {
+  const pod = podOf([
+    { id: 'abc', name: 'app', logPath: '/l/0.log' },
+    { id: 'silent', name: 'b', logPath: '' },
+  ]);
+  assert.deepEqual([...linksOf(pod)], [['web_team_app-abc.log', '/l/0.log']]);
+});
+
+test("a name that is too long is cut, and is the newest container's", () => {
+  const name = 'p'.repeat(253);
+  const pod = podOf(
+    [
+      { id: 'new', name: 'app', logPath: '/l/1.log' },
+      { id: 'old', name: 'app', logPath: '/l/0.log' },
+    ],
+    name,
+  );
+  assert.deepEqual([...linksOf(pod)], [[`${name.slice(0, 251)}.log`, '/l/1.log']]);
+});
+
+test('links come with logs, and go with their containers and pods', async (context) => {
+  const { links, log, names, target, podLogsDir } = place(context);
+  const first = { id: 'one', name: 'app', logPath: log('web/app/0.log') };
+  const second = { id: 'two', name: 'app', logPath: log('web/app/1.log') };
+  const later = { id: 'three', name: 'late', logPath: join(podLogsDir, 'web/late/0.log') };
+  await links.update(podOf([first, later]));
+  assert.deepEqual(names(), ['web_team_app-one.log']);
+  assert.equal(target('web_team_app-one.log'), first.logPath);
+  log('web/late/0.log');
+  await links.update(podOf([second, later]));
+  assert.deepEqual(names(), ['web_team_app-two.log', 'web_team_late-three.log']);
+  await links.updateAll([podOf([second])]);
+  assert.deepEqual(names(), ['web_team_app-two.log']);
+  await links.updateAll([]);
+  assert.deepEqual(names(), []);
+});
+
+test('what is no link is never removed, nor replaced', async (context) => {
+  const warnings: unknown[] = [];
+  const { links, log, directory, names } = place(context, { warn: (told: unknown) => warnings.push(told) } as never);
+  const one = { id: 'one', name: 'app', logPath: log('web/app/0.log') };
+  mkdirSync(join(directory, 'web_team_app-one.log'), { recursive: true });
+  await links.update(podOf([one]));
+  await links.updateAll([]);
+  await links.close();
+  assert.deepEqual(names(), ['web_team_app-one.log']);
+  assert.equal(warnings.length, 1);
+});
+
+test('what an earlier kubelet left dangling goes at the second look, what leads elsewhere never', async (context) => {
+  const { links, log, directory, names, podLogsDir } = place(context);
+  mkdirSync(directory);
+  const kept = log('web/app/0.log');
+  symlinkSync(kept, join(directory, 'web_team_app-one.log'));
+  symlinkSync(join(podLogsDir, 'gone/app/0.log'), join(directory, 'gone_team_app-two.log'));
+  symlinkSync('/var/lib/docker/containers/none', join(directory, 'docker_team_app-three.log'));
+  const pods = [podOf([{ id: 'one', name: 'app', logPath: kept }])];
+  await links.updateAll(pods);
+  assert.equal(names().length, 3);
+  await links.updateAll(pods);
+  assert.deepEqual(names(), ['docker_team_app-three.log', 'web_team_app-one.log']);
+});
+
+test('closing removes the links of pods that have just gone, and leaves those of pods that go on', async (context) => {
+  const { links, log, names, podLogsDir } = place(context);
+  await links.update(podOf([{ id: 'one', name: 'app', logPath: log('web/app/0.log') }]));
+  await links.update(podOf([{ id: 'two', name: 'app', logPath: log('job/app/0.log') }], 'job'));
+  rmSync(join(podLogsDir, 'job'), { recursive: true });
+  await links.close();
+  assert.deepEqual(names(), ['web_team_app-one.log']);
+});
