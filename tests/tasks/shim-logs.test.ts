@@ -126,7 +126,7 @@ describe('logs of tasks of shims', () => {
     tasks = await openShims(scratch);
     assert.equal((await tasks.state('gone')).status, 'running');
     execFileSync('mkdir', [directory]);
-    await tasks.reopenLog('gone');
+    await tasks.reopenLog('gone', logPath);
     await tasks.execSync('gone', ['sh', '-c', '> /tmp/more'], bound());
     await waitFor(() => / stdout F more\n/.test(readFileSync(logPath, 'utf8')) || undefined, {
       intervalMs: 20,

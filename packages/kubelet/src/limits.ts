@@ -124,6 +124,10 @@ export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
 export const MOST_LOG_BYTES_A_MS = 200_000;
 export const LEAST_LOG_LOOK_MS = 2;
 export const MOST_LOG_LOOK_MS = 1000;
+/** How long a log is taken to grow from a look to the runtime's opening a new file, before that has been measured. */
+export const LOG_REOPEN_MS = 20;
+/** A log that grows fast is rotated by as much before its limit as it grows meanwhile, but by no more than this share of the limit. */
+export const MOST_LOG_SHARE_AHEAD = 0.3;
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
 /** How often pods that no source has are looked for. */

@@ -7,7 +7,8 @@ import { createGzip } from 'node:zlib';
 import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { LEAST_LOG_LOOK_MS, MOST_LOG_BYTES_A_MS, MOST_LOG_LOOK_MS } from '../limits.ts';
+import { LEAST_LOG_LOOK_MS, MOST_LOG_LOOK_MS } from '../limits.ts';
+import { LogGrowth } from './log-growth.ts';
 
 export type LogRotationPolicy = {
   maxSizeBytes: number;
@@ -86,6 +87,9 @@ class FollowedLog {
   #looking: Promise<void> | undefined;
   #closed = false;
   #lookMs = LEAST_LOG_LOOK_MS;
+  readonly #growth: LogGrowth;
+  /** The newest rotated file, once one is known. */
+  #newest: string | undefined;
   /** Ends with the compression of what was rotated until now. */
   compressed: Promise<void> = Promise.resolve();
 
@@ -93,6 +97,7 @@ class FollowedLog {
     this.#input = input;
     this.id = input.id;
     this.podUid = input.podUid;
+    this.#growth = new LogGrowth(input.policy.maxSizeBytes);
     void this.look();
   }
 
@@ -111,15 +116,13 @@ class FollowedLog {
   }
 
   async #look(): Promise<void> {
-    const { id, logPath, policy, logger } = this.#input;
+    const { id, logPath, logger } = this.#input;
     try {
       if (this.#closed) return;
       this.#watch();
-      const size = await sizeOf(logPath);
-      const leftMs = (policy.maxSizeBytes - size) / MOST_LOG_BYTES_A_MS;
-      this.#lookMs = Math.min(MOST_LOG_LOOK_MS, Math.max(LEAST_LOG_LOOK_MS, leftMs));
-      if (size < policy.maxSizeBytes || size === 0) return;
-      await this.#rotate();
+      const verdict = this.#growth.judge(await sizeOf(logPath), performance.now());
+      if (verdict.kind === 'rotate') await this.#rotate();
+      else this.#lookMs = verdict.afterMs;
     } catch (error) {
       this.#lookMs = MOST_LOG_LOOK_MS;
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
@@ -144,6 +147,7 @@ class FollowedLog {
 
   #written(): void {
     if (this.#timer !== undefined || this.#closed) return;
+    this.#growth.due(performance.now() + this.#lookMs);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       // a look that is under way may have seen the size already
@@ -155,7 +159,8 @@ class FollowedLog {
   /** The container's next lines are in a new file before anything that takes long. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy, compressing } = this.#input;
-    await rotate(cri, id, logPath);
+    this.#newest = await rotate({ cri, id, logPath, newest: this.#newest });
+    this.#growth.rotated(performance.now());
     this.#unwatch();
     this.#watch();
     this.#lookMs = LEAST_LOG_LOOK_MS;
@@ -227,21 +232,31 @@ async function compress(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** A runtime that does not reopen gets its file back. */
-async function rotate(cri: CriClient, containerId: string, logPath: string): Promise<void> {
-  const rotated = `${logPath}.${await nextTime(logPath)}`;
+/** Returns the suffix of the rotated file, given that of the one before. A runtime that does not reopen gets its file back. */
+async function rotate({
+  cri,
+  id,
+  logPath,
+  newest,
+}: Pick<LogInput, 'cri' | 'id' | 'logPath'> & { newest: string | undefined }): Promise<string> {
+  const suffix = nextTime(newest ?? (await newestTime(logPath)));
+  const rotated = `${logPath}.${suffix}`;
   await rename(logPath, rotated);
   try {
-    await cri.runtime.reopenContainerLog({ containerId });
+    await cri.runtime.reopenContainerLog({ containerId: id });
   } catch (error) {
     await rename(rotated, logPath);
     throw error;
   }
+  return suffix;
+}
+
+async function newestTime(logPath: string): Promise<string | undefined> {
+  return (await rotatedFiles(logPath)).at(-1)?.slice(logPath.length + 1, logPath.length + 16);
 }
 
 /** Now, or a second after the newest rotated file: of several a second each has a name, in their order. */
-async function nextTime(logPath: string): Promise<string> {
-  const newest = (await rotatedFiles(logPath)).at(-1)?.slice(logPath.length + 1, logPath.length + 16);
+function nextTime(newest: string | undefined): string {
   const now = timeName(new Date());
   if (newest === undefined || newest < now) return now;
   const [, year, month, day, hour, minute, second] = /^(....)(..)(..)-(..)(..)(..)$/.exec(newest)!.map(Number);

@@ -653,7 +653,7 @@ function logTests(context: () => SuiteContext): void {
     stdin.write('before\n');
     await logged(logPath, 'before');
     await rename(logPath, `${logPath}.1`);
-    await tasks.reopenLog('rotated');
+    await tasks.reopenLog('rotated', logPath);
     await waitFor(() => stat(logPath).catch(() => undefined), { intervalMs: 10, signal: bound() });
     stdin.write('after\n');
     await logged(logPath, 'after');

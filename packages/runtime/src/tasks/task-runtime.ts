@@ -100,8 +100,8 @@ export interface TaskRuntime {
    * session ends.
    */
   attach(id: string, signal: AbortSignal, options?: { stdin?: boolean }): Promise<Omit<ExecSession, 'exit'>>;
-  /** Makes the monitor close its log file and open `logPath` anew. */
-  reopenLog(id: string): Promise<void>;
+  /** Makes the monitor close its log file and open `logPath`, which the task was created with, anew. */
+  reopenLog(id: string, logPath: string): Promise<void>;
   update(id: string, resources: OciLinuxResources): Promise<void>;
   /** Writes down a running task, which goes on afterwards. Absent from runtimes that cannot. Needs CRIU. */
   checkpoint?(id: string, wanted: TaskCheckpoint): Promise<void>;

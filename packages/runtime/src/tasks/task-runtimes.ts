@@ -90,8 +90,8 @@ export class TaskRuntimes implements TaskRuntime {
     return await (await this.#get(id)).attach(id, signal, options);
   }
 
-  async reopenLog(id: string): Promise<void> {
-    await (await this.#get(id)).reopenLog(id);
+  async reopenLog(id: string, logPath: string): Promise<void> {
+    await (await this.#get(id)).reopenLog(id, logPath);
   }
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {

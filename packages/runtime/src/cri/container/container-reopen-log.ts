@@ -11,7 +11,7 @@ export function containerReopenLog({
 }: Pick<CriServices, 'containers' | 'tasks'>): RuntimeHandlers['reopenContainerLog'] {
   return async ({ containerId }, { signal }) => {
     const { id, logPath } = containers.requireRunning(containerId);
-    await tasks.reopenLog(id);
+    await tasks.reopenLog(id, logPath);
     if (logPath !== '') await untilThere(logPath, signal);
     return {};
   };
@@ -24,5 +24,5 @@ async function untilThere(path: string, parent: AbortSignal): Promise<void> {
       () => true,
       () => undefined,
     );
-  await waitFor(found, { intervalMs: 5, signal });
+  await waitFor(found, { intervalMs: 2, signal });
 }

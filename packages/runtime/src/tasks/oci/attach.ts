@@ -38,14 +38,15 @@ export function attachToMonitor(
   const stop = () => connection.leave();
   signal.addEventListener('abort', stop, { once: true });
   connection.onClose = () => signal.removeEventListener('abort', stop);
-  const resizeIn = async (columns: number, rows: number) => {
-    const process = pid();
-    if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
-    // Of sizes that come to it together, conmon takes the first.
-    await resizeMonitorTerminal(record, columns, rows);
-  };
   const resize = (columns: number, rows: number) => {
-    resizeIn(columns, rows).catch(() => undefined); // the task has just ended
+    try {
+      const process = pid();
+      if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
+      // Of sizes that come to it together, conmon takes the first.
+      resizeMonitorTerminal(record, columns, rows);
+    } catch {
+      // the task has just ended
+    }
   };
   const { stdin, stdout, stderr } = connection;
   return { stdin, stdout, stderr: record.terminal ? undefined : stderr, resize };

@@ -45,7 +45,7 @@ import { checkpointTask, thawTask } from './task-checkpoint.ts';
 import { createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { BUNDLE_FILES, TaskFiles, type TaskRecord } from './task-files.ts';
-import { endUnmonitoredTask, findMonitor, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
+import { endUnmonitoredTask, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
@@ -191,10 +191,10 @@ export class OciTaskRuntime implements TaskRuntime {
     return attachToMonitor(this.#sockets, record, { stdin, signal, system: this.#system, pid });
   }
 
-  async reopenLog(id: string): Promise<void> {
-    const record = await this.#get(id, 'reopen the log of', ['created', 'running']);
-    const monitor = await findMonitor(record);
-    if (monitor === undefined || !(await isLogInPlace(monitor))) await reopenMonitorLog(record);
+  /** What the task writes meanwhile makes the old file larger: nothing is waited for if that is moved away. */
+  async reopenLog(id: string, logPath: string): Promise<void> {
+    const record = this.#files.get(id);
+    if (!(await isLogInPlace(record, logPath))) reopenMonitorLog(record);
   }
 
   async update(id: string, resources: OciLinuxResources): Promise<void> {

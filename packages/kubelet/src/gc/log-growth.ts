@@ -1,0 +1,58 @@
+import {
+  LEAST_LOG_LOOK_MS,
+  LOG_REOPEN_MS,
+  MOST_LOG_BYTES_A_MS,
+  MOST_LOG_LOOK_MS,
+  MOST_LOG_SHARE_AHEAD,
+} from '../limits.ts';
+
+/** Rotate the log now, or look at it again when something has been written and this time is over. */
+export type LogVerdict = { kind: 'rotate' } | { kind: 'look-again'; afterMs: number };
+
+/**
+ * How fast a log grows, and how long it takes until a new one is there: a rotation must begin before the log is full for it to stay
+ * near its limit. Times are monotonic milliseconds.
+ */
+export class LogGrowth {
+  readonly #maxSizeBytes: number;
+  #seen: { sizeBytes: number; atMs: number } | undefined;
+  #bytesAMs = 0;
+  #dueAtMs: number | undefined;
+  /** The longest that a look has come late since the log was rotated. */
+  #lateMs = 0;
+  /** From when a look is due to the new file, as it lately was. */
+  #reactionMs = LOG_REOPEN_MS;
+
+  constructor(maxSizeBytes: number) {
+    this.#maxSizeBytes = maxSizeBytes;
+  }
+
+  /** When the next look should be. */
+  due(atMs: number): void {
+    this.#dueAtMs = atMs;
+  }
+
+  /** Judges a look at the log. Of bursts, the speed is remembered for some looks. */
+  judge(sizeBytes: number, atMs: number): LogVerdict {
+    if (this.#dueAtMs !== undefined) this.#lateMs = Math.max(this.#lateMs, atMs - this.#dueAtMs);
+    this.#dueAtMs = undefined;
+    const { sizeBytes: before, atMs: beforeMs } = this.#seen ?? { sizeBytes, atMs: atMs - 1 };
+    const bytesAMs = Math.max(0, sizeBytes - before) / Math.max(1, atMs - beforeMs);
+    this.#bytesAMs = Math.max(bytesAMs, this.#bytesAMs / 2);
+    this.#seen = { sizeBytes, atMs };
+    const reactionMs = Math.max(this.#reactionMs, this.#lateMs);
+    const aheadBytes = Math.min(this.#bytesAMs * reactionMs, this.#maxSizeBytes * MOST_LOG_SHARE_AHEAD);
+    const leftBytes = this.#maxSizeBytes - aheadBytes - sizeBytes;
+    if (sizeBytes > 0 && leftBytes <= 0) return { kind: 'rotate' };
+    const afterMs = Math.min(MOST_LOG_LOOK_MS, Math.max(LEAST_LOG_LOOK_MS, leftBytes / MOST_LOG_BYTES_A_MS));
+    return { kind: 'look-again', afterMs };
+  }
+
+  /** The log is a new one since this time. One slow rotation is forgotten by and by. */
+  rotated(atMs: number): void {
+    const reopenMs = atMs - (this.#seen?.atMs ?? atMs);
+    this.#reactionMs = Math.max(this.#lateMs + reopenMs, (this.#reactionMs + LOG_REOPEN_MS) / 2);
+    this.#lateMs = 0;
+    this.#seen = { sizeBytes: 0, atMs };
+  }
+}
