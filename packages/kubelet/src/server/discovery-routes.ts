@@ -16,7 +16,10 @@ export type DiscoveredResource = {
 /** Where Kubernetes' clients find out what there is: groups, versions and resources (the discovery API). */
 export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   const versions = [...new Set(resources.map(({ apiVersion }) => apiVersion))];
-  const groups = versions.filter((version) => version.includes('/'));
+  const groups = Map.groupBy(
+    versions.filter((version) => version.includes('/')),
+    (version) => version.split('/')[0]!,
+  );
   const answer = (path: string, value: object): Route => ({
     method: 'GET',
     path,
@@ -25,17 +28,20 @@ export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   return [
     answer('/version', { major: '1', minor: '36', gitVersion: `v1.36.0+podwright.${VERSION}`, platform: 'linux' }),
     answer('/api', { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }),
-    answer('/apis', { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupOf) }),
+    answer('/apis', { kind: 'APIGroupList', apiVersion: 'v1', groups: [...groups].map(groupOf) }),
     ...versions.map((version) =>
       answer(version.includes('/') ? `/apis/${version}` : `/api/${version}`, resourceList(version, resources)),
     ),
   ];
 }
 
-function groupOf(groupVersion: string): object {
-  const [name, version] = groupVersion.split('/');
-  const preferredVersion = { groupVersion, version };
-  return { name, versions: [preferredVersion], preferredVersion };
+/** Of several versions the first is preferred. */
+function groupOf([name, groupVersions]: [string, string[]]): object {
+  const versions = groupVersions.map((groupVersion) => ({
+    groupVersion,
+    version: groupVersion.slice(name.length + 1),
+  }));
+  return { name, versions, preferredVersion: versions[0] };
 }
 
 function resourceList(groupVersion: string, resources: DiscoveredResource[]): object {

@@ -130,6 +130,8 @@ test('lists are those of Kubernetes, by namespace, labels and fields', async (t)
   const node = (await call('GET', '/api/v1/nodes/node')).body;
   assert.equal(node.status.conditions[0]!.status, 'True');
   assert.match(node.status.capacity.memory, /^\d+Ki$/);
+  const { declaredFeatures } = node.status as unknown as { declaredFeatures: string[] };
+  assert.deepEqual(declaredFeatures, ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits']);
   const wrong = await call('GET', '/api/v1/pods?labelSelector=a+b');
   assert.equal(wrong.status, 400);
   assert.match(wrong.body.message, /^label selector "a b": /);
@@ -143,9 +145,17 @@ test('clients of Kubernetes find out what there is', async (t) => {
     (await get('/apis')).groups!.map(({ name }) => name),
     ['node.k8s.io', 'metrics.k8s.io'],
   );
+  const { preferredVersion, versions } = (await get('/apis')).groups![1] as unknown as Record<string, unknown>;
+  assert.deepEqual(preferredVersion, { groupVersion: 'metrics.k8s.io/v1', version: 'v1' });
+  assert.deepEqual(versions, [preferredVersion, { groupVersion: 'metrics.k8s.io/v1beta1', version: 'v1beta1' }]);
   const names = async (path: string) => (await get(path)).resources!.map(({ name }) => name).join(' ');
   assert.equal(await names('/api/v1'), 'pods configmaps secrets persistentvolumeclaims events nodes pods/status');
   assert.equal(await names('/apis/node.k8s.io/v1'), 'runtimeclasses');
+  for (const version of ['v1', 'v1beta1']) {
+    assert.equal(await names(`/apis/metrics.k8s.io/${version}`), 'pods nodes');
+    const { kind, apiVersion } = await get(`/apis/metrics.k8s.io/${version}/nodes`);
+    assert.deepEqual([kind, apiVersion], ['NodeMetricsList', `metrics.k8s.io/${version}`]);
+  }
   assert.deepEqual((await get('/api')).versions, ['v1']);
 });
 

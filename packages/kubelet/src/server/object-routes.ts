@@ -7,6 +7,7 @@ import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isTrue } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
 import { parseStatusPatch } from './status-patch.ts';
+import { METRICS_VERSIONS } from './usage-routes.ts';
 
 /** A kind of the API: where its objects are, what may be done with them, and which fields select them. */
 type Resource = {
@@ -105,10 +106,10 @@ const POD_STATUS = {
 };
 
 /** What the routes of usage answer with. */
-const METRICS = [
-  { kind: 'PodMetrics', plural: 'pods', namespaced: true },
-  { kind: 'NodeMetrics', plural: 'nodes', namespaced: false },
-].map((metrics) => ({ ...metrics, apiVersion: 'metrics.k8s.io/v1beta1', shortNames: [], verbs: ['list'] }));
+const METRICS = METRICS_VERSIONS.flatMap((apiVersion) => [
+  { apiVersion, kind: 'PodMetrics', plural: 'pods', namespaced: true, shortNames: [], verbs: ['list'] },
+  { apiVersion, kind: 'NodeMetrics', plural: 'nodes', namespaced: false, shortNames: [], verbs: ['list'] },
+]);
 
 /** Patches: of labels and annotations both kinds mean the same, as neither has lists. */
 const PATCH_TYPES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];

@@ -5,11 +5,17 @@ import { type Call, type Route, sendJson } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { parseLabelSelector } from './selectors.ts';
 
-const BASE = '/apis/metrics.k8s.io/v1beta1';
-const LIST = { apiVersion: 'metrics.k8s.io/v1beta1', metadata: {} };
+/** Versions of the resource metrics API, which are the same: v1 is that of Kubernetes 1.37. */
+export const METRICS_VERSIONS = ['metrics.k8s.io/v1', 'metrics.k8s.io/v1beta1'];
 
 /** What pods and the node use, at the paths of Kubernetes' resource metrics API. */
 export function usageRoutes(backend: NodeBackend): Route[] {
+  return METRICS_VERSIONS.flatMap((apiVersion) => usageRoutesOf(backend, apiVersion));
+}
+
+function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
+  const base = `/apis/${apiVersion}`;
+  const list = { apiVersion, metadata: {} };
   const pods = async ({ response, query, params, signal }: Call) => {
     const selects = parseLabelSelector(query.get('labelSelector') ?? '');
     const report = await backend.usage(signal);
@@ -17,19 +23,19 @@ export function usageRoutes(backend: NodeBackend): Route[] {
       ({ metadata }) =>
         (params.namespace === undefined || params.namespace === metadata.namespace) && selects(metadata.labels),
     );
-    sendJson(response, { ...LIST, kind: 'PodMetricsList', items: wanted.flatMap((pod) => podMetrics(pod, report)) });
+    sendJson(response, { ...list, kind: 'PodMetricsList', items: wanted.flatMap((pod) => podMetrics(pod, report)) });
   };
   const nodes = async ({ response, signal }: Call) => {
     const [node] = backend.list('Node');
     const window = { timestamp: formatTime(Date.now()), window: '0.5s' };
     const usage = quantities(await backend.hostUsage(signal));
     const item = { metadata: { name: node!.metadata.name, labels: node!.metadata.labels }, ...window, usage };
-    sendJson(response, { ...LIST, kind: 'NodeMetricsList', items: [item] });
+    sendJson(response, { ...list, kind: 'NodeMetricsList', items: [item] });
   };
   return [
-    { method: 'GET', path: `${BASE}/pods`, handler: pods },
-    { method: 'GET', path: `${BASE}/namespaces/:namespace/pods`, handler: pods },
-    { method: 'GET', path: `${BASE}/nodes`, handler: nodes },
+    { method: 'GET', path: `${base}/pods`, handler: pods },
+    { method: 'GET', path: `${base}/namespaces/:namespace/pods`, handler: pods },
+    { method: 'GET', path: `${base}/nodes`, handler: nodes },
   ];
 }
 
