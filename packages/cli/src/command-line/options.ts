@@ -22,12 +22,14 @@ export function count(value: string): number {
 }
 
 export const outputOption = () =>
-  new Option('-o, --output <format>', 'json or yaml').argParser(parseOutputFormat).default('text', 'for people');
+  new Option('-o, --output <format>', 'json, yaml or kyaml').argParser(parseOutputFormat).default('text', 'for people');
 export const wideOutputOption = () =>
-  new Option('-o, --output <format>', 'wide, json or yaml').argParser(parseWideFormat).default('text', 'a table');
+  new Option('-o, --output <format>', 'wide, json, yaml or kyaml')
+    .argParser(parseWideFormat)
+    .default('text', 'a table');
 export const namespaceOption = () => new Option('-n, --namespace <name>', 'namespace of the pod').default('default');
 export const objectOutputOption = () =>
-  new Option('-o, --output <format>', 'wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=TITLE:PATH,…')
+  new Option('-o, --output <format>', 'wide, json, yaml, kyaml, name, jsonpath=TEMPLATE or custom-columns=TITLE:PATH,…')
     .argParser(parseObjectFormat)
     .default({ type: 'table' }, 'a table');
 export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'those of all namespaces');

@@ -1,8 +1,9 @@
 import { errorMessage } from '@podwright/base';
 import { InvalidArgumentError } from 'commander';
+import { isValueFormat, printWhole, type ValueFormatName } from './format.ts';
 import { renderJsonPath } from './jsonpath.ts';
 import { type PathStep, parsePath, parseTemplate } from './jsonpath-parser.ts';
-import { escapeTerminal, print, terminalJson } from './terminal-text.ts';
+import { escapeTerminal } from './terminal-text.ts';
 
 /** How objects of the API are shown: `-o`. */
 export type ObjectFormat = TableFormat | { type: 'name' } | ValueFormat;
@@ -11,17 +12,17 @@ export type TableFormat =
   | { type: 'wide' }
   | { type: 'custom-columns'; columns: { title: string; path: PathStep[] }[] };
 /** Those that need no more than the value. */
-export type ValueFormat = { type: 'json' } | { type: 'yaml' } | { type: 'jsonpath'; template: string };
+export type ValueFormat = { type: ValueFormatName } | { type: 'jsonpath'; template: string };
 
 /** Reads the value of `-o`. */
 export function parseObjectFormat(value: string): ObjectFormat {
-  if (value === 'json' || value === 'yaml') return { type: value };
+  if (isValueFormat(value)) return { type: value };
   if (value === 'wide' || value === 'name') return { type: value };
   const columns = /^custom-columns=(.*)$/s.exec(value)?.[1];
   if (columns !== undefined) return { type: 'custom-columns', columns: columns.split(',').map(parseColumn) };
   const template = /^jsonpath=(.*)$/s.exec(value)?.[1];
   if (template === undefined) {
-    const forms = `wide, json, yaml, name, jsonpath='{.items[*].metadata.name}', custom-columns=NAME:.metadata.name`;
+    const forms = `wide, json, yaml, kyaml, name, jsonpath='{.items[*].metadata.name}', custom-columns=NAME:.metadata.name`;
     throw new InvalidArgumentError(`must be such as ${forms}`);
   }
   try {
@@ -52,10 +53,7 @@ function parseColumn(text: string): { title: string; path: PathStep[] } {
  * feed of ours, as with kubectl.
  */
 export async function printValue(format: ValueFormat, value: unknown): Promise<void> {
-  if (format.type === 'json') return print(terminalJson(value, 2));
-  // few want YAML, and its writer takes long to load
-  if (format.type === 'yaml')
-    return void process.stdout.write((await import('./terminal-yaml.ts')).terminalYaml(value));
+  if (format.type !== 'jsonpath') return printWhole(format.type, value);
   const text = renderJsonPath(format.template, value);
   process.stdout.write(process.stdout.isTTY ? escapeTerminal(text) : text);
 }

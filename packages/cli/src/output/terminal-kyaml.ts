@@ -1,0 +1,46 @@
+import { ACTING_UNESCAPED, bigintAsNumber, inUnicodeNotation } from './terminal-text.ts';
+
+/**
+ * KYAML (KEP-5295): YAML in braces and brackets, with all strings in double quotes, as `kubectl -o kyaml` prints it. It says exactly
+ * this, and no terminal acts on it.
+ */
+export function terminalKyaml(value: unknown): string {
+  const text = rendered(JSON.parse(JSON.stringify(value, bigintAsNumber)), '');
+  return `---\n${text}\n`.replaceAll(ACTING_UNESCAPED, inUnicodeNotation);
+}
+
+function rendered(value: unknown, indent: string): string {
+  if (typeof value === 'string') return renderString(value, `${indent}  `);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return renderList(value, indent);
+  const entries = Object.entries(value);
+  if (entries.length === 0) return '{}';
+  const lines = entries.map(([key, item]) => `${indent}  ${renderKey(key)}: ${rendered(item, `${indent}  `)},\n`);
+  return `{\n${lines.join('')}${indent}}`;
+}
+
+/** Brackets of objects and lists stand beside each other. */
+function renderList(items: unknown[], indent: string): string {
+  if (items.every((item) => typeof item === 'object' && item !== null))
+    return `[${items.map((item) => rendered(item, indent)).join(', ')}]`;
+  const lines = items.map((item) => `${indent}  ${rendered(item, `${indent}  `)},\n`);
+  return `[\n${lines.join('')}${indent}]`;
+}
+
+/** Of several lines each has one of its own, by escaped line ends, which mean nothing. */
+function renderString(text: string, indent: string): string {
+  if (!text.includes('\n')) return JSON.stringify(text);
+  const lines = text.split(/(?<=\n)/).map((line) => {
+    const margin = /^[^\S\n]/.test(line) ? '\\' : ' '; // where the text of the line begins
+    return `${indent}${margin}${JSON.stringify(line).slice(1, -1)}\\\n`;
+  });
+  return `"\\\n${lines.join('')}${indent}"`;
+}
+
+/** Without quotes only what no reader of YAML takes for anything else. */
+function renderKey(key: string): string {
+  const isPlain = /^[\p{L}_]([\p{L}\p{N}_./-]*[\p{L}\p{N}_])?$/u.test(key);
+  return isPlain && !/^(null|true|false|y|yes|on|n|no|off|t|f|inf|infinity|nan)$/i.test(key)
+    ? key
+    : JSON.stringify(key);
+}
