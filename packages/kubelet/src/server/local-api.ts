@@ -19,7 +19,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch of the resources of `spec.containers` and `spec.initContainers`; the pod, of those that were applied |
  * | GET, PATCH …/pods/NAME/status | the pod; body: a merge or strategic merge patch of `status.conditions` that are not the kubelet's own, as those of readiness gates |
  * | GET /apis/metrics.k8s.io/v1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
- * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &timestamps= &limitBytes= | text |
+ * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &sinceTime= &timestamps= &limitBytes= &stream= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
  * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] | body: a manifest; `ApplyResult`: what was done, or would be; without `replace` nothing is done if an object would be replaced |

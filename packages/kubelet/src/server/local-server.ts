@@ -18,9 +18,10 @@ import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { HttpListener } from './http-listener.ts';
+import { logQuery } from './log-options.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
-import { applyOptions, logQuery, stopOptions, streamingCall } from './query.ts';
+import { applyOptions, stopOptions, streamingCall } from './query.ts';
 import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 

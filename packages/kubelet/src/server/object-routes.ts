@@ -4,7 +4,7 @@ import { type Call, type Handler, type Method, type Route, readBody, sendJson, s
 import { discoveryRoutes } from './discovery-routes.ts';
 import { parseMetadataPatch } from './metadata-patch.ts';
 import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
-import { deleteGrace, isTrue } from './query.ts';
+import { deleteGrace, isSet } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
 import { parseStatusPatch } from './status-patch.ts';
 import { METRICS_VERSIONS } from './usage-routes.ts';
@@ -176,7 +176,7 @@ const nameOf = ({ kind }: Resource, params: Call['params']) => ({
 
 async function list(resource: Resource, backend: NodeBackend, call: Call): Promise<void> {
   const selects = selectorOf(resource, call);
-  if (isTrue(call.query, 'watch')) return watch({ resource, backend, selects }, call);
+  if (isSet(call.query, 'watch')) return watch({ resource, backend, selects }, call);
   const items = backend.list(resource.kind).filter(selects);
   const { apiVersion, kind } = resource;
   sendJson(call.response, { apiVersion, kind: `${kind}List`, metadata: {}, items });
@@ -206,7 +206,7 @@ async function watch({ resource, backend, selects }: Watched, { response, query,
     shown.add(keyOf(object));
     await sendLine(response, { type: 'ADDED', object });
   }
-  if (isTrue(query, 'sendInitialEvents')) await sendLine(response, initialEventsEnd(resource));
+  if (isSet(query, 'sendInitialEvents')) await sendLine(response, initialEventsEnd(resource));
   for await (const { type, object } of changes) {
     const key = keyOf(object);
     const before = shown.has(key);

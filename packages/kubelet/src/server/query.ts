@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
-import type { LogQuery } from '../logs/log-reader.ts';
 import type { ApplyOptions, StopOptions } from './local-api.ts';
-import type { LogChoice, StreamingCall } from './node-backend.ts';
+import type { StreamingCall } from './node-backend.ts';
 
-export const isTrue = (query: URLSearchParams, name: string): boolean => {
+/** As a parameter of Kubernetes' APIs: absent, `0` and `false` are false, everything else is true. */
+export function isSet(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
-  return value === 'true' || value === '1' || value === '';
-};
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
+}
 
 function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
@@ -16,32 +16,9 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   return Number(value);
 }
 
-/** The parameters of the Kubernetes API's pod log. */
-export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & LogChoice {
-  const sinceSeconds = wholeNumber(query, 'sinceSeconds');
-  const sinceTime = query.get('sinceTime');
-  if (sinceTime !== null && Number.isNaN(Date.parse(sinceTime))) {
-    throw new PodwrightError(
-      'invalid_argument',
-      `sinceTime: an RFC 3339 time is needed, got "${sinceTime.slice(0, 40)}"`,
-    );
-  }
-  return {
-    container: query.get('container') ?? '',
-    containerId: query.get('containerID') ?? undefined,
-    previous: isTrue(query, 'previous'),
-    follow: isTrue(query, 'follow'),
-    timestamps: isTrue(query, 'timestamps'),
-    tailLines: wholeNumber(query, 'tailLines'),
-    limitBytes: wholeNumber(query, 'limitBytes'),
-    sinceMs:
-      sinceSeconds !== undefined ? nowMs - sinceSeconds * 1000 : sinceTime === null ? undefined : Date.parse(sinceTime),
-  };
-}
-
 /** How the daemon is asked to end. */
 export function stopOptions(query: URLSearchParams): StopOptions {
-  return { removeHostState: isTrue(query, 'removeHostState'), endPods: isTrue(query, 'endPods') };
+  return { removeHostState: isSet(query, 'removeHostState'), endPods: isSet(query, 'endPods') };
 }
 
 export function deleteGrace(query: URLSearchParams): number | undefined {
@@ -56,12 +33,12 @@ export function streamingCall(kind: string, query: URLSearchParams): StreamingCa
       .filter((port) => port !== '');
     return { kind, ports: ports.map(readPort) };
   }
-  const tty = isTrue(query, 'tty');
+  const tty = isSet(query, 'tty');
   const streams = {
     container: query.get('container') ?? '',
-    stdin: isTrue(query, 'stdin'),
-    stdout: isTrue(query, 'stdout'),
-    stderr: isTrue(query, 'stderr') && !tty,
+    stdin: isSet(query, 'stdin'),
+    stdout: isSet(query, 'stdout'),
+    stderr: isSet(query, 'stderr') && !tty,
     tty,
   };
   if (!streams.stdin && !streams.stdout && !streams.stderr) {

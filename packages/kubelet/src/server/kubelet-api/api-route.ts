@@ -43,9 +43,3 @@ export function sendRefusal(response: ServerResponse, { status, message, headers
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   sendText(response, status, message);
 }
-
-/** As a parameter of upstream's API: absent, `0` and `false` are false, everything else is true. */
-export function isSet(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name);
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
-}

@@ -3,9 +3,15 @@ import type { ContainerStatus, Pod } from '../../api/types.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { readLog } from '../../logs/log-reader.ts';
 import { endOfLog } from '../log-end.ts';
-import { type ApiCall, type ApiRoute, sendRefusal, sendText } from './api-route.ts';
-import { wantedLog } from './log-options.ts';
+import { logOptions } from '../log-options.ts';
+import { type ApiCall, type ApiRoute, refusal, sendRefusal, sendText } from './api-route.ts';
 import { containerOf, podOfName } from './pod-lookup.ts';
+
+/** Upstream's answers. */
+const LOG_REFUSALS = {
+  unreadable: refusal(400, '{"message": "Unable to decode query."}'),
+  senseless: refusal(422, '{"message": "Invalid request."}'),
+};
 
 /** `/containerLogs/{namespace}/{pod}/{container}`. */
 export function containerLogRoutes(kubelet: Kubelet): ApiRoute[] {
@@ -18,8 +24,8 @@ async function sendContainerLog(
   { request, response, query, params, signal }: ApiCall,
 ): Promise<void> {
   const { namespace = '', pod: name = '', container = '' } = params;
-  const wanted = wantedLog(query, Date.now());
-  if (wanted.kind === 'refused') return sendRefusal(response, wanted.refusal);
+  const wanted = logOptions(query, Date.now());
+  if (wanted.kind !== 'log') return sendRefusal(response, LOG_REFUSALS[wanted.kind]);
   const pod = podOfName(kubelet, namespace, name);
   if (pod === undefined) return sendText(response, 404, `pod ${JSON.stringify(name)} does not exist`);
   if (containerOf(pod, container) === undefined)

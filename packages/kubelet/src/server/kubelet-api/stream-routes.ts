@@ -1,5 +1,6 @@
 import type { Kubelet, StreamOptions } from '../../kubelet.ts';
-import { isSet, type Refusal, refusal } from './api-route.ts';
+import { isSet } from '../query.ts';
+import { type Refusal, refusal } from './api-route.ts';
 import { containerOf, fullName, podOfName, runningContainer } from './pod-lookup.ts';
 import { streamRefusal } from './stream-refusal.ts';
 
