@@ -2,6 +2,7 @@ import type { Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
+import { ORPHAN_PERIOD_MS } from './limits.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
@@ -104,6 +105,8 @@ export type KubeletOptions = {
   /** A pod is looked at after this long even if nothing happened. */
   resyncPeriodMs: number;
   relist: { periodMs: number; eventedPeriodMs: number };
+  /** How often pods that no source has are looked for, and what is left of them on the host. */
+  orphanPeriodMs: number;
   /** The HTTP API, for who serves it (`serveKubeletApi`). */
   server: KubeletServerOptions;
   /** Where traces of pods' syncs go, and how many of them. */
@@ -160,6 +163,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     requirements: { noSwap: false, kernelDefaults: false },
     resyncPeriodMs: 60_000,
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
+    orphanPeriodMs: ORPHAN_PERIOD_MS,
     server: kubeletServerOptions(),
     tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,

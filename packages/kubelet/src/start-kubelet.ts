@@ -333,12 +333,12 @@ function keepUp(
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
-      if (wrong !== undefined) await removeLeftFiles({ options, parts, sync });
+      if (wrong === undefined) return;
+      await removeLeftFiles({ options, parts, sync });
+      await cgroups.removeOrphans(knownPods(sync));
     },
-    refreshCgroups: async () => {
-      await cgroups.refresh();
-      if (wrongFiles() !== undefined) await cgroups.removeOrphans(knownPods(sync));
-    },
+    orphanPeriodMs: options.orphanPeriodMs,
+    refreshCgroups: () => cgroups.refresh(),
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };
   return runHousekeeping(work, signal);

@@ -6,7 +6,6 @@ import {
   CGROUP_REFRESH_PERIOD_MS,
   CONTAINER_GC_PERIOD_MS,
   IMAGE_GC_PERIOD_MS,
-  ORPHAN_PERIOD_MS,
   VOLUME_LIMITS_PERIOD_MS,
 } from '../limits.ts';
 import { collectContainers, pruneContainers } from './container-gc.ts';
@@ -24,6 +23,7 @@ export type HousekeepingInput = {
   runtimePods: () => RuntimePodStatus[];
   /** Ends pods that no source has, removes what is left of those that are gone, and forgets delays that are over (HandlePodCleanups). */
   cleanUpPods: () => Promise<void>;
+  orphanPeriodMs: number;
   /** Calls the listener with each pod of which something changed in the runtime, until the returned function is called. */
   onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
   /** Forgets what is remembered of images that are gone, given those that are there and when they were looked at. */
@@ -31,7 +31,7 @@ export type HousekeepingInput = {
   events: EventRecorder;
   nodeName: string;
   metrics?: Registry;
-  /** Brings the cgroups of classes up to date, and removes those of pods that are gone. */
+  /** Brings the cgroups of classes up to date. */
   refreshCgroups: () => Promise<void>;
   /** Ends pods of which a volume has grown too large. */
   enforceVolumeLimits: () => Promise<void>;
@@ -64,7 +64,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
       logs.followAll(runtimePods());
       await logs.lookAtAll();
     }),
-    every(ORPHAN_PERIOD_MS, () => input.cleanUpPods()),
+    every(input.orphanPeriodMs, () => input.cleanUpPods()),
     every(CGROUP_REFRESH_PERIOD_MS, () => input.refreshCgroups()),
     every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);

@@ -1,0 +1,125 @@
+/** What nobody needs any more, on Debian's containerd: pods and their traces that nobody knows, and images. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { cgroupDirectory, createCgroup, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
+import type { KubeletOptions } from '@podwright/kubelet';
+import { ImageGarbageCollector } from '../../packages/kubelet/src/gc/image-gc.ts';
+import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+let containerd: Containerd;
+before(async () => {
+  containerd = await startContainerd('gc');
+});
+after(() => containerd.stop());
+
+async function start(context: TestContext, given: Partial<KubeletOptions> = {}): Promise<RealKubelet> {
+  const kubelet = await startRealKubelet(containerd, given);
+  context.after(() => kubelet.close());
+  return kubelet;
+}
+
+const manifest = (name: string) => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 1
+  containers: [{name: main, image: "${busyboxImage}", command: [sleep, "1000"]}]
+`;
+
+test('pods that nobody knows, and their volumes, logs and cgroups, are found while the kubelet runs', async (context) => {
+  const kubelet = await start(context, { orphanPeriodMs: 200 });
+  const { rootDir, podLogsDir, cgroupRoot } = kubelet.options;
+  await kubelet.apply('kept.yaml', manifest('kept'));
+  const kept = await kubelet.pod('kept', ({ status }) => status?.phase === 'Running');
+
+  const volume = join(rootDir, 'pods/gone-uid/volumes/kubernetes.io~empty-dir/data');
+  const logs = join(podLogsDir, 'default_gone_gone-uid/main');
+  for (const directory of [volume, logs]) mkdirSync(directory, { recursive: true });
+  writeFileSync(join(volume, 'file'), 'left');
+  writeFileSync(join(logs, '0.log'), '');
+  const hierarchy = await discoverCgroups();
+  const cgroup = join(cgroupRoot, 'kubepods/besteffort/podgone-uid');
+  await createCgroup(hierarchy, cgroup);
+  const left = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  const leftEnded = once(left, 'exit');
+  writeFileSync(join(cgroupDirectory(treeOf(hierarchy, 'memory')!, cgroup), 'cgroup.procs'), String(left.pid));
+  await runStranger(kubelet, kept.metadata.uid);
+
+  const { runtime } = kubelet.handle.cri;
+  await kubelet.until('the volume is gone', () => !existsSync(join(rootDir, 'pods/gone-uid')));
+  await kubelet.until('the logs are gone', () => !existsSync(join(podLogsDir, 'default_gone_gone-uid')));
+  await kubelet.until(
+    'the cgroup is gone',
+    async () => (await kubelet.podCgroups()).join() === `pod${kept.metadata.uid}`,
+  );
+  await leftEnded;
+  await kubelet.until('the sandbox is gone', async () => (await runtime.listPodSandbox({})).items.length === 1);
+  assert.equal(kubelet.handle.pods()[0]!.status!.containerStatuses![0]!.restartCount, 0);
+  assert.ok(existsSync(join(podLogsDir, `default_kept_${kept.metadata.uid}`)));
+});
+
+/** A sandbox with the labels of this kubelet's, of a pod that no manifest has. */
+async function runStranger({ handle, options }: RealKubelet, likeUid: string): Promise<void> {
+  const { runtime } = handle.cri;
+  const { items } = await runtime.listPodSandbox({});
+  const like = items.find(({ metadata }) => metadata?.uid === likeUid)!;
+  const uid = 'stranger-uid';
+  const metadata = { name: 'stranger', namespace: 'default', uid, attempt: 0 };
+  const names = { 'io.kubernetes.pod.name': 'stranger', 'io.kubernetes.pod.uid': uid };
+  await runtime.runPodSandbox({
+    config: {
+      metadata,
+      labels: { ...like.labels, ...names },
+      annotations: like.annotations,
+      logDirectory: join(options.podLogsDir, `default_stranger_${uid}`),
+      linux: { securityContext: { namespaceOptions: { network: 2 } } },
+    },
+  });
+}
+
+test('unused images go when they are too old or the disk is too full, and one that a container has never', async (context) => {
+  const kubelet = await start(context);
+  await kubelet.apply('kept.yaml', manifest('kept'));
+  await kubelet.pod('kept', ({ status }) => status?.phase === 'Running');
+  const socket = containerd.endpoint.replace('unix://', '');
+  const ctr = (...args: string[]) => execFileSync('ctr', ['-a', socket, '-n', 'k8s.io', ...args], { stdio: 'pipe' });
+  const archive = join(containerd.scratch, 'unused.tar');
+  ctr('images', 'export', archive, busyboxImage);
+  const unused = 'localhost/podwright/unused:1';
+  /** An image of its own: with another configuration it has another id. */
+  const addUnused = () => {
+    const layout = join(containerd.scratch, 'unused');
+    execFileSync('skopeo', ['copy', '-q', `oci-archive:${archive}`, `oci:${layout}:unused`], { stdio: 'pipe' });
+    execFileSync('umoci', ['config', '--image', `${layout}:unused`, '--author', 'nobody'], { stdio: 'pipe' });
+    execFileSync('skopeo', ['copy', '-q', `oci:${layout}:unused`, `docker-archive:${archive}.docker:${unused}`], {
+      stdio: 'pipe',
+    });
+    ctr('images', 'import', `${archive}.docker`);
+    execFileSync('rm', ['-r', layout, `${archive}.docker`]);
+  };
+  const { cri } = kubelet.handle;
+  const names = async () => (await cri.image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
+  const input = { cri, logger: silentLogger, warn: () => undefined, forgetImages: async () => undefined };
+  const never = { highThresholdPercent: 100, lowThresholdPercent: 100, minAgeMs: 0, maxAgeMs: 0 };
+  const collect = async (policy: Partial<typeof never>) => {
+    addUnused();
+    await kubelet.until('the image is there', async () => (await names()).includes(unused));
+    const collector = new ImageGarbageCollector({ ...input, policy: { ...never, ...policy } });
+    await collector.run().catch(() => undefined); // sees it first
+    const seenAtMs = Date.now();
+    await kubelet.until('a moment is over', () => Date.now() > seenAtMs + 1);
+    await collector.run().catch(() => undefined); // the disk may be full of other things
+    return await names();
+  };
+  assert.ok((await collect({})).includes(unused));
+  for (const policy of [{ maxAgeMs: 1 }, { highThresholdPercent: 0, lowThresholdPercent: 0 }]) {
+    const left = await collect(policy);
+    assert.ok(!left.includes(unused), JSON.stringify(policy));
+    assert.ok(left.includes(busyboxImage));
+  }
+});
