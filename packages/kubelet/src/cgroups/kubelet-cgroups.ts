@@ -101,7 +101,8 @@ export class KubeletCgroups implements PodCgroups {
     const known = this.#made.get(podUid);
     this.#made.delete(podUid);
     if (known !== undefined) await this.#weighClasses();
-    for (const name of Object.values(CLASS_NAMES)) await this.#input.driver.remove([...name, cgroupNameOf(podUid)]);
+    const classes = known === undefined ? Object.values(CLASS_NAMES) : [CLASS_NAMES[known.class]];
+    for (const name of classes) await this.#input.driver.remove([...name, cgroupNameOf(podUid)]);
   }
 
   async removeOrphans(keep: ReadonlySet<string>): Promise<void> {
