@@ -47,7 +47,8 @@ if (process.argv[2] === undefined) compile();
 /** V8 keeps a source with a single character beyond Latin-1 in two bytes a character. esbuild escapes those in strings, not in patterns. */
 function refuseWide(file: string): void {
   const at = readFileSync(file, 'utf8').match(/.{0,60}[^\0-\xff]/)?.[0];
-  if (at !== undefined) throw new Error(`${file} would take twice its memory: write the last character as \\u….: ${at}`);
+  if (at !== undefined)
+    throw new Error(`${file} would take twice its memory: write the last character as \\u….: ${at}`);
 }
 
 /**
