@@ -1,6 +1,6 @@
 /** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the directory that is given. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
@@ -19,8 +19,8 @@ const shared: BuildOptions = {
   minifySyntax: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  // Native parts stay in node_modules; both load from prebuilt files.
-  external: ['koffi', 'better-sqlite3'],
+  // Native parts stay in node_modules; both load from prebuilt files. gRPC loads the third for debugging services that nobody serves.
+  external: ['koffi', 'better-sqlite3', '@grpc/proto-loader'],
   logLevel: 'warning',
 };
 
@@ -39,9 +39,17 @@ const { metafile } = await build({
 });
 // By itself: chunks that it shared with the command would bring the logger, the metrics and FFI along, twice its start.
 await build({ ...shared, entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' } });
+for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) refuseWide(file);
 // Beside the bundle: who may write there may change what it runs.
 mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });
 if (process.argv[2] === undefined) compile();
+
+/** V8 keeps a source with a single character beyond Latin-1 in two bytes a character. esbuild escapes those in strings, not in patterns. */
+function refuseWide(file: string): void {
+  const at = readFileSync(file, 'utf8').match(/.{0,60}[^\0-\xff]/)?.[0];
+  if (at !== undefined)
+    throw new Error(`${file} would take twice its memory: write the last character as \\u….: ${at}`);
+}
 
 /**
  * Fills the cache of compiled code for who builds. Calls first, as they compile more than what a file runs when it is loaded: they

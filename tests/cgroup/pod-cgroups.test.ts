@@ -132,6 +132,28 @@ test('what somebody else changed or removed is as it was after a while', async (
   await assertShares(pods.parentFor(pod), 1024, 39);
 });
 
+test('a pod in a class that somebody removed has all controllers again after a while', async (context) => {
+  const pods = await open(context, { limits: { pidsPerPod: 100 }, hugePageSizes: ['2MB'] });
+  await pods.ensure(podOf('before', {}));
+  await removeCgroup(cgroups, join(root, 'kubepods', 'besteffort'));
+  await pods.refresh();
+  const pod = podOf('behind', {});
+  await pods.ensure(pod);
+  assert.equal(await read(pods.parentFor(pod), PIDS), '100');
+  if (treeOf(cgroups, 'hugetlb') === undefined) return;
+  const pages = { controller: 'hugetlb', v1: 'hugetlb.2MB.limit_in_bytes', v2: 'hugetlb.2MB.max' };
+  assert.equal(await read(pods.parentFor(pod), pages), '0');
+});
+
+test('the class of pods that come and go at once has the weight of those that are there', async (context) => {
+  const pods = await open(context);
+  const names = Array.from({ length: 8 }, (_, index) => `crowd${index}`);
+  await Promise.all(names.map((name) => pods.ensure(podOf(name, { requests: { cpu: '500m' } }))));
+  await assertShares(join(root, 'kubepods', 'burstable'), 4096, 157);
+  await Promise.all(names.slice(2).map((name) => pods.remove(name)));
+  await assertShares(join(root, 'kubepods', 'burstable'), 1024, 39);
+});
+
 test('that all pods together are limited is told once', async (context) => {
   const parent = join(root, 'told');
   const told: (string | undefined)[] = [];

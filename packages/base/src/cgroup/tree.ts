@@ -1,4 +1,4 @@
-import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sleep } from '../deadline.ts';
 import { isErrno, PodwrightError, wrapError } from '../errors.ts';
@@ -27,10 +27,9 @@ export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Pr
 
 /** Whether the cgroup is there in any tree. */
 export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Promise<boolean> {
-  const found = await Promise.all(
-    hierarchy.trees.map((tree) => readCgroupFile(join(cgroupDirectory(tree, path), 'cgroup.procs'))),
-  );
-  return found.some((text) => text !== undefined);
+  const files = hierarchy.trees.map((tree) => join(cgroupDirectory(tree, path), 'cgroup.procs'));
+  const found = await Promise.allSettled(files.map((file) => access(file)));
+  return found.some(({ status }) => status === 'fulfilled');
 }
 
 /** Names of the cgroups directly below `path`, over all trees. */

@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import {
   type CgroupHierarchy,
   type CgroupLimits,
+  CONTAINER_DIRECTORY,
   cgroupDirectory,
   cgroupExists,
   createCgroup,
@@ -32,6 +34,8 @@ export class CgroupfsDriver implements CgroupDriver {
   readonly #logger: Logger;
   /** Refusals that are in the log. */
   readonly #refused = new Set<string>();
+  /** Cgroups that let those below them have all controllers. */
+  readonly #delegating = new Set<string>();
 
   constructor({ hierarchy, root, logger }: CgroupfsDriverInput) {
     const trees = CONTROLLERS.map((name) => treeOf(hierarchy, name)).filter((tree) => tree !== undefined);
@@ -47,6 +51,23 @@ export class CgroupfsDriver implements CgroupDriver {
 
   async set(cgroup: CgroupName, limits: CgroupLimits): Promise<void> {
     const path = this.path(cgroup);
+    this.#delegating.delete(path); // it may have gone meanwhile, and be another one now
+    if (await this.#makeNew(path)) setNewLimits(this.#limited, path, limits);
+    else {
+      await this.#makeReady(path);
+      await writeLimits(this.#limited, path, limits);
+    }
+  }
+
+  /** Whether a cgroup was made where none of its name was, below one that needs nothing more for that. */
+  async #makeNew(path: string): Promise<boolean> {
+    if (!this.#delegating.has(dirname(path))) return false;
+    const directories = this.#limited.trees.map((tree) => cgroupDirectory(tree, path));
+    const made = await Promise.allSettled(directories.map((one) => mkdir(one, { mode: CONTAINER_DIRECTORY })));
+    return made.every(({ status }) => status === 'fulfilled');
+  }
+
+  async #makeReady(path: string): Promise<void> {
     for (const { directory, controller, error } of await createCgroup(this.#limited, path)) {
       const key = `${directory} ${controller}`;
       if (!CONTROLLERS.some((name) => name === controller) || this.#refused.has(key)) continue;
@@ -54,7 +75,7 @@ export class CgroupfsDriver implements CgroupDriver {
       const fields = { directory, controller, error: errorMessage(error) };
       this.#logger.warn(fields, 'the kernel keeps a controller from the cgroups of pods; its limits do not hold');
     }
-    await writeLimits(this.#limited, path, limits);
+    this.#delegating.add(dirname(path));
   }
 
   isThere(cgroup: CgroupName): Promise<boolean> {
@@ -79,17 +100,31 @@ export class CgroupfsDriver implements CgroupDriver {
   }
 }
 
-/**
- * Writes limits into a cgroup that is there. A kernel without CFS bandwidth, say, has no such file: the limit is then not enforced, as
- * in upstream's kubelet.
- */
+/** Writes limits into a cgroup that is there. Those below what is used may have the kernel reclaim memory first. */
 export async function writeLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
-  for (const { tree, file, value } of [...limitWrites(hierarchy, limits), ...reservedPages(hierarchy, limits)]) {
-    const target = join(cgroupDirectory(tree, path), file);
-    await writeFile(target, value, { flag: 'r+' }).catch((error: unknown) => {
-      if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');
-    });
+  for (const { target, value } of limitFiles(hierarchy, path, limits))
+    await writeFile(target, value, { flag: 'r+' }).catch((error: unknown) => refuse(target, value, error));
+}
+
+/** Writes limits into a cgroup in which nothing has been yet: that takes microseconds, a way through the thread pool more. */
+function setNewLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): void {
+  for (const { target, value } of limitFiles(hierarchy, path, limits)) {
+    try {
+      writeFileSync(target, value, { flag: 'r+' });
+    } catch (error) {
+      refuse(target, value, error);
+    }
   }
+}
+
+function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits) {
+  const writes = [...limitWrites(hierarchy, limits), ...reservedPages(hierarchy, limits)];
+  return writes.map(({ tree, file, value }) => ({ target: join(cgroupDirectory(tree, path), file), value }));
+}
+
+/** A kernel without CFS bandwidth, say, has no such file: the limit is then not enforced, as in upstream's kubelet. */
+function refuse(target: string, value: string, error: unknown): void {
+  if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');
 }
 
 /** Huge pages that a process has reserved but not touched count where the kernel counts these apart (hugetlb.rst). */

@@ -4,6 +4,7 @@ import {
   type CgroupHierarchy,
   cgroupDirectory,
   errorMessage,
+  KeyedLock,
   type Logger,
   PodwrightError,
   readCgroupFile,
@@ -52,6 +53,9 @@ export class KubeletCgroups implements PodCgroups {
   readonly #claim: CgroupClaim;
   /** The pods that have cgroups of ours, and what of. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
+  /** What the classes have been given, `undefined` if it is to be given again whatever it was. */
+  #weighed: string | undefined;
+  readonly #weighing = new KeyedLock();
   #limited: { failure: string | undefined } | undefined;
   #isToldOfOthers = false;
 
@@ -71,6 +75,7 @@ export class KubeletCgroups implements PodCgroups {
   async refresh(): Promise<void> {
     await this.#limitAll();
     await this.#input.driver.set(CLASS_NAMES.BestEffort, BEST_EFFORT_LIMITS);
+    this.#weighed = undefined;
     await this.#weighClasses();
   }
 
@@ -96,7 +101,8 @@ export class KubeletCgroups implements PodCgroups {
     const known = this.#made.get(podUid);
     this.#made.delete(podUid);
     if (known !== undefined) await this.#weighClasses();
-    for (const name of Object.values(CLASS_NAMES)) await this.#input.driver.remove([...name, cgroupNameOf(podUid)]);
+    const classes = known === undefined ? Object.values(CLASS_NAMES) : [CLASS_NAMES[known.class]];
+    for (const name of classes) await this.#input.driver.remove([...name, cgroupNameOf(podUid)]);
   }
 
   async removeOrphans(keep: ReadonlySet<string>): Promise<void> {
@@ -140,13 +146,19 @@ export class KubeletCgroups implements PodCgroups {
     };
   }
 
-  async #weighClasses(): Promise<void> {
-    const { driver, settings } = this.#input;
-    const burstable = this.#requestsOf('Burstable');
-    const kept = burstable.memoryBytes + this.#requestsOf('Guaranteed').memoryBytes;
-    const reservation = allPodsReservation(kept, settings.policy);
-    if (reservation !== undefined) await driver.set([], reservation);
-    await driver.set(CLASS_NAMES.Burstable, burstableLimits(burstable, settings.policy));
+  #weighClasses(): Promise<void> {
+    return this.#weighing.run('', async () => {
+      const { driver, settings } = this.#input;
+      const burstable = this.#requestsOf('Burstable');
+      const kept = burstable.memoryBytes + this.#requestsOf('Guaranteed').memoryBytes;
+      const reservation = allPodsReservation(kept, settings.policy);
+      const limits = burstableLimits(burstable, settings.policy);
+      const wanted = JSON.stringify([reservation, limits]);
+      if (this.#weighed === wanted) return;
+      if (reservation !== undefined) await driver.set([], reservation);
+      await driver.set(CLASS_NAMES.Burstable, limits);
+      this.#weighed = wanted;
+    });
   }
 
   /** Holds all pods together to what the node has for them, so that none of them can take the host from the node itself. */

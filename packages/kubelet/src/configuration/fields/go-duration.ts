@@ -3,7 +3,7 @@ const UNITS: Record<string, number> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
-  μs: 1e-3,
+  '\u03bcs': 1e-3,
   ms: 1,
   s: 1000,
   m: 60_000,
@@ -18,9 +18,9 @@ export function parseGoDuration(text: string): number | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return undefined;
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|\u03bcs|ms|s|m|h))+$/.test(rest)) return undefined;
   let totalMs = 0;
-  for (const [, amount, unit] of rest.matchAll(/([\d.]+)([a-zµμ]+)/g)) totalMs += Number(amount) * UNITS[unit!]!;
+  for (const [, amount, unit] of rest.matchAll(/([\d.]+)([a-zµ\u03bc]+)/g)) totalMs += Number(amount) * UNITS[unit!]!;
   if (totalMs >= MAX_MS) return undefined;
   return sign === '-' ? -totalMs : totalMs;
 }
