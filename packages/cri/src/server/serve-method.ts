@@ -13,7 +13,7 @@ import {
   wrapError,
 } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
-import type { ActiveCalls } from './active-calls.ts';
+import type { ActiveCall, ActiveCalls } from './active-calls.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
 
@@ -37,9 +37,9 @@ type RawCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Bu
 /** Answers a unary method, for grpc-js. */
 export function serveUnary(served: ServedMethod) {
   return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
-    void answer(served, call, async (request, context) => {
+    void answer(served, call, async (request, context, active) => {
       const handle = () => handlerOf(served)(request, context) as Promise<object>;
-      const response = (await raceAbort(traced(served, call, handle), context.signal)) ?? {};
+      const response = (await active.race(traced(served, call, handle))) ?? {};
       const bytes = encode(served.method.output, response);
       return () => callback(null, bytes);
     }).then(
@@ -68,15 +68,21 @@ export function serveStream(served: ServedMethod) {
 async function answer<T>(
   { service, method, calls, observer }: ServedMethod,
   call: RawCall,
-  work: (request: Message, context: CallContext) => Promise<T>,
+  work: (request: Message, context: CallContext, active: ActiveCall) => Promise<T>,
 ): Promise<T> {
   const active = calls.begin(call, { streaming: method.methodKind === 'server_streaming' });
   const observed: ObservedCall = { service, method, request: undefined };
   const done = observer.started(observed);
   try {
     observed.request = decode(method.input, call.request);
-    const context = { service, method: method.name, signal: active.signal };
-    const result = await work(observed.request, context);
+    const context = {
+      service,
+      method: method.name,
+      get signal() {
+        return active.signal;
+      },
+    };
+    const result = await work(observed.request, context, active);
     done();
     return result;
   } catch (error) {

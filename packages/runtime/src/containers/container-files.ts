@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
@@ -111,7 +112,7 @@ export class ContainerFiles {
   async prepareRootfs(id: string, image: ImageRecord, users?: MappedUsers): Promise<void> {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
-    await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
+    mkdirSync(target, { recursive: true, mode: PRIVATE_DIRECTORY });
     this.#mount(mounts, target, users);
   }
 

@@ -66,3 +66,25 @@ test('a stop removes the bundle of a start that was cut off before there was a t
   await processOn({}).stop('s');
   assert.ok(!existsSync(bundle));
 });
+
+test('its pid is known without a look at it, until its end is told or it is stopped', async () => {
+  let end = () => {};
+  const told: string[] = [];
+  const process = processOn({
+    create: async () => ({ pid: 7 }),
+    onExit: (_id, listener) => {
+      end = () => listener({ exitCode: 0, exitedAtMs: 0, oomKilled: false });
+      return { [Symbol.dispose]: () => undefined };
+    },
+  });
+  process.onExit((id) => told.push(id));
+  assert.equal(process.watchedPid('s'), undefined);
+  await start(process);
+  assert.equal(process.watchedPid('s'), 7);
+  end();
+  assert.equal(process.watchedPid('s'), undefined);
+  assert.deepEqual(told, ['s']);
+  await start(process);
+  await process.stop('s');
+  assert.equal(process.watchedPid('s'), undefined);
+});

@@ -12,7 +12,8 @@ export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
 export class InfraProcess {
   readonly #dependencies: InfraProcessDependencies;
   readonly #exitListeners = new Set<(sandboxId: string) => void>();
-  readonly #watches = new Map<string, Disposable>();
+  /** Those that run; none any more whose end was told. */
+  readonly #watches = new Map<string, { pid: number; watch: Disposable | undefined }>();
 
   constructor(dependencies: InfraProcessDependencies) {
     this.#dependencies = dependencies;
@@ -27,7 +28,7 @@ export class InfraProcess {
     try {
       const { pid } = await tasks.create({ ...task, bundle, handler: config.runtimeHandler }, signal);
       await tasks.start(id);
-      this.#watch(id);
+      this.#watch(id, pid);
       return pid;
     } catch (error) {
       await this.#remove(id);
@@ -43,13 +44,18 @@ export class InfraProcess {
   /** How it is; one that an earlier process of ours started is watched from now on. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
-    if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId);
+    if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId, state.pid);
     return state;
+  }
+
+  /** Its pid while it is watched; no file is read. `undefined` if it does not run, or nobody has looked yet: see `resume`. */
+  watchedPid(sandboxId: string): number | undefined {
+    return this.#watches.get(sandboxId)?.pid;
   }
 
   /** Ends it, and removes everything of it. No error if there is none. */
   async stop(sandboxId: string): Promise<void> {
-    this.#watches.get(sandboxId)?.[Symbol.dispose]();
+    this.#watches.get(sandboxId)?.watch?.[Symbol.dispose]();
     this.#watches.delete(sandboxId);
     await this.#remove(sandboxId);
   }
@@ -63,10 +69,12 @@ export class InfraProcess {
     return join(this.#dependencies.state, 'tasks', sandboxId);
   }
 
-  #watch(sandboxId: string): void {
-    const watch = this.#dependencies.tasks.onExit(sandboxId, () => {
+  #watch(sandboxId: string, pid: number): void {
+    const entry: { pid: number; watch: Disposable | undefined } = { pid, watch: undefined };
+    this.#watches.set(sandboxId, entry);
+    entry.watch = this.#dependencies.tasks.onExit(sandboxId, () => {
+      this.#watches.delete(sandboxId);
       for (const listener of this.#exitListeners) listener(sandboxId);
     });
-    this.#watches.set(sandboxId, watch);
   }
 }

@@ -35,6 +35,8 @@ export class SharedPidInit {
   ): Promise<string> {
     const { process, roots, cgroupsPath, oomScoreAdj } = this.#dependencies;
     const start = async () => {
+      const watched = process.watchedPid(sandbox.id);
+      if (watched !== undefined) return `/proc/${watched}/ns/pid`;
       const state = await process.resume(sandbox.id);
       if (state.status === 'running') return `/proc/${state.pid}/ns/pid`;
       if (state.status === 'exited') {

@@ -44,11 +44,11 @@ export function readSpec(bundle: string): OciSpec | undefined {
   });
 }
 
-/** The same as JSON, to be shown: nothing of it is looked at, which takes a tenth of the time. */
+/** The same as JSON, to be shown. It was committed as a whole, so it is not parsed: only half a file is an `internal`. */
 export function readSpecText(bundle: string): string | undefined {
   return read(bundle, (text) => {
-    JSON.parse(text);
-    return text;
+    if (text.startsWith('{') && text.endsWith('}')) return text;
+    throw new PodwrightError('internal', 'it is no JSON object');
   });
 }
 

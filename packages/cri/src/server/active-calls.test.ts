@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import { type ActiveCall, ActiveCalls } from './active-calls.ts';
+
+/** A call as grpc-js gives it: `cancelled` is emitted when it is over, however it ended. */
+function begin(calls: ActiveCalls, { streaming = false, deadline = Number.POSITIVE_INFINITY } = {}) {
+  const call = Object.assign(new EventEmitter(), { getDeadline: () => deadline });
+  return { active: calls.begin(call as never, { streaming }), leave: () => void call.emit('cancelled') };
+}
+
+const never = () => new Promise<never>(() => undefined);
+const isLost = (active: ActiveCall, code: string) => assert.rejects(active.race(never()), { code });
+
+test('a call whose client has gone is lost, whether or not somebody had asked for its signal before', async () => {
+  const { active, leave } = begin(new ActiveCalls());
+  const early = begin(new ActiveCalls());
+  const { signal } = early.active;
+  const races = [active.race(never()), early.active.race(never())];
+  leave();
+  early.leave();
+  for (const race of races) await assert.rejects(race, { code: 'cancelled' });
+  assert.ok(signal.aborted);
+  assert.ok(active.signal.aborted);
+  assert.equal((active.signal.reason as PodwrightError).code, 'cancelled');
+  await isLost(active, 'cancelled');
+  const late = begin(new ActiveCalls(), { deadline: 1 });
+  late.leave();
+  await isLost(late.active, 'deadline_exceeded');
+});
+
+test('a call that was answered is never lost', async () => {
+  const calls = new ActiveCalls();
+  const { active, leave } = begin(calls);
+  assert.equal(await active.race(Promise.resolve(7)), 7);
+  active.end();
+  leave();
+  calls.abort('all', new PodwrightError('unavailable', 'the server is closing'));
+  assert.equal(active.signal.aborted, false);
+});
+
+test('a server that closes gives up its streams first, then all calls', async () => {
+  const calls = new ActiveCalls();
+  const unary = begin(calls).active;
+  const stream = begin(calls, { streaming: true }).active;
+  calls.abort('streams', new PodwrightError('unavailable', 'the server is closing'));
+  assert.deepEqual([unary.signal.aborted, stream.signal.aborted], [false, true]);
+  calls.abort('all', new PodwrightError('unavailable', 'the server is closing'));
+  await isLost(unary, 'unavailable');
+});
