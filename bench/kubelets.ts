@@ -1,54 +1,27 @@
 /** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET names its binary), each on a containerd of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { sleep } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
 import type { Bench } from './bench.ts';
+import { type KubeletSide, type Sides, withKubelets } from './kubelet-sides.ts';
 import { cpuTimeMs, memoryOf } from './processes.ts';
-import { BRIDGE, IMAGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
+import { IMAGE } from './sides.ts';
 import type { Goal, Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 import { until } from './until.ts';
 
-const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
 const ROUNDS = 10;
 const BURSTS = 5;
 const FULL_NODE = 110;
 const REST_MS = 30_000;
-const PORTS = { readOnly: 10955, https: 10950, healthz: 10948 };
 
-/** A kubelet with a directory of manifests; its pods tell that they run by a file in `out`. */
-type KubeletSide = { runtime: Side; manifests: string; out: string; pid: number; stop: () => Promise<void> };
-type Sides = Record<'containerd' | 'podwright' | 'matched', KubeletSide>;
-
-/**
- * In the columns: upstream's kubelet on containerd, ours with our runtime (`podwright node`), and ours on containerd as it is
- * for upstream's. Without upstream's the first column is empty.
- */
-export async function measureKubelets({ scratch, sides }: Bench): Promise<Table> {
-  const started: KubeletSide[] = [];
-  const start = async (name: string, index: number, begin: (directory: string, runtime: Side) => ChildProcess) => {
-    const runtime = await startContainerd(scratch, { name, index });
-    sides.push(runtime);
-    const side = kubeletSide(runtime, join(runtime.directory, 'manifests'), (directory) => begin(directory, runtime));
-    started.push(side);
-    return side;
-  };
-  try {
-    const node = await startPodwright(scratch, { name: 'kubelets-node', command: 'node', setup: 'default', index: 7 });
-    sides.push(node);
-    await loadImage(node);
-    const podwright = { ...kubeletSide(node, join(node.directory, 'root/manifests')), pid: node.pid };
-    const all = {
-      podwright,
-      matched: await start('kubelets-ours', 8, ourKubelet),
-      ...(UPSTREAM !== undefined && { containerd: await start('kubelets-upstream', 10, upstreamKubelet) }),
-    };
-    return { title: 'The kubelet', rows: await measure(all as Sides) };
-  } finally {
-    for (const { stop } of started) await stop();
-  }
+/** Without upstream's kubelet the first column is empty. */
+export function measureKubelets(bench: Bench): Promise<Table> {
+  return withKubelets(bench, { name: 'kubelets', indices: [7, 8, 10] }, async (all) => ({
+    title: 'The kubelet',
+    rows: await measure(all),
+  }));
 }
 
 async function measure(all: Sides): Promise<Row[]> {
@@ -136,67 +109,4 @@ spec:
     - { name: c, image: "${IMAGE}", command: [sh, -c, "touch /out/${name}; exec sleep 3600"], volumeMounts: [{ name: out, mountPath: /out }]${probe} }
   volumes: [{ name: out, hostPath: { path: "${out}" } }]
 `;
-}
-
-function kubeletSide(runtime: Side, manifests: string, begin?: (directory: string) => ChildProcess): KubeletSide {
-  const out = join(runtime.directory, 'out');
-  for (const path of [out, manifests]) mkdirSync(path, { recursive: true });
-  const child = begin?.(runtime.directory);
-  const ended = new Promise((resolve) => child?.once('exit', resolve));
-  const stop = async () => {
-    if (child === undefined || child.exitCode !== null) return;
-    child.kill('SIGTERM');
-    await ended;
-  };
-  return { runtime, manifests, out, pid: child?.pid ?? runtime.pid, stop };
-}
-
-function ourKubelet(directory: string): ChildProcess {
-  const config = join(directory, 'kubelet.toml');
-  writeFileSync(
-    config,
-    `root = "${directory}/kubelet"
-state = "${directory}/kubelet-run"
-manifests = "${directory}/manifests"
-pod_logs = "${directory}/logs"
-cgroup_parent = "/${BRIDGE}8"
-log_level = "warn"
-`,
-  );
-  const program = new URL('../bin/podwright', import.meta.url).pathname;
-  const endpoint = `unix://${directory}/c.sock`;
-  return startProgram(directory, [program, '--config', config, 'kubelet', '--container-runtime-endpoint', endpoint]);
-}
-
-/** As a kubelet without a cluster has to be set up, with nothing that evicts pods on a full disk. */
-function upstreamKubelet(directory: string): ChildProcess {
-  const never = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
-  const config = {
-    kind: 'KubeletConfiguration',
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    staticPodPath: join(directory, 'manifests'),
-    containerRuntimeEndpoint: `unix://${directory}/c.sock`,
-    podLogsDir: join(directory, 'logs'),
-    failCgroupV1: false,
-    failSwapOn: false,
-    oomScoreAdj: 0,
-    cgroupDriver: 'cgroupfs',
-    evictionHard: Object.fromEntries(never.map((signal) => [signal, '0%'])),
-    address: '127.0.0.1',
-    readOnlyPort: PORTS.readOnly,
-    port: PORTS.https,
-    healthzPort: PORTS.healthz,
-    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
-    authorization: { mode: 'AlwaysAllow' },
-  };
-  const file = join(directory, 'kubelet.json');
-  writeFileSync(file, JSON.stringify(config));
-  const places = ['--root-dir', join(directory, 'kubelet'), '--cert-dir', join(directory, 'pki')];
-  return startProgram(directory, [UPSTREAM!, '--config', file, '--hostname-override', 'node', ...places]);
-}
-
-function startProgram(directory: string, [file, ...args]: string[]): ChildProcess {
-  const log = openSync(join(directory, 'kubelet.log'), 'a');
-  const PATH = `${dirname(file!)}:${process.env.PATH}:/usr/sbin:/sbin`;
-  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
 }

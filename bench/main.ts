@@ -2,7 +2,8 @@
  * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
- * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the part `kubelets` compares ours with.
+ * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets` and
+ * `streams` compare ours with.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -21,6 +22,7 @@ import { whereTimeGoes } from './pod-time.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
 import { loadImage, PEER, type PodwrightSetup, type Side, startContainerd, startPodwright } from './sides.ts';
+import { measureStreams } from './streams.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
 
 const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
@@ -33,6 +35,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   memory: measureMemory,
   commands: measureCommands,
   kubelets: measureKubelets,
+  streams: measureStreams,
 };
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {

@@ -205,6 +205,8 @@ export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /** Between two requests on one connection: as upstream. */
 export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
+/** Idle time after which the kernel probes a client's connection: as upstream (Go's net.ListenConfig). */
+export const KEEP_ALIVE_PROBE_MS = 15_000;
 /** A client that takes none of what it asked for is cut off after this long. */
 export const STALLED_CLIENT_MS = 60_000;
 /** Bodies of requests that mean nothing to us are read away up to this. */

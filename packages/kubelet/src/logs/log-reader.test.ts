@@ -33,6 +33,24 @@ test('output ends at its limit in the middle of a line', () => check(three, { li
 test('a line written in pieces is one line, also at the tail', () =>
   check([`${at(1)} stdout F a`, `${at(2)} stdout P b`, `${at(2)} stdout F c`], { tailLines: 1 }, 'bc\n'));
 test('what is not a log line is passed over', () => check(['nonsense', three[0]!], {}, 'one\n'));
+test('only the first tag says that a line goes on, and only a P', () =>
+  check(
+    [
+      `${at(1)} stdout P:x a`,
+      `${at(1)} stdout F:P b`,
+      `${at(1)} stdout Px c`,
+      `${at(1)} stdout P`,
+      `${at(1)} stderr F`,
+    ],
+    {},
+    'ab\nc\n\n',
+  ));
+test('a line of another stream, or without tags, is no log line', () =>
+  check(
+    [`${at(1)} stdouts F a`, `${at(1)} stdin F b`, `${at(1)} stdout`, ' stdout F c', `${at(1)} stderr F d`],
+    {},
+    'd\n',
+  ));
 test('a tail longer than a block is found', () => {
   const many = Array.from({ length: 5000 }, (_, index) => `${at(1)} stdout F line ${index}`);
   return check(

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { LOG_SAFETY_INTERVAL_MS, MAX_LOG_LINE_BYTES, MIN_LOG_INTERVAL_MS } from '../limits.ts';
-import { type LogEntry, parseLogLine } from './cri-log.ts';
+import { type EntryParts, entryParts, type LogStream } from './cri-log.ts';
 import { tailOffset } from './log-tail.ts';
 
 export type LogQuery = {
@@ -18,13 +18,13 @@ export type LogQuery = {
   /** Ends after so many bytes of output. */
   limitBytes?: number;
   /** Only what was written to this stream. */
-  stream?: LogEntry['stream'];
+  stream?: LogStream;
 };
 
 /** `ended` aborts when the container will write no more; `signal` when the reader has left. */
 export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
-const NEWLINE = Buffer.from('\n');
+const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 << 10;
 
 /**
@@ -33,9 +33,8 @@ const CHUNK_BYTES = 64 << 10;
  */
 export async function* readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
-  for await (const entries of readEntries(path, query, until)) {
-    const wanted = entries.filter((entry) => isWanted(entry, query));
-    const text = Buffer.concat(wanted.flatMap((entry) => renderEntry(entry, query.timestamps ?? false)));
+  for await (const lines of readLines(path, query, until)) {
+    const text = renderLines(lines, query);
     if (text.length === 0) continue;
     const shown = text.length > leftBytes ? text.subarray(0, leftBytes) : text;
     leftBytes -= shown.length;
@@ -44,17 +43,26 @@ export async function* readLog(path: string, query: LogQuery, until: LogEnd): As
   }
 }
 
-function isWanted({ time, stream }: LogEntry, { sinceMs, stream: wanted }: LogQuery): boolean {
-  return (wanted === undefined || stream === wanted) && (sinceMs === undefined || !(Date.parse(time) < sinceMs));
+/** What of whole lines of the file is wanted, as text, which is never longer than they are. */
+function renderLines(lines: Buffer, query: LogQuery): Buffer {
+  const text = Buffer.allocUnsafe(lines.length);
+  let length = 0;
+  for (let start = 0, end = 0; start < lines.length; start = end + 1) {
+    end = lines.indexOf(NEWLINE, start);
+    const entry = entryParts(lines, start, end);
+    if (entry === undefined || !isWanted(entry, lines.subarray(start, entry.timeEnd), query)) continue;
+    if (query.timestamps) length += lines.copy(text, length, start, entry.timeEnd + 1);
+    length += lines.copy(text, length, entry.textStart, entry.partial ? end : end + 1);
+  }
+  return text.subarray(0, length);
 }
 
-function renderEntry(entry: LogEntry, timestamps: boolean): Buffer[] {
-  const parts = timestamps ? [Buffer.from(`${entry.time} `), entry.text] : [entry.text];
-  if (!entry.partial) parts.push(NEWLINE);
-  return parts;
+function isWanted({ stream }: EntryParts, time: Buffer, { sinceMs, stream: wanted }: LogQuery): boolean {
+  if (wanted !== undefined && stream !== wanted) return false;
+  return sinceMs === undefined || !(Date.parse(time.toString('latin1')) < sinceMs);
 }
 
-async function* readEntries(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<LogEntry[]> {
+async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   await using changes = query.follow ? new FileChanges(path, until) : undefined;
   let file: OpenLog | undefined;
   try {
@@ -62,10 +70,10 @@ async function* readEntries(path: string, query: LogQuery, until: LogEnd): Async
       // Asked before reading: what was written before the end is read after this.
       const last = !query.follow || until.ended.aborted;
       file ??= await openLog(path, query.tailLines, until.signal);
-      if (file !== undefined) yield* file.entries(until.signal);
+      if (file !== undefined) yield* file.lines(until.signal);
       if (until.signal.aborted) return;
       if (file !== undefined && (await file.rotated())) {
-        yield* file.entries(until.signal); // what came after the last look: a slow reader may have let much come
+        yield* file.lines(until.signal); // what came after the last look: a slow reader may have let much come
         await file.close();
         file = await openLog(path, undefined, until.signal);
         if (file !== undefined) continue;
@@ -104,11 +112,15 @@ class OpenLog {
     this.#offset = offset;
   }
 
-  /** The entries from where the last call stopped to the present end. */
-  async *entries(signal: AbortSignal): AsyncGenerator<LogEntry[]> {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  /** The whole lines from where the last call stopped to the present end. */
+  async *lines(signal: AbortSignal): AsyncGenerator<Buffer> {
     while (!signal.aborted) {
-      const { bytesRead } = await this.#handle.read(buffer, 0, CHUNK_BYTES, this.#offset);
+      const { buffer, bytesRead } = await this.#handle.read(
+        Buffer.allocUnsafe(CHUNK_BYTES),
+        0,
+        CHUNK_BYTES,
+        this.#offset,
+      );
       if (bytesRead === 0) return;
       this.#offset += bytesRead;
       yield this.#take(buffer.subarray(0, bytesRead));
@@ -116,18 +128,11 @@ class OpenLog {
     }
   }
 
-  #take(chunk: Buffer): LogEntry[] {
-    const data = Buffer.concat([this.#rest, chunk]);
-    const entries: LogEntry[] = [];
-    let start = 0;
-    // what is left of the last chunk has no line end
-    for (let end = data.indexOf(0x0a, this.#rest.length); end >= 0; end = data.indexOf(0x0a, start)) {
-      const entry = parseLogLine(data.subarray(start, end));
-      if (entry !== undefined) entries.push(entry);
-      start = end + 1;
-    }
-    this.#rest = data.length - start > MAX_LOG_LINE_BYTES ? Buffer.alloc(0) : data.subarray(start);
-    return entries;
+  #take(chunk: Buffer): Buffer {
+    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = data.lastIndexOf(NEWLINE) + 1;
+    this.#rest = data.length - end > MAX_LOG_LINE_BYTES ? Buffer.alloc(0) : data.subarray(end);
+    return data.subarray(0, end);
   }
 
   /** True when the path names another file by now. */

@@ -34,6 +34,17 @@ test('without credentials nothing is told', async (t) => {
   }
 });
 
+test('the kernel finds out that a client’s host has gone, also while nothing is sent', async (t) => {
+  const { port } = await serveApi(t);
+  await using socket = connect({ host: '127.0.0.1', port });
+  await once(socket, 'connect');
+  const name = (one: number) => `0100007F:${one.toString(16).toUpperCase().padStart(4, '0')}`;
+  // proc_net_tcp: local, remote, state (01 is established), queues, timer (02 is keep-alive's)
+  const kept = new RegExp(`${name(port)} ${name(socket.localPort!)} 01 \\S+ 02:`);
+  const bound = { intervalMs: 10, signal: AbortSignal.timeout(5000) }; // its request is waited for twice as long
+  await waitFor(() => kept.test(readFileSync('/proc/net/tcp', 'utf8')) || undefined, bound);
+});
+
 test('bearer tokens come from a file, which may change', async (t) => {
   const file = scratch(t);
   const tokenFile = file('tokens', 'first,alice\n');

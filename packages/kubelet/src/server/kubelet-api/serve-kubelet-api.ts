@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
 import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';
 import {
+  KEEP_ALIVE_PROBE_MS,
   KEEP_ALIVE_TIMEOUT_MS,
   MAX_CONNECTIONS,
   MAX_REQUEST_HEAD_BYTES,
@@ -106,6 +107,9 @@ const LIMITS: ServerOptions = {
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   connectionsCheckingInterval: 1000,
   noDelay: true,
+  // or streams and followed logs of a host that has gone would stay for hours
+  keepAlive: true,
+  keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
 };
 
 /** TLS is loaded by who serves it. */

@@ -1,0 +1,168 @@
+/** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET names its binary) and ours. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createCgroup, discoverCgroups, runChecked } from '@podwright/base';
+import type { Bench } from './bench.ts';
+import { BRIDGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
+
+const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
+/** Logs of a hundred megabytes are to stay one file. */
+const MAX_LOG_SIZE = '1Gi';
+const FIRST_PORT = 10_900;
+
+/** A kubelet with a directory of manifests and an HTTP API; its pods tell that they run by a file in `out`. */
+export type KubeletSide = {
+  runtime: Side;
+  manifests: string;
+  out: string;
+  url: string;
+  pid: number;
+  stop: () => Promise<void>;
+};
+
+/** In the columns: upstream's kubelet on containerd, ours with our runtime (`podwright node`), and ours on containerd. */
+export type Sides = Record<'containerd' | 'podwright' | 'matched', KubeletSide>;
+
+type Ports = { https: number; healthz: number };
+type Certificate = { certificate: string; key: string };
+type Setup = { index: number; ports: Ports; certificate: Certificate };
+type Begin = (directory: string, setup: Setup) => Promise<ChildProcess>;
+
+const portsOf = (index: number): Ports => ({ https: FIRST_PORT + 2 * index, healthz: FIRST_PORT + 2 * index + 1 });
+
+/**
+ * Starts them for the time of `work`, each on a runtime of its own; upstream's only where it is at hand. All serve HTTPS with the
+ * same certificate, which this process trusts. `indices` distinguish their bridges, subnets and ports.
+ */
+export async function withKubelets<T>(
+  { scratch, sides }: Bench,
+  { name, indices }: { name: string; indices: [number, number, number] },
+  work: (all: Sides) => Promise<T>,
+): Promise<T> {
+  const certificate = await makeCertificate(join(scratch, name));
+  const started: KubeletSide[] = [];
+  const start = async (kind: string, index: number, begin: Begin) => {
+    const runtime = await startContainerd(scratch, { name: `${name}-${kind}`, index });
+    sides.push(runtime);
+    const manifests = join(runtime.directory, 'manifests');
+    mkdirSync(manifests);
+    const ports = portsOf(index);
+    const child = await begin(runtime.directory, { index, ports, certificate });
+    const side = kubeletSide(runtime, { manifests, ports, child });
+    started.push(side);
+    return side;
+  };
+  const [ourNode, ours, upstreams] = indices;
+  try {
+    const ports = portsOf(ourNode);
+    const settings = serverSettings(ports, certificate);
+    const node = { name: `${name}-node`, command: 'node', setup: 'default', index: ourNode, settings } as const;
+    const runtime = await startPodwright(scratch, node);
+    sides.push(runtime);
+    await loadImage(runtime);
+    const all = {
+      podwright: kubeletSide(runtime, { manifests: join(runtime.directory, 'root/manifests'), ports }),
+      matched: await start('ours', ours, ourKubelet),
+      ...(UPSTREAM !== undefined && { containerd: await start('upstream', upstreams, upstreamKubelet) }),
+    };
+    return await work(all as Sides);
+  } finally {
+    for (const { stop } of started) await stop();
+  }
+}
+
+async function makeCertificate(directory: string): Promise<Certificate> {
+  mkdirSync(directory, { recursive: true });
+  const [certificate, key] = [join(directory, 'server.crt'), join(directory, 'server.key')];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const names = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  await runChecked('openssl', ['req', '-x509', ...kind, ...names, '-keyout', key, '-out', certificate]);
+  setDefaultCACertificates([...getCACertificates('default'), readFileSync(certificate, 'utf8')]);
+  return { certificate, key };
+}
+
+type SideParts = { manifests: string; ports: Ports; child?: ChildProcess };
+
+function kubeletSide(runtime: Side, { manifests, ports, child }: SideParts): KubeletSide {
+  const out = join(runtime.directory, 'out');
+  mkdirSync(out, { recursive: true });
+  const ended = new Promise((resolve) => child?.once('exit', resolve));
+  const stop = async () => {
+    if (child === undefined || child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { runtime, manifests, out, url: `https://127.0.0.1:${ports.https}`, pid: child?.pid ?? runtime.pid, stop };
+}
+
+/** What of our configuration both of our kubelets have, besides directories. */
+const serverSettings = ({ https, healthz }: Ports, { certificate, key }: Certificate) => `[kubelet]
+container_log_max_size = "${MAX_LOG_SIZE}"
+[kubelet.server]
+address = "127.0.0.1"
+port = ${https}
+healthz_port = ${healthz}
+tls_cert_file = "${certificate}"
+tls_private_key_file = "${key}"
+anonymous_auth = true
+`;
+
+async function ourKubelet(directory: string, setup: Setup): Promise<ChildProcess> {
+  const config = join(directory, 'kubelet.toml');
+  writeFileSync(
+    config,
+    `root = "${directory}/kubelet"
+state = "${directory}/kubelet-run"
+manifests = "${directory}/manifests"
+pod_logs = "${directory}/logs"
+cgroup_parent = "/${BRIDGE}${setup.index}"
+log_level = "warn"
+${serverSettings(setup.ports, setup.certificate)}`,
+  );
+  const program = new URL('../bin/podwright', import.meta.url).pathname;
+  const endpoint = `unix://${directory}/c.sock`;
+  return startProgram(directory, [program, '--config', config, 'kubelet', '--container-runtime-endpoint', endpoint]);
+}
+
+/**
+ * As a kubelet without a cluster has to be set up, with nothing that evicts pods on a full disk, and below a cgroup of its own: it
+ * ends what it does not know there, such as another one's pods.
+ */
+async function upstreamKubelet(directory: string, { index, ports, certificate }: Setup): Promise<ChildProcess> {
+  const cgroupRoot = `/${BRIDGE}${index}`;
+  await createCgroup(await discoverCgroups(), cgroupRoot);
+  const never = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
+  const config = {
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    staticPodPath: join(directory, 'manifests'),
+    containerRuntimeEndpoint: `unix://${directory}/c.sock`,
+    podLogsDir: join(directory, 'logs'),
+    containerLogMaxSize: MAX_LOG_SIZE,
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot,
+    evictionHard: Object.fromEntries(never.map((signal) => [signal, '0%'])),
+    address: '127.0.0.1',
+    port: ports.https,
+    healthzPort: ports.healthz,
+    tlsCertFile: certificate.certificate,
+    tlsPrivateKeyFile: certificate.key,
+    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
+    authorization: { mode: 'AlwaysAllow' },
+  };
+  const file = join(directory, 'kubelet.json');
+  writeFileSync(file, JSON.stringify(config));
+  const places = ['--root-dir', join(directory, 'kubelet')];
+  return startProgram(directory, [UPSTREAM!, '--config', file, '--hostname-override', 'node', ...places]);
+}
+
+function startProgram(directory: string, [file, ...args]: string[]): ChildProcess {
+  const log = openSync(join(directory, 'kubelet.log'), 'a');
+  const PATH = `${dirname(file!)}:${process.env.PATH}:/usr/sbin:/sbin`;
+  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+}
