@@ -43,8 +43,8 @@ export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 export type Patience = {
   /** Ends the waiting; the start then rejects with its reason. */
   signal: AbortSignal;
-  /** Called when it is clear that there is something to wait for. */
-  onWait: () => void;
+  /** Called with the reason when it is clear that there is something to wait for; if it rejects, so does the start. */
+  onWait: (reason: string) => Promise<void>;
 };
 
 /**
@@ -82,11 +82,9 @@ async function connect(options: KubeletOptions, tracer: Tracer, patience: Patien
     return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
   } catch (error) {
     if (patience === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
-    logger.error(
-      { endpoint: runtimeEndpoint, error: errorMessage(error) },
-      'container runtime is down, waiting for it',
-    );
-    patience.onWait();
+    const reason = errorMessage(error);
+    logger.error({ endpoint: runtimeEndpoint, error: reason }, 'container runtime is down, waiting for it');
+    await patience.onWait(reason);
     return await connectCri({ ...how, connectTimeoutMs: Number.POSITIVE_INFINITY });
   }
 }
