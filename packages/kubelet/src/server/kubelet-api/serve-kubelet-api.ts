@@ -80,6 +80,7 @@ function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
       linked: [podLogsDir],
     },
     debuggingHandlers: options.enableDebuggingHandlers,
+    profiling: options.enableProfilingHandler,
     streamIdleTimeoutMs: options.streamingConnectionIdleTimeoutMs,
   };
 }
