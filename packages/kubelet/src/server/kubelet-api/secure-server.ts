@@ -12,6 +12,7 @@ import type { HttpListener } from '../http-listener.ts';
 import { sendText } from './api-route.ts';
 import { type Authenticator, authenticator } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
+import type { SelfSigned } from './self-signed-certificate.ts';
 import { serverCertificate } from './server-certificate.ts';
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
@@ -29,7 +30,11 @@ export async function secureServer(
     ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
   ];
   const owner = { nodeName, names, directory: join(rootDir, 'pki') };
-  const read = async () => tlsSettings(options, await serverCertificate(options.tls, owner));
+  let certificate: SelfSigned | undefined;
+  const read = async () => {
+    certificate = await serverCertificate(options.tls, owner, certificate);
+    return tlsSettings(options, certificate);
+  };
   const { clientCaFile, tokenFile, anonymous } = options.authentication;
   const tokens = tokenFile === undefined ? undefined : new TokenFile(tokenFile);
   await tokens?.check();

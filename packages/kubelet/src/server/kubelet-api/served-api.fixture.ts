@@ -60,18 +60,19 @@ export async function serveApi(
       ...options,
     }),
   });
+  let served: ServedKubeletApi | undefined;
   t.after(async () => {
+    await served?.close();
     await fake.close();
     await rm(directory, { recursive: true, force: true });
   });
-  const served = await serveKubeletApi({
+  served = await serveKubeletApi({
     kubelet: fake.handle,
     registry,
     flags: { v: '2', config: '/x' },
     systemLogDirectory: join(directory, 'log'),
     logger,
   });
-  t.after(() => served.close());
   const port = served.addresses.api?.port ?? 0;
   const ask = (path: string, { method = 'GET', ...rest }: Ask = {}) => call({ port, path, method, ...rest });
   return { fake, registry, served, port, directory, ask };
