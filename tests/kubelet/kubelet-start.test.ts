@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
+import { freePort } from '../../packages/kubelet/src/server/kubelet-api/served-api.fixture.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
@@ -37,12 +38,13 @@ test('a kubelet waits for its runtime and for the network, and says so', async (
   mkdirSync(place.path('input', 'static'));
   writeFileSync(place.path('input', 'static', 'web.yaml'), pod('web'));
   writeFileSync(place.path('input', 'static', 'agent.yaml'), pod('agent', '\n  hostNetwork: true'));
+  const healthzPort = await freePort();
   const config = place.file(
     'kubelet.yaml',
     `${HEAD}failCgroupV1: false
 failSwapOn: false
 enableServer: false
-healthzPort: 0
+healthzPort: ${healthzPort}
 staticPodPath: static
 containerRuntimeEndpoint: unix://${late}
 clusterDNS: [10.0.0.10]
@@ -68,6 +70,16 @@ maxPods: 7
   await place.until(() => readText(told) !== undefined);
   await wasTold('READY=1');
   assert.match(readFileSync(told, 'utf8'), /STATUS=container runtime is down/);
+  const health = async () => {
+    const answer = await fetch(`http://127.0.0.1:${healthzPort}/healthz/syncloop`);
+    return `${answer.status} ${await answer.text()}`;
+  };
+  assert.match(await health(), /^500 internal server error: the container runtime is down: .*late\.sock/);
+  for (const command of [['ps'], ['run', '--detach', place.file('other.yaml', pod('other'))]]) {
+    const { code, err } = await place.call(...command);
+    assert.deepEqual([code, /the container runtime is down: .*; the kubelet waits for it/.test(err)], [1, true], err);
+  }
+  await wasTold('WATCHDOG=1');
 
   symlinkSync(containerd.endpoint.replace('unix://', ''), late);
   const pods = async (): Promise<Pod[]> => ((await place.call('ps')).code === 0 ? place.pods() : []);
@@ -92,10 +104,10 @@ maxPods: 7
   const node = await place.ok('get', 'nodes', '-o', 'json');
   assert.match(node, /"KubeletReady"/);
   assert.match(node, /"pods": "8"/);
+  assert.equal(await health(), '200 ok');
   const resolvConf = await place.ok('exec', 'web', '--', 'cat', '/etc/resolv.conf');
   assert.match(resolvConf, /nameserver 10\.0\.0\.10/);
   assert.match(resolvConf, /from\.flag/);
-  await wasTold('WATCHDOG=1');
   kubelet.child.kill('SIGTERM');
   assert.equal((await kubelet.ended()).code, 0);
   await wasTold('STOPPING=1');

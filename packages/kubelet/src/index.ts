@@ -31,6 +31,7 @@ export {
   type ServeKubeletApiInput,
   serveKubeletApi,
 } from './server/kubelet-api/serve-kubelet-api.ts';
+export { serveWaiting } from './server/kubelet-api/serve-waiting.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type Patience, startKubelet } from './start-kubelet.ts';

@@ -218,5 +218,10 @@ export const MAX_TOKENS = 10_000;
 export const MAX_TOKEN_FILE_BYTES = 4 << 20;
 /** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
 export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
+/** How often the files of certificates and authorities are read again. */
+export const TLS_FILES_PERIOD_MS = 1000;
+/** How long a profile is taken if its client does not say, as by Go's, and at most: its samples are kept in memory. */
+export const DEFAULT_PROFILE_SECONDS = 30;
+export const MAX_PROFILE_SECONDS = 120;
 /** Entries of a directory below `/logs/` that are shown. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
+import { lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
-import { hostCgroups } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import { nodeSubject } from './events/event-recorder.ts';
@@ -20,12 +20,7 @@ import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
-import { readContainerHost } from './node/container-host.ts';
 import { requireOfHost } from './node/host-requirements.ts';
-import { nodeAllocatable } from './node/node-allocatable.ts';
-import { readNodeCapacity } from './node/node-capacity.ts';
-import { hostAddresses } from './node/node-facts.ts';
-import { allocatableResources, nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
@@ -43,8 +38,8 @@ export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 export type Patience = {
   /** Ends the waiting; the start then rejects with its reason. */
   signal: AbortSignal;
-  /** Called when it is clear that there is something to wait for. */
-  onWait: () => void;
+  /** Called with the reason when it is clear that there is something to wait for; if it rejects, so does the start. */
+  onWait: (reason: string) => Promise<void>;
 };
 
 /**
@@ -82,28 +77,19 @@ async function connect(options: KubeletOptions, tracer: Tracer, patience: Patien
     return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
   } catch (error) {
     if (patience === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
-    logger.error(
-      { endpoint: runtimeEndpoint, error: errorMessage(error) },
-      'container runtime is down, waiting for it',
-    );
-    patience.onWait();
+    const reason = errorMessage(error);
+    logger.error({ endpoint: runtimeEndpoint, error: reason }, 'container runtime is down, waiting for it');
+    await patience.onWait(reason);
     return await connectCri({ ...how, connectTimeoutMs: Number.POSITIVE_INFINITY });
   }
 }
 
 async function assemble({ options, cri, tracer }: Connected, given: Partial<KubeletParts>): Promise<Kubelet> {
   const { logger } = options;
-  const [version, addresses, hierarchy] = await Promise.all([
-    cri.runtime.version({}),
-    hostAddresses(options.nodeIp),
-    hostCgroups(logger),
-  ]);
+  const features = new RuntimeFeatures(cri);
   const startedAtMs = Date.now();
-  const capacity = await readNodeCapacity(hierarchy);
-  const allocatable = nodeAllocatable(capacity, options.systemReserved);
-  const has = await nodeResources(capacity, options.rootDir);
-  const resources = allocatableResources(has, { allocatable, reserved: options.systemReserved });
-  const host = await readContainerHost({ hierarchy, allocatableMemory: resources.memory ?? 0n });
+  const known = await lookAtHost(options, { cri, features });
+  const { version, addresses, hierarchy, capacity, allocatable, resources, host } = known;
   const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
@@ -118,7 +104,6 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
-  const features = new RuntimeFeatures(cri);
   const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
   const sync = createPodSync({
     options,
@@ -129,7 +114,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     statuses,
     resources,
     features,
-    strictGroups: await features.strictGroups(),
+    strictGroups: known.strictGroups,
     host,
     obstacles: runtimeState,
     hostIps,
@@ -145,7 +130,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     labels: options.nodeLabels,
     maxPods: options.maxPods,
     addresses,
-    capacity: has,
+    capacity: known.has,
     allocatable: resources,
     runtime,
     startedAtMs,
@@ -155,7 +140,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   countPods(sync, { nodeName: options.nodeName, cgroupVersion });
   const { objects, claims } = parts;
-  const own = { options, cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime };
+  const own = {
+    ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime },
+    options: { ...options, systemReserved: known.systemReserved },
+  };
   return new Kubelet({ ...sync, ...running, ...own });
 }
 

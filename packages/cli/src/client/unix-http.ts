@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { type ErrorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { type ErrorCode, errorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { Decoder } from './answers.ts';
 
 export type HttpCall = {
@@ -64,6 +64,7 @@ export class UnixHttp {
       return new PodwrightError(
         'unavailable',
         `no node is running (nothing answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
+        { cause: error },
       );
     }
     if (isErrno(error, 'EACCES')) {
@@ -74,6 +75,12 @@ export class UnixHttp {
     }
     return wrapError(`call the node on ${this.#socketPath}`, error);
   }
+}
+
+/** Whether an error of a call says that no node runs; one that runs may be `unavailable`, too. */
+export function isNoNode(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return errorCode(error) === 'unavailable' && (isErrno(cause, 'ENOENT') || isErrno(cause, 'ECONNREFUSED'));
 }
 
 function encodeQuery(query: Record<string, string | string[] | undefined>): string {

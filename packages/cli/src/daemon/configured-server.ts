@@ -26,6 +26,7 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
   healthzPort: ({ healthzPort }) => ({ healthzPort }),
   healthzBindAddress: ({ healthzBindAddress }) => ({ healthzBindAddress }),
   enableDebuggingHandlers: ({ enableDebuggingHandlers }) => ({ enableDebuggingHandlers }),
+  enableProfilingHandler: ({ enableProfilingHandler }) => ({ enableProfilingHandler }),
   enableSystemLogHandler: ({ enableSystemLogHandler }) => ({ enableSystemLogHandler }),
   streamingConnectionIdleTimeout: ({ streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs }) => ({
     streamingConnectionIdleTimeoutMs,

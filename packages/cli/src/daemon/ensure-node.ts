@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  errorCode,
   isErrno,
   makePrivateDirectory,
   PodwrightError,
@@ -13,6 +12,7 @@ import {
 } from '@podwright/base';
 import type { StopOptions } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { isNoNode } from '../client/unix-http.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import { DAEMON_FLAGS } from './daemon-flags.ts';
@@ -74,7 +74,7 @@ async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolea
     await client.node(signal);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'unavailable') return false;
+    if (isNoNode(error)) return false;
     throw error;
   }
 }

@@ -218,6 +218,7 @@ const CHANGES: Change[] = [
     (of) => of.server.enableDebuggingHandlers,
     false,
   ],
+  ['enableProfilingHandler: false', '', (of) => of.server.enableProfilingHandler, false],
   ['enableSystemLogHandler: false', '', (of) => of.server.enableSystemLogHandler, false],
   [
     'streamingConnectionIdleTimeout: 3s',

@@ -1,11 +1,13 @@
-import { createLogger, type Registry, VERSION } from '@podwright/base';
+import { createLogger, type Logger, type Registry, VERSION } from '@podwright/base';
 import {
+  type Kubelet,
   type KubeletOptions,
   type LocalApiOptions,
   type Patience,
   type ServeKubeletApiInput,
   serveKubeletApi,
   serveLocalApi,
+  serveWaiting,
   startKubelet,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -44,10 +46,13 @@ export async function runKubelet(settings: KubeletSettings, { criApiVersion, fla
   };
   const toldToStop = new AbortController();
   void stopped.then(() => toldToStop.abort(new Error('the kubelet was told to stop')));
-  const patience = { signal: toldToStop.signal, onWait: () => void manager.ready('container runtime is down') };
+  const onWait = async () => {
+    await manager.ready('container runtime is down');
+    manager.watch(() => undefined); // the kubelet itself is well
+  };
   let kubelet: ServedKubelet;
   try {
-    kubelet = await serveKubelet(config, place, { onStop: request, patience });
+    kubelet = await serveKubelet(config, place, { onStop: request, patience: { signal: toldToStop.signal, onWait } });
   } catch (error) {
     if (toldToStop.signal.aborted) return manager.stop();
     throw error;
@@ -73,8 +78,8 @@ export async function serveKubelet(
 ): Promise<ServedKubelet> {
   const { configure = (options) => options, shown, ...runtime } = place;
   const options = configure(kubeletOptionsOf(config, runtime));
-  const kubelet = await startKubelet(options, {}, patience);
   const logger = createLogger({ name: 'api', level: config.log_level });
+  const kubelet = await startPatiently(config, options, { patience, logger });
   const api = await serveKubeletApi({
     kubelet,
     registry: place.metrics,
@@ -105,4 +110,24 @@ export async function serveKubelet(
       await kubelet.close();
     },
   };
+}
+
+/** While the runtime is away, the socket and the port of health say so. */
+async function startPatiently(
+  { apiSocket: socketPath }: NodeConfig,
+  options: KubeletOptions,
+  { patience, logger }: { patience: Patience | undefined; logger: Logger },
+): Promise<Kubelet> {
+  if (patience === undefined) return startKubelet(options);
+  let waiting: Awaited<ReturnType<typeof serveWaiting>> | undefined;
+  const onWait = async (cause: string) => {
+    const reason = `the container runtime is down: ${cause}; the kubelet waits for it`;
+    waiting = await serveWaiting({ socketPath, server: options.server, reason, logger });
+    await patience.onWait(cause);
+  };
+  try {
+    return await startKubelet(options, {}, { ...patience, onWait });
+  } finally {
+    await waiting?.close();
+  }
 }

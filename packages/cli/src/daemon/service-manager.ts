@@ -26,7 +26,7 @@ export class ServiceManager {
     this.#isReady = true;
   }
 
-  /** Feeds the watchdog at half of its time, as long as `illness` has nothing to say. */
+  /** Feeds the watchdog at half of its time, as long as `illness` has nothing to say; the last one given counts. */
   watch(illness: () => string | undefined): void {
     if (this.#watchdogMs === undefined) return;
     const feed = () => {
@@ -34,6 +34,7 @@ export class ServiceManager {
       if (problem === undefined) return void this.#tell('WATCHDOG=1');
       this.#logger.error({ problem }, 'do not notify watchdog this iteration as the kubelet is reportedly not healthy');
     };
+    clearInterval(this.#timer);
     this.#timer = setInterval(feed, this.#watchdogMs / 2);
   }
 

@@ -1,5 +1,6 @@
-import { errorCode, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import type { NodeClient } from '../client/node-client.ts';
+import { isNoNode } from '../client/unix-http.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { doneLine } from './done-line.ts';
 import { findingLine, placeFindings } from './findings.ts';
@@ -8,7 +9,7 @@ import type { Manifests } from './read-manifests.ts';
 /** Asks a node what it would do with manifests and what their pods would meet, prints it, and returns the exit code: 1 for problems. */
 export async function dryRun(client: NodeClient, { text, decoded }: Manifests): Promise<number> {
   const { objects, findings } = await client.apply(text, { dryRun: true }).catch((error: unknown) => {
-    if (errorCode(error) !== 'unavailable') throw error;
+    if (!isNoNode(error)) throw error;
     throw new PodwrightError('unavailable', "no node is running that could tell; 'podwright check' needs none");
   });
   for (const object of objects) print(`${doneLine(object)} (dry run)`);

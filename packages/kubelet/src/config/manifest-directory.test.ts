@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -9,14 +9,14 @@ import { ManifestDirectory } from './manifest-directory.ts';
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
 
 /** A source that writes down the names of the pods that it reports. */
-function sourceOf(context: TestContext, path: string) {
+function sourceOf(context: TestContext, path: string, resyncMs = 60_000) {
   const reports: string[][] = [];
   const stop = new AbortController();
   context.after(() => stop.abort());
   const source = new ManifestDirectory({
     path,
     logger: silentLogger,
-    resyncMs: 60_000,
+    resyncMs,
     retryMs: 5,
     onChange: ({ objects }) => void reports.push(objects.map(({ object }) => object.metadata.name)),
   });
@@ -31,7 +31,7 @@ function scratch(context: TestContext): string {
 
 test('a directory that cannot be read at the start has said nothing until it can', async (context) => {
   const path = join(scratch(context), 'manifests');
-  writeFileSync(path, 'no directory');
+  symlinkSync(path, path);
   const { reports, ready } = sourceOf(context, path);
   let isReady = false;
   void ready.then(() => {
@@ -55,8 +55,74 @@ test('a directory that is not there is made, and holds nothing', async (context)
 
 test('a directory that was never read can be given up', async (context) => {
   const path = join(scratch(context), 'manifests');
-  writeFileSync(path, 'no directory');
+  symlinkSync(path, path);
   const { ready, stop } = sourceOf(context, path);
   stop.abort(new Error('enough'));
   await assert.rejects(ready, { message: 'enough' });
+});
+
+const named = (name: string) => pod.replace('web', name);
+
+/** As editors and configuration management write: beside the file, then over it. */
+function replace(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+test('one file in the place of a directory is followed through changes, replacements and its end', async (context) => {
+  const directory = scratch(context);
+  const path = join(directory, 'pods');
+  writeFileSync(path, named('one'));
+  writeFileSync(join(directory, 'other.yaml'), named('other'));
+  const { reports, ready } = sourceOf(context, path);
+  await ready;
+  assert.deepEqual(reports, [['one']]);
+  const shows = (...names: string[]) =>
+    waitFor(() => reports.at(-1)?.join() === names.join() || undefined, {
+      intervalMs: 2,
+      signal: AbortSignal.timeout(30_000),
+    });
+  replace(path, `${named('two')}---\n${named('three')}`);
+  await shows('two', 'three');
+  writeFileSync(path, named('written'));
+  await shows('written');
+  rmSync(path);
+  await shows();
+  replace(path, named('back'));
+  await shows('back');
+});
+
+test('a file that is yet to come is not made as a directory', async (context) => {
+  const directory = scratch(context);
+  const { reports, ready } = sourceOf(context, join(directory, 'pods.yaml'));
+  await ready;
+  assert.deepEqual([reports, readdirSync(directory)], [[[]], []]);
+  replace(join(directory, 'pods.yaml'), pod);
+  const signal = AbortSignal.timeout(30_000);
+  await waitFor(() => reports.at(-1)?.[0] === 'web' || undefined, { intervalMs: 2, signal });
+});
+
+test('a file and a directory that take each other’s place bring their own pods alone', async (context) => {
+  const directory = scratch(context);
+  const path = join(directory, 'manifests');
+  mkdirSync(path);
+  for (const name of ['a.yaml', 'b.yaml']) {
+    writeFileSync(join(path, name), named(`in-${name[0]}`));
+    writeFileSync(join(directory, name), named(`beside-${name[0]}`));
+  }
+  const { reports, ready } = sourceOf(context, path, 20);
+  await ready;
+  const shows = (names: string) =>
+    waitFor(() => reports.at(-1)?.join() === names || undefined, {
+      intervalMs: 2,
+      signal: AbortSignal.timeout(30_000),
+    });
+  await shows('in-a,in-b');
+  renameSync(path, join(directory, 'away'));
+  writeFileSync(path, named('file'));
+  await shows('file');
+  rmSync(path);
+  renameSync(join(directory, 'away'), path);
+  await shows('in-a,in-b');
+  assert.ok(reports.every((names) => names.every((name) => !name.startsWith('beside'))));
 });

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import {
   errorMessage,
   isErrno,
@@ -14,6 +14,7 @@ import {
 import { MANIFEST_PATIENCE_MS, MANIFEST_QUIET_MS, MANIFEST_START_PATIENCE_MS, MAX_MANIFEST_FILES } from '../limits.ts';
 import { ManifestError, type PlacedObject } from './manifest.ts';
 import { type ManifestFile, readManifestFile } from './manifest-file.ts';
+import { type ManifestPlace, manifestPlace } from './manifest-place.ts';
 import type { SourceSnapshot } from './pod-config.ts';
 
 export type ManifestDirectoryOptions = {
@@ -31,16 +32,19 @@ export type ManifestDirectoryOptions = {
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
- * The manifest directory as a source of pods: every file but hidden and temporary ones, not those of subdirectories. A change is
- * seen through inotify within milliseconds. A file counts as a whole: one error in it, and its last good content stays.
+ * The manifest directory as a source of pods: every file but hidden and temporary ones, not those of subdirectories; or one file in
+ * its place. A change is seen through inotify within milliseconds. A file counts as a whole: one error in it, and its last good
+ * content stays.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;
+  /** By path, as is everything about files. */
   readonly #files = new Map<string, FileState>();
   readonly #locks = new KeyedLock();
   /** Files that were not taken over yet: their stamp, and since when (monotonic milliseconds) it is that one. */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
-  #watcher: { inode: number; close: () => void } | undefined;
+  #place: ManifestPlace | undefined;
+  #watcher: { directory: string; inode: number; close: () => void } | undefined;
   #directoryError: ManifestError | undefined;
   #started = false;
 
@@ -81,33 +85,42 @@ export class ManifestDirectory {
 
   async #scan(signal: AbortSignal): Promise<void> {
     try {
-      if (!this.#started) await mkdir(this.#options.path, { recursive: true, mode: PRIVATE_DIRECTORY });
-      await this.#watch(signal);
-      const names = (await readdir(this.#options.path)).filter(isManifestName);
-      if (names.length > MAX_MANIFEST_FILES)
-        throw new Error(`holds ${names.length} files, at most ${MAX_MANIFEST_FILES} are read`);
+      const place = await this.#locate();
+      this.#watch(place, signal);
+      const paths = await pathsIn(place);
       this.#setDirectoryError(undefined);
-      await Promise.all([...new Set([...names, ...this.#files.keys()])].map((name) => this.#check(name, signal)));
+      await Promise.all([...new Set([...paths, ...this.#files.keys()])].map((path) => this.#check(path, signal)));
     } catch (error) {
       this.#setDirectoryError(`read the manifest directory: ${errorMessage(error)}`);
     }
   }
 
+  /** At the start, a directory that is not there is made. */
+  async #locate(): Promise<ManifestPlace> {
+    const { path } = this.#options;
+    const wasFile = this.#place?.only !== undefined;
+    this.#place = await manifestPlace(path, wasFile).catch(async (error: unknown) => {
+      if (this.#started || !isErrno(error, 'ENOENT')) throw error;
+      await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY });
+      return await manifestPlace(path);
+    });
+    return this.#place;
+  }
+
   /** Watches the directory, anew if another one has taken its place. */
-  async #watch(signal: AbortSignal): Promise<void> {
-    const { ino } = await stat(this.#options.path);
-    if (signal.aborted || this.#watcher?.inode === ino) return;
+  #watch({ directory, inode }: ManifestPlace, signal: AbortSignal): void {
+    if (signal.aborted || (this.#watcher?.inode === inode && this.#watcher.directory === directory)) return;
     this.#watcher?.close();
     try {
-      const watcher: FSWatcher = watch(this.#options.path, (_, name) => {
-        if (name !== null && isManifestName(name)) void this.#check(name, signal);
+      const watcher: FSWatcher = watch(directory, (_, name) => {
+        if (name !== null && this.#isWanted(name)) void this.#check(join(directory, name), signal);
       });
       const close = () => {
         watcher.close();
         this.#watcher = undefined;
       };
       watcher.on('error', close);
-      this.#watcher = { inode: ino, close };
+      this.#watcher = { directory, inode, close };
     } catch (error) {
       const { path, resyncMs, logger } = this.#options;
       logger.warn(
@@ -117,50 +130,55 @@ export class ManifestDirectory {
     }
   }
 
+  #isWanted(name: string): boolean {
+    const only = this.#place?.only;
+    return only === undefined ? isManifestName(name) : name === only;
+  }
+
   /** Brings what is known of one file up to date. */
-  #check(name: string, signal: AbortSignal): Promise<void> {
-    return this.#locks.run(name, async () => {
+  #check(path: string, signal: AbortSignal): Promise<void> {
+    return this.#locks.run(path, async () => {
       if (signal.aborted) return;
-      const path = join(this.#options.path, name);
       try {
-        const file = await readManifestFile(path, this.#files.get(name)?.stamp);
+        const file = await readManifestFile(path, this.#files.get(path)?.stamp);
         if (file === 'unchanged') return;
-        if (file === undefined) this.#forget(name);
-        else this.#consider(name, file, signal);
+        if (file === undefined) this.#forget(path);
+        else this.#consider(path, file, signal);
       } catch (error) {
-        // ENOTDIR and the like: the next scan reports the directory itself
-        if (!isErrno(error, 'ENOTDIR')) this.#take(name, { stamp: '', errors: [problem(path, error)], warnings: [] });
+        // a file has taken the directory's place, or what has will be told by the next scan
+        if (isErrno(error, 'ENOTDIR')) return dirname(path) === this.#place?.directory ? undefined : this.#forget(path);
+        this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
     });
   }
 
-  #consider(name: string, file: ManifestFile, signal: AbortSignal): void {
+  #consider(path: string, file: ManifestFile, signal: AbortSignal): void {
     const { errors, objects, leftOut } = file.manifest;
     const warnings = [...leftOut, ...file.manifest.warnings];
     const waitMs = errors.length > 0 ? MANIFEST_PATIENCE_MS : MANIFEST_QUIET_MS;
-    const before = this.#undecided.get(name);
+    const before = this.#undecided.get(path);
     const unchangedMs = before?.stamp === file.stamp ? performance.now() - before.sinceMs : 0;
     const settled =
       Math.max(unchangedMs, Date.now() - file.modifiedAtMs) >= waitMs || (file.movedHere && errors.length === 0);
-    if (settled) return this.#take(name, { stamp: file.stamp, errors, warnings, objects });
-    if (before?.stamp !== file.stamp) this.#undecided.set(name, { stamp: file.stamp, sinceMs: performance.now() });
+    if (settled) return this.#take(path, { stamp: file.stamp, errors, warnings, objects });
+    if (before?.stamp !== file.stamp) this.#undecided.set(path, { stamp: file.stamp, sinceMs: performance.now() });
     sleep(waitMs + 1, signal).then(
-      () => this.#check(name, signal),
+      () => this.#check(path, signal),
       () => undefined,
     );
   }
 
-  #take(name: string, state: Omit<FileState, 'objects'> & { objects?: PlacedObject[] }): void {
-    this.#undecided.delete(name);
-    const lastGood = this.#files.get(name)?.objects ?? [];
+  #take(path: string, state: Omit<FileState, 'objects'> & { objects?: PlacedObject[] }): void {
+    this.#undecided.delete(path);
+    const lastGood = this.#files.get(path)?.objects ?? [];
     const objects = state.errors.length > 0 ? lastGood : (state.objects ?? []);
-    this.#files.set(name, { ...state, objects });
+    this.#files.set(path, { ...state, objects });
     this.#publish();
   }
 
-  #forget(name: string): void {
-    this.#undecided.delete(name);
-    if (this.#files.delete(name)) this.#publish();
+  #forget(path: string): void {
+    this.#undecided.delete(path);
+    if (this.#files.delete(path)) this.#publish();
   }
 
   #setDirectoryError(message: string | undefined): void {
@@ -184,6 +202,15 @@ export class ManifestDirectory {
 
 function problem(path: string, error: unknown): ManifestError {
   return new ManifestError({ file: path, line: 1, column: 1 }, `read the file: ${errorMessage(error)}`);
+}
+
+/** The files of a place, whether or not the one file is there. */
+async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
+  if (only !== undefined) return [join(directory, only)];
+  const names = (await readdir(directory)).filter(isManifestName);
+  if (names.length > MAX_MANIFEST_FILES)
+    throw new Error(`holds ${names.length} files, at most ${MAX_MANIFEST_FILES} are read`);
+  return names.map((name) => join(directory, name));
 }
 
 /** Hidden files, editors' backups and the temporary names of atomic writers are no manifests. */

@@ -13,6 +13,8 @@ export type KubeletServerOptions = {
   authentication: ServerAuthentication;
   /** Logs, exec, attach, port-forward, run, checkpoint, configz and the like; without them only pods, statistics and metrics. */
   enableDebuggingHandlers: boolean;
+  /** `/debug/pprof/`, profiles of the kubelet itself. */
+  enableProfilingHandler: boolean;
   /** `/logs/`, the host's log directory. */
   enableSystemLogHandler: boolean;
   /** How long a stream may be idle before it is ended, in milliseconds; 0 for any time. */
@@ -54,6 +56,7 @@ export function kubeletServerOptions(given: Partial<KubeletServerOptions> = {}):
     tls: { minVersion: 'VersionTLS12', cipherSuites: [] },
     authentication: { anonymous: false },
     enableDebuggingHandlers: true,
+    enableProfilingHandler: true,
     enableSystemLogHandler: true,
     streamingConnectionIdleTimeoutMs: 4 * 3_600_000,
     ...given,

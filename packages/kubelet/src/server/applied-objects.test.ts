@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { AppliedObjects } from './applied-objects.ts';
 
@@ -83,4 +83,20 @@ test('a pod that only asks for other amounts stays the same pod', async (context
   const other = await did(sized('3', 'c'));
   assert.equal(other.action, 'replaced');
   assert.notEqual(other.uid, uid);
+});
+
+test('nothing is applied where the manifests are one file', async (context) => {
+  const directory = mkdtempSync('/tmp/applied-');
+  context.after(() => rmSync(directory, { recursive: true }));
+  const path = `${directory}/pods`;
+  writeFileSync(path, pod('b'));
+  for (const file of [path, `${directory}/to-come.yaml`]) {
+    const applied = new AppliedObjects(file, { podOfUid: () => undefined, wantedPod: () => undefined });
+    await applied.removeUnfinished();
+    const message = `apply: the node's manifests are one file, ${file}; change it there, or have staticPodPath be a directory`;
+    await assert.rejects(applied.apply(pod('c')), { code: 'failed_precondition', message });
+    assert.equal(await applied.remove({ kind: 'Pod', namespace: 'default', name: 'a' }), false);
+    assert.equal(await applied.patch({ kind: 'Pod', namespace: 'default', name: 'a' }, {}), false);
+  }
+  assert.deepEqual(readdirSync(directory), ['pods']);
 });

@@ -8,6 +8,7 @@ import { formatTime } from '../api/time.ts';
 import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
 import { immutableProblems } from '../config/immutable.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
+import { isOneManifest } from '../config/manifest-place.ts';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
@@ -49,6 +50,7 @@ export class AppliedObjects {
 
   /** Removes the files that a killed node had half written. Must not run during an apply. */
   async removeUnfinished(): Promise<void> {
+    if (isOneManifest(this.#directory)) return;
     await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     const names = await readdir(this.#directory);
     const unfinished = names.filter((name) => name.startsWith(PREFIX) && name.endsWith('.tmp'));
@@ -57,7 +59,8 @@ export class AppliedObjects {
 
   /**
    * Writes what differs. Throws `invalid_argument` with every error of the manifest, `already_exists` if a UID in it is another
-   * pod's, `failed_precondition` if a pod of that name comes from another file, or an object must not change; and then, and with
+   * pod's, `failed_precondition` if a pod of that name comes from another file, an object must not change, or there is one file
+   * and no directory; and then, and with
    * `dryRun`, changes nothing. So it does without `replace` when an object stands with other content.
    */
   apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
@@ -72,6 +75,13 @@ export class AppliedObjects {
       ...decoded.pods,
     ];
     return this.#lock.run('apply', async () => {
+      if (isOneManifest(this.#directory)) {
+        const what = `apply: the node's manifests are one file, ${this.#directory}`;
+        throw new PodwrightError(
+          'failed_precondition',
+          `${what}; change it there, or have staticPodPath be a directory`,
+        );
+      }
       await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#refuseTaken(decoded.pods);
       const changes = await Promise.all(objects.map((object) => this.#change(object)));
@@ -90,7 +100,7 @@ export class AppliedObjects {
       await rm(join(this.#directory, fileName(object)));
       return true;
     } catch (error) {
-      if (isErrno(error, 'ENOENT')) return false;
+      if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return false;
       throw error;
     }
   }
@@ -221,7 +231,7 @@ async function readObject(path: string): Promise<Applicable | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as Applicable;
   } catch (error) {
     // A file that is no JSON is replaced.
-    if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR') || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
-  type ErrorCode,
   errorCode,
   errorMessage,
   type Logger,
@@ -10,7 +9,6 @@ import {
   PodwrightError,
   PRIVATE_FILE,
   type SocketFile,
-  shownError,
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
@@ -22,6 +20,7 @@ import { logQuery } from './log-options.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
 import { applyOptions, stopOptions, streamingCall } from './query.ts';
+import { sendError, statusObject } from './status-answer.ts';
 import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
@@ -134,10 +133,10 @@ export class LocalServer {
       const url = await this.#options.backend.streamingUrl({ namespace, name }, streamingCall(kind, searchParams));
       proxyUpgrade(request, { socket, head }, url);
     } catch (error) {
-      const body = JSON.stringify(statusObject(error));
-      const status = HTTP_STATUS[errorCode(error)] ?? 500;
+      const status = statusObject(error);
+      const body = JSON.stringify(status);
       socket.end(
-        `HTTP/1.1 ${status} ${errorCode(error)}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+        `HTTP/1.1 ${status.code} ${errorCode(error)}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       );
     }
   }
@@ -170,48 +169,4 @@ async function sendLog(backend: NodeBackend, { response, query, params, signal }
     if (!response.write(chunk.value)) await once(response, 'drain', { signal });
   }
   response.end();
-}
-
-const HTTP_STATUS: Partial<Record<ErrorCode, number>> = {
-  invalid_argument: 400,
-  permission_denied: 403,
-  not_found: 404,
-  already_exists: 409,
-  failed_precondition: 409,
-  unimplemented: 501,
-  unavailable: 503,
-  deadline_exceeded: 504,
-};
-
-/** Reasons of a Status, by which Kubernetes' clients tell errors apart (apimachinery, StatusReason). */
-const REASONS: Partial<Record<ErrorCode, string>> = {
-  invalid_argument: 'BadRequest',
-  permission_denied: 'Forbidden',
-  not_found: 'NotFound',
-  already_exists: 'AlreadyExists',
-  failed_precondition: 'Conflict',
-  unimplemented: 'NotImplemented',
-  unavailable: 'ServiceUnavailable',
-  deadline_exceeded: 'Timeout',
-};
-
-/** A meta/v1 Status object. */
-function statusObject(error: unknown): object {
-  const code = HTTP_STATUS[errorCode(error)] ?? 500;
-  return {
-    apiVersion: 'v1',
-    kind: 'Status',
-    metadata: {},
-    status: 'Failure',
-    message: shownError(error),
-    reason: REASONS[errorCode(error)] ?? 'InternalError',
-    code,
-  };
-}
-
-function sendError(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) return void response.destroy();
-  response
-    .writeHead(HTTP_STATUS[errorCode(error)] ?? 500, { 'content-type': 'application/json' })
-    .end(JSON.stringify(statusObject(error)));
 }

@@ -13,6 +13,7 @@ import { familiesOf, summaryMetrics } from '../metrics/cadvisor-metrics.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { coveredMs } from '../metrics/pod-start-times.ts';
 import { resourceMetrics } from '../metrics/resource-metrics.ts';
+import { volumeMetrics } from '../metrics/volume-metrics.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { fullPodStats, type MeasuredPod, type PodDisk } from './pod-stats.ts';
 
@@ -143,4 +144,29 @@ test('time that intervals share counts once', () => {
   const at = (startMs: number, endMs: number) => ({ startMs, endMs });
   assert.equal(coveredMs([]), 0);
   assert.equal(coveredMs([at(5, 9), at(0, 3), at(2, 6), at(20, 21)]), 10);
+});
+
+test('volumes of claims are gauges by upstream’s names, each claim once; other volumes are none', () => {
+  const pvcRef = { namespace: 'shop', name: 'data' };
+  const sizes = { capacityBytes: 100, availableBytes: 60, usedBytes: 7, inodes: 10, inodesFree: 8, inodesUsed: 2 };
+  const text = exposition(
+    volumeMetrics([
+      { name: 'scratch', time: TIME, ...sizes },
+      { name: 'a', time: TIME, ...sizes, pvcRef },
+      { name: 'b', time: TIME, ...sizes, usedBytes: 8, pvcRef },
+      { name: 'c', time: TIME, usedBytes: 9, pvcRef: { namespace: 'team', name: 'data' } },
+    ]),
+  );
+  const values = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const labels = '{namespace="shop",persistentvolumeclaim="data"}';
+  assert.deepEqual(values, [
+    `kubelet_volume_stats_capacity_bytes${labels} 100`,
+    `kubelet_volume_stats_available_bytes${labels} 60`,
+    `kubelet_volume_stats_used_bytes${labels} 7`,
+    'kubelet_volume_stats_used_bytes{namespace="team",persistentvolumeclaim="data"} 9',
+    `kubelet_volume_stats_inodes${labels} 10`,
+    `kubelet_volume_stats_inodes_free${labels} 8`,
+    `kubelet_volume_stats_inodes_used${labels} 2`,
+  ]);
+  assert.equal(exposition(volumeMetrics([])), '');
 });

@@ -8,7 +8,7 @@ import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import { fullPodStats, type MeasuredPod, type PodDisk, podCpuAndMemory, type SandboxUse } from './pod-stats.ts';
-import type { ContainerStats, FsStats, NodeStats, Summary } from './summary.ts';
+import type { ContainerStats, FsStats, NodeStats, Summary, VolumeStats } from './summary.ts';
 import { VolumeUse } from './volume-use.ts';
 
 export type SummaryParts = {
@@ -60,6 +60,14 @@ export class SummaryProvider {
       this.#cpuAndMemory = undefined;
     });
     return this.#cpuAndMemory;
+  }
+
+  /** The volumes of claims that pods in the runtime use, as far as they were measured. */
+  claimVolumes(): VolumeStats[] {
+    const running = this.#parts.runtimePods().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
+    const pods = running.flatMap(({ pod }) => this.#parts.podOf(pod.uid) ?? []);
+    this.#volumes.keep(pods);
+    return pods.flatMap((pod) => this.#volumes.ofClaims(pod));
   }
 
   /** Resolves when the walks through volumes that were begun have ended. */

@@ -23,7 +23,17 @@ test('a volume is measured by its files, one of a claim with its name, one of a 
     volumes.flatMap(({ name }, index) => (name === 'away' ? [] : [[name, `${scratch}${'/.'.repeat(index)}`] as const])),
   );
   const use = new VolumeUse({ pathsOf: () => paths, logger: silentLogger });
-  assert.deepEqual(use.of(pod), []);
+  assert.deepEqual(use.ofClaims(pod), []);
+  await use.settled();
+  assert.deepEqual(
+    use.ofClaims(pod).map(({ name }) => name),
+    ['claim'],
+  );
+  assert.deepEqual(
+    use.of(pod).map(({ name }) => name),
+    ['claim'],
+    'the others were not measured for it',
+  );
   await use.settled();
   const [disk, claim, server, ...others] = use.of(pod);
   assert.deepEqual(others, []);

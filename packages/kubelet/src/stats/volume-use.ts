@@ -28,8 +28,17 @@ export class VolumeUse {
 
   /** What is known of the pod's volumes; the first call waits for none. */
   of(pod: Pod): VolumeStats[] {
+    return this.#known(pod, isMeasured);
+  }
+
+  /** Of its claims alone: the other volumes are not walked through for them. */
+  ofClaims(pod: Pod): VolumeStats[] {
+    return this.#known(pod, ({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
+  }
+
+  #known(pod: Pod, wanted: (volume: Volume) => boolean): VolumeStats[] {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
-    return (pod.spec.volumes ?? []).filter(isMeasured).flatMap((volume) => {
+    return (pod.spec.volumes ?? []).filter(wanted).flatMap((volume) => {
       const path = paths.get(volume.name);
       if (path === undefined) return [];
       const known = this.#measured.get(path);

@@ -2,7 +2,7 @@ import { field, NO_CLUSTER, nothing, only, onlyEmpty, sets } from './field.ts';
 import { bool, choice, duration, int32, intList, ipAddress, path, string, stringList } from './field-types.ts';
 
 const NO_REVIEW = 'there is no API server that reviews callers';
-const NO_PROFILES = "there are no profiles: they are of Go's runtime";
+const NO_LOCKS = 'there are no locks to wait for in Node.js';
 
 /** Fields about the HTTP servers and what they tell. */
 export const SERVER_FIELDS = {
@@ -98,9 +98,12 @@ export const SERVER_FIELDS = {
   enableContentionProfiling: field(bool, false, {
     flag: 'contention-profiling',
     about: 'profile waiting for locks',
-    effect: only([false], NO_PROFILES),
+    effect: only([false], NO_LOCKS),
   }),
-  enableProfilingHandler: field(bool, true, { about: '/debug/pprof over HTTP', effect: nothing(NO_PROFILES) }),
+  enableProfilingHandler: field(bool, true, {
+    about: '/debug/pprof over HTTP',
+    effect: sets('server.enableProfilingHandler', 'profile and heap, in the formats of V8'),
+  }),
   enableDebugFlagsHandler: field(bool, true, {
     about: '/debug/flags/v over HTTP',
     effect: nothing('the level of the log is set when the kubelet starts'),

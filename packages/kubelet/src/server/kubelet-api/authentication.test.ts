@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { runChecked, waitFor } from '@podwright/base';
+import { runChecked, silentLogger, sleep, waitFor } from '@podwright/base';
 import { kubeletServerOptions } from '../../configuration/server-options.ts';
+import { TLS_FILES_PERIOD_MS } from '../../limits.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 import { freePort, serveApi, type TestApi } from './served-api.fixture.ts';
 import { opensslName } from './tls-settings.ts';
@@ -122,6 +123,74 @@ test('client certificates count when one of the authorities made them for client
   }
 });
 
+/** A server's certificate by openssl, as its files. */
+async function serverFiles(file: (name: string) => string, name: string): Promise<{ cert: string; key: string }> {
+  const [cert, key] = [file(`${name}.crt`), file(`${name}.key`)];
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', `/CN=${name}`];
+  await runChecked('openssl', ['req', '-x509', ...made, '-keyout', key, '-out', cert]);
+  return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
+}
+
+async function servedName(port: number): Promise<string> {
+  const client = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  await once(client, 'secureConnect');
+  const { subject } = client.getPeerCertificate();
+  client.destroy();
+  return subject.CN as string;
+}
+
+const becomes = (what: () => Promise<boolean>) =>
+  waitFor(async () => (await what()) || undefined, { intervalMs: 50, signal: AbortSignal.timeout(30_000) });
+
+test('another certificate of the server is taken while it runs, and one that is broken is not', async (t) => {
+  const file = scratch(t);
+  const [first, second] = [await serverFiles(file, 'first'), await serverFiles(file, 'second')];
+  const [certFile, privateKeyFile] = [file('cert', first.cert), file('key', first.key)];
+  const problems: string[] = [];
+  const logger = { ...silentLogger, error: (fields: object) => void problems.push(JSON.stringify(fields)) };
+  const tls = { ...kubeletServerOptions().tls, certFile, privateKeyFile };
+  const { port } = await serveApi(t, { tls, logger });
+  assert.equal(await servedName(port), 'first');
+  file('cert', second.cert); // whose key is not there yet
+  await becomes(async () => problems.length > 0);
+  assert.match(problems[0]!, /read the server's certificate .*: the key is not that of the certificate/);
+  assert.equal(await servedName(port), 'first');
+  file('key', second.key);
+  await becomes(async () => (await servedName(port)) === 'second');
+  file('cert', `${second.cert}-----BEGIN CERTIFICATE-----\nhalf`);
+  await becomes(async () => problems.length > 1);
+  assert.equal(await servedName(port), 'second');
+});
+
+test('other authorities of clients are taken while the server runs, and open connections count no more', async (t) => {
+  const file = scratch(t);
+  const { good, foreign } = await certificates(file);
+  const other = readFileSync(file('other.crt'), 'utf8');
+  const clientCaFile = file('authorities', readFileSync(file('ca.crt'), 'utf8'));
+  const problems: string[] = [];
+  const logger = { ...silentLogger, error: (fields: object) => void problems.push(JSON.stringify(fields)) };
+  const { ask, port } = await serveApi(t, { authentication: { anonymous: false, clientCaFile }, logger });
+  const status = async (who: typeof good) => (await ask('/pods', who)).status;
+  assert.deepEqual([await status(good), await status(foreign)], [200, 401]);
+  file('authorities', `${other}-----BEGIN CERTIFICATE-----\nhalf`);
+  await becomes(async () => problems.length > 0);
+  assert.match(problems[0]!, /read the authorities of clients in .*authorities: number 2: /);
+  assert.deepEqual([await status(good), await status(foreign)], [200, 401]);
+  const busy = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...good });
+  busy.setEncoding('utf8').on('error', () => undefined);
+  let heard = '';
+  busy.on('data', (text: string) => {
+    heard += text;
+  });
+  busy.write('GET /pods HTTP/1.1\r\nhost: x\r\n'); // its head is not finished, so that it is not idle
+  file('authorities', other);
+  await becomes(async () => (await status(good)) === 401);
+  assert.equal(await status(foreign), 200);
+  busy.end('\r\n');
+  await once(busy, 'close');
+  assert.match(heard, /^HTTP\/1\.1 401 /);
+});
+
 test('a certificate of our own is made once, is its owner’s alone, and is good for the node’s names', async (t) => {
   const { fake, port, ask } = await serveApi(t);
   assert.equal((await ask('/healthz')).status, 200);
@@ -134,6 +203,11 @@ test('a certificate of our own is made once, is its owner’s alone, and is good
   await once(trusted, 'secureConnect');
   assert.equal(trusted.authorized, true);
   trusted.destroy();
+  rmSync(path);
+  await sleep(2 * TLS_FILES_PERIOD_MS);
+  assert.equal((await ask('/healthz')).status, 200, 'it goes on without its file');
+  assert.equal(existsSync(path), false);
+  writeFileSync(path, certificate.toString());
   const text = await runChecked('openssl', ['x509', '-in', path, '-noout', '-text']);
   assert.match(text, /TLS Web Server Authentication/);
 });

@@ -1,3 +1,4 @@
+import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
 import { completeConfiguration } from '../../configuration/complete-configuration.ts';
 import { configurationDocument } from '../../configuration/configuration-document.ts';
 import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';
@@ -7,20 +8,27 @@ import type { KubeletOptions } from '../../options.ts';
 /** The KubeletConfiguration in force: what was `configured`, else upstream's defaults, under what the options say. */
 export function effectiveConfiguration(
   options: KubeletOptions,
-  configured: KubeletConfiguration = completeConfiguration(new Map()),
+  configured: KubeletConfiguration = UNCONFIGURED,
 ): object {
   return configurationDocument({
     ...configured,
-    ...podFields(options),
+    ...podFields(options, configured),
     ...imageFields(options),
     ...resourceFields(options),
-    ...serverFields(options.server),
+    systemReserved: systemReserved(options.systemReserved, configured),
+    ...serverFields(options.server, configured),
   });
 }
 
+/** A node that nobody gave a KubeletConfiguration takes hosts with cgroup v1. */
+const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map()), failCgroupV1: false };
+
 type SomeFields = Partial<KubeletConfiguration>;
 
-function podFields(options: KubeletOptions): SomeFields {
+/** Billionths of a unit. */
+const NANOS = 1_000_000_000n;
+
+function podFields(options: KubeletOptions, { containerLogMaxSize }: KubeletConfiguration): SomeFields {
   const { containerLog } = options;
   return {
     staticPodPath: options.manifestDir,
@@ -34,6 +42,7 @@ function podFields(options: KubeletOptions): SomeFields {
     resolvConf: options.resolvConf,
     podCIDR: options.podCidr,
     podLogsDir: options.podLogsDir,
+    containerLogMaxSize: written(BigInt(containerLog.maxSizeBytes) * NANOS, { like: 'Ki', given: containerLogMaxSize }),
     containerLogMaxFiles: containerLog.maxFiles,
     containerLogMaxWorkers: containerLog.maxWorkers,
     containerLogMonitorInterval: containerLog.monitorPeriodMs,
@@ -46,11 +55,14 @@ function podFields(options: KubeletOptions): SomeFields {
 }
 
 function imageFields({ images, imageGc, ...options }: KubeletOptions): SomeFields {
+  const { verification } = images;
   return {
     containerRuntimeEndpoint: options.runtimeEndpoint,
     imageServiceEndpoint: options.imageEndpoint ?? '',
     runtimeRequestTimeout: options.runtimeRequestTimeoutMs,
     serializeImagePulls: images.serializePulls,
+    imagePullCredentialsVerificationPolicy: verification.kind,
+    preloadedImagesVerificationAllowlist: 'allowlist' in verification ? [...verification.allowlist] : [],
     maxParallelImagePulls: images.maxParallelPulls || undefined,
     registryPullQPS: images.registryPullQps,
     registryBurst: images.registryBurst,
@@ -65,6 +77,8 @@ function resourceFields({ containerResources: resources, ...options }: KubeletOp
   return {
     cgroupRoot: options.cgroupRoot,
     cgroupsPerQOS: options.cgroupRoot !== '',
+    cgroupDriver: options.cgroupDriver === 'auto' ? options.cgroupDriverFallback : options.cgroupDriver,
+    oomScoreAdj: options.oomScoreAdj,
     enforceNodeAllocatable: enforced(options),
     podPidsLimit: options.podPidsLimit,
     cpuCFSQuota: resources.cpuCfsQuota,
@@ -87,10 +101,44 @@ function enforced({
   return all.length === 0 ? ['none'] : all;
 }
 
-function serverFields({ tls, authentication, ...server }: KubeletServerOptions): SomeFields {
+/** Amounts that are kept back, each with the factor to billionths and how it is written. */
+const RESERVES = [
+  ['cpu', 'cpuMillis', 1_000_000n, ''],
+  ['memory', 'memoryBytes', NANOS, 'Ki'],
+  ['pid', 'pids', NANOS, ''],
+  ['ephemeral-storage', 'ephemeralStorageBytes', NANOS, 'Ki'],
+] as const;
+
+/** The options have one sum of all that is kept back: what is not `kubeReserved` of it. */
+function systemReserved(
+  reserved: KubeletOptions['systemReserved'],
+  configured: KubeletConfiguration,
+): Record<string, string> {
+  const kube: Record<string, string> = configured.kubeReserved;
+  const given: Record<string, string> = configured.systemReserved;
+  const amounts = RESERVES.flatMap(([name, key, factor, like]) => {
+    const all = reserved[key];
+    if (all === 'auto') return [];
+    const nanos = BigInt(Math.round(all)) * factor - parseQuantity(kube[name] ?? '0').nanos;
+    return nanos <= 0n ? [] : [[name, written(nanos, { like, given: given[name] })]];
+  });
+  return Object.fromEntries(amounts);
+}
+
+/** As it was given, if that is the amount. */
+function written(nanos: bigint, { like, given }: { like: string; given: string | undefined }): string {
+  if (given !== undefined && parseQuantity(given).nanos === nanos) return given;
+  return formatQuantity(nanos, like);
+}
+
+function serverFields(
+  { tls, authentication, ...server }: KubeletServerOptions,
+  { 'authorization.mode': mode }: KubeletConfiguration,
+): SomeFields {
   const { streamingConnectionIdleTimeoutMs, ...plain } = server;
   return {
     ...plain,
+    enableServer: server.port > 0 || server.readOnlyPort > 0,
     streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs,
     tlsCertFile: tls.certFile ?? '',
     tlsPrivateKeyFile: tls.privateKeyFile ?? '',
@@ -98,5 +146,7 @@ function serverFields({ tls, authentication, ...server }: KubeletServerOptions):
     tlsMinVersion: tls.minVersion,
     'authentication.x509.clientCAFile': authentication.clientCaFile ?? '',
     'authentication.anonymous.enabled': authentication.anonymous,
+    // who may call without credentials may do everything
+    'authorization.mode': authentication.anonymous ? 'AlwaysAllow' : mode,
   };
 }

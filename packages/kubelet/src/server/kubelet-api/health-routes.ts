@@ -6,7 +6,7 @@ import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.t
 export type HealthCheck = { name: string; error: () => string | undefined };
 
 /** The kubelet's checks, by upstream's names. */
-export function kubeletChecks(kubelet: Kubelet): HealthCheck[] {
+export function kubeletChecks(kubelet: Pick<Kubelet, 'illness'>): HealthCheck[] {
   return [
     { name: 'ping', error: () => undefined },
     { name: 'log', error: () => undefined },
@@ -15,8 +15,8 @@ export function kubeletChecks(kubelet: Kubelet): HealthCheck[] {
 }
 
 /** Tells whoever asks whether the kubelet is well, and nothing else. */
-export function healthListener(kubelet: Kubelet): HttpListener {
-  const routes = new Map(healthRoutes(kubeletChecks(kubelet)).map((route) => [route.path, route]));
+export function healthListener(checks: HealthCheck[]): HttpListener {
+  const routes = new Map(healthRoutes(checks).map((route) => [route.path, route]));
   return {
     upgrades: () => false,
     upgrade: (_request, socket) => socket.destroy(),

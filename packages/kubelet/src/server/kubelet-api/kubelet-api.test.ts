@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import type { Pod } from '../../api/types.ts';
 import { serveApi, type TestApi } from './served-api.fixture.ts';
 
@@ -165,11 +167,44 @@ test('metrics have upstream’s names, each on its page', async (t) => {
   assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);
 });
 
+test('profiles of the kubelet are V8’s, of a bounded time, one at a time', async (t) => {
+  const { ask } = await serveApi(t);
+  const [cpu, second] = await Promise.all([ask('/debug/pprof/profile?seconds=1'), ask('/debug/pprof/heap?seconds=1')]);
+  const profile = JSON.parse(cpu.body) as { nodes: { callFrame: object }[]; samples: number[]; startTime: number };
+  assert.ok(profile.nodes[0]!.callFrame && profile.samples.length > 0 && profile.startTime > 0);
+  assert.deepEqual([second.status, second.body], [500, 'Could not enable profiling: a profile is being taken\n']);
+  const heap = JSON.parse((await ask('/debug/pprof/heap?seconds=1')).body) as { head: object; samples: object[] };
+  assert.ok(heap.head && Array.isArray(heap.samples));
+  for (const seconds of ['0', '121', '-1', '1e1', '', 'x', '9'.repeat(20)])
+    assert.equal((await ask(`/debug/pprof/profile?seconds=${seconds}`)).status, 400, seconds);
+  for (const name of ['', 'goroutine', 'profile/x', '__proto__'])
+    assert.deepEqual(await ask(`/debug/pprof/${name}`).then(({ status }) => status), 404, name);
+});
+
+test('a client that leaves ends its profile, and profiles can be turned off', async (t) => {
+  const { ask, port } = await serveApi(t);
+  const leaving = request({
+    host: '127.0.0.1',
+    port,
+    path: '/debug/pprof/profile?seconds=120',
+    rejectUnauthorized: false,
+  });
+  leaving.on('error', () => undefined).end();
+  const busy = () => ask('/debug/pprof/profile?seconds=1').then(({ status }) => status === 500 || undefined);
+  await waitFor(busy, { intervalMs: 10, signal: AbortSignal.timeout(30_000) });
+  leaving.destroy();
+  const free = () => ask('/debug/pprof/profile?seconds=1').then(({ status }) => status === 200 || undefined);
+  await waitFor(free, { intervalMs: 10, signal: AbortSignal.timeout(30_000) });
+  const off = await serveApi(t, { enableProfilingHandler: false });
+  const answer = await off.ask('/debug/pprof/profile?seconds=1');
+  assert.deepEqual([answer.status, answer.body], [405, 'profiling endpoint is disabled.\n']);
+});
+
 test('without debugging handlers only what is open to everybody is told', async (t) => {
   const { ask } = await serveApi(t, { enableDebuggingHandlers: false });
   assert.equal((await ask('/pods')).status, 200);
   assert.equal((await ask('/metrics')).status, 200);
-  for (const path of ['/exec/a/b/c?output=1', '/logs/', '/runningpods', '/containerLogs/a/b/c'])
+  for (const path of ['/exec/a/b/c?output=1', '/logs/', '/runningpods', '/containerLogs/a/b/c', '/debug/pprof/profile'])
     assert.deepEqual(await ask(path).then(({ status, body }) => [status, body]), [
       405,
       'Debug endpoints are disabled.\n',

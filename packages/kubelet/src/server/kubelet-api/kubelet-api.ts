@@ -11,6 +11,7 @@ import { commandRoutes } from './command-routes.ts';
 import { containerLogRoutes } from './container-log-routes.ts';
 import { healthRoutes, kubeletChecks } from './health-routes.ts';
 import { podRoutes } from './pod-routes.ts';
+import { profileRoutes } from './profile-routes.ts';
 import { type RequestCounter, requestMetrics } from './request-metrics.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
 import { findStream, openStream, STREAM_PATHS, type Stream, type StreamKind } from './stream-routes.ts';
@@ -25,12 +26,14 @@ export type KubeletApiParts = {
   logger: Logger;
   /** Without them what is not open to everybody is refused. */
   debuggingHandlers: boolean;
+  /** Whether profiles of the kubelet itself are served. */
+  profiling: boolean;
   /** How long a stream may be idle, 0 for any time. */
   streamIdleTimeoutMs: number;
 };
 
 /** Where debugging handlers are when they are off: upstream says so there, and 404 elsewhere. */
-const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs'];
+const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
 type Target = { kind: 'route'; route: ApiRoute } | { kind: 'stream'; stream: StreamKind };
 
@@ -159,7 +162,7 @@ export class KubeletApi implements HttpListener {
 }
 
 function routesOf(
-  { kubelet, registry, facts, systemLogs, logger }: KubeletApiParts,
+  { kubelet, registry, facts, systemLogs, profiling, logger }: KubeletApiParts,
   paths: () => string[],
 ): ApiRoute[] {
   return [
@@ -169,6 +172,7 @@ function routesOf(
     ...containerLogRoutes(kubelet),
     ...commandRoutes(kubelet),
     ...systemLogRoutes(systemLogs),
+    ...profileRoutes(profiling),
     ...zpageRoutes(facts, paths),
   ];
 }

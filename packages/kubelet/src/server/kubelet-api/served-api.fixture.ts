@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { type Registry as MetricsRegistry, Registry, silentLogger } from '@podwright/base';
+import { type Logger, type Registry as MetricsRegistry, Registry, silentLogger } from '@podwright/base';
 import { type KubeletServerOptions, kubeletServerOptions } from '../../configuration/server-options.ts';
 import { type FakeKubelet, startFakeKubelet } from '../../fake-kubelet.fixture.ts';
 import { type ServedKubeletApi, serveKubeletApi } from './serve-kubelet-api.ts';
@@ -43,9 +43,9 @@ export async function freePort(): Promise<number> {
 /** Anonymous calls are allowed, unless `authentication` says otherwise. */
 export async function serveApi(
   t: TestContext,
-  given: Partial<KubeletServerOptions> & { manifest?: string } = {},
+  given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger } = {},
 ): Promise<TestApi> {
-  const { manifest, ...options } = given;
+  const { manifest, logger = silentLogger, ...options } = given;
   const directory = mkdtempSync(join(tmpdir(), 'pwk-api-'));
   const registry = new Registry();
   const fake = await startFakeKubelet({
@@ -60,18 +60,19 @@ export async function serveApi(
       ...options,
     }),
   });
+  let served: ServedKubeletApi | undefined;
   t.after(async () => {
+    await served?.close();
     await fake.close();
     await rm(directory, { recursive: true, force: true });
   });
-  const served = await serveKubeletApi({
+  served = await serveKubeletApi({
     kubelet: fake.handle,
     registry,
     flags: { v: '2', config: '/x' },
     systemLogDirectory: join(directory, 'log'),
-    logger: silentLogger,
+    logger,
   });
-  t.after(() => served.close());
   const port = served.addresses.api?.port ?? 0;
   const ask = (path: string, { method = 'GET', ...rest }: Ask = {}) => call({ port, path, method, ...rest });
   return { fake, registry, served, port, directory, ask };

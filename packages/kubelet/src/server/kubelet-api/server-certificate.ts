@@ -14,16 +14,20 @@ const REMAINING_SHARE = 0.1;
 
 /**
  * The server's certificate and key, PEM: those of the options, or our own, which is made when there is none, it is about to expire,
- * or the node's addresses have changed. Throws for files that are not there or do not belong together.
+ * or the node's addresses have changed. One that is `served` already goes on without its files. Throws for files that are not there or do not belong together.
  */
-export async function serverCertificate(tls: ServerTls, owner: CertificateOwner): Promise<SelfSigned> {
+export async function serverCertificate(
+  tls: ServerTls,
+  owner: CertificateOwner,
+  served?: SelfSigned,
+): Promise<SelfSigned> {
   const { certFile, privateKeyFile } = tls;
   if ((certFile === undefined) !== (privateKeyFile === undefined))
     throw new PodwrightError('invalid_argument', 'tlsCertFile and tlsPrivateKeyFile: both or neither must be given');
   if (certFile !== undefined) return givenCertificate(certFile, privateKeyFile!);
   const directory = tls.certDirectory ?? owner.directory;
   const files = { certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
-  const kept = await readPair(files).catch(() => undefined);
+  const kept = await readPair(files).catch(() => served);
   const now = Date.now();
   if (kept !== undefined && isUsable(kept, owner, now)) return kept;
   const made = selfSignedCertificate({

@@ -3,6 +3,7 @@ import type { Kubelet } from '../../kubelet.ts';
 import { containerMetrics, machineMetrics } from '../../metrics/cadvisor-metrics.ts';
 import { EXPOSITION_TYPE, exposition } from '../../metrics/exposition.ts';
 import { resourceMetrics } from '../../metrics/resource-metrics.ts';
+import { volumeMetrics } from '../../metrics/volume-metrics.ts';
 import { sendJson } from '../api-call.ts';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 
@@ -12,7 +13,7 @@ const PROCESS_START = 'process_start_time_seconds';
 
 /** `/stats/summary` and the four pages of metrics. */
 export function statisticsRoutes(parts: Parts): ApiRoute[] {
-  const { registry } = parts;
+  const { kubelet, registry } = parts;
   const page = (path: string, text: () => Promise<string>): ApiRoute => {
     const shared = sharedAnswer(text);
     const handler = async ({ response }: ApiCall) => {
@@ -23,7 +24,10 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   };
   return [
     { methods: ['GET', 'POST'], path: '/stats/summary', access: 'open', handler: (call) => sendSummary(parts, call) },
-    page('/metrics', () => metricsText(registry, (name) => !isProbeMetric(name))),
+    page('/metrics', async () => {
+      const own = await metricsText(registry, (name) => !isProbeMetric(name));
+      return own + exposition(volumeMetrics(kubelet.summary.claimVolumes()));
+    }),
     page('/metrics/probes', () => metricsText(registry, (name) => isProbeMetric(name) || name === PROCESS_START)),
     page('/metrics/resource', () => resourcePage(parts)),
     page('/metrics/cadvisor', () => cadvisorPage(parts)),

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCiphers, type SecureVersion, type TlsOptions } from 'node:tls';
 import { didYouMean, PodwrightError, wrapError } from '@podwright/base';
@@ -40,12 +41,24 @@ export async function tlsSettings(
 }
 
 async function readAuthorities(path: string): Promise<string> {
+  const what = `read the authorities of clients in ${path}`;
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw wrapError(`read the authorities of clients in ${path}`, error);
+    throw wrapError(what, error);
   });
-  if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new PodwrightError('invalid_argument', `read the authorities of clients in ${path}: it has no certificate`);
+  const certificates = text.split(/(?=-----BEGIN CERTIFICATE-----)/).filter((part) => part.startsWith('-----BEGIN'));
+  if (certificates.length === 0) throw new PodwrightError('invalid_argument', `${what}: it has no certificate`);
+  for (const [index, certificate] of certificates.entries())
+    checkCertificate(certificate, `${what}: number ${index + 1}`);
   return text;
+}
+
+/** OpenSSL leaves out what it cannot read. */
+function checkCertificate(pem: string, what: string): void {
+  try {
+    new X509Certificate(pem);
+  } catch (error) {
+    throw wrapError(what, error, 'invalid_argument');
+  }
 }
 
 /** OpenSSL's list; `undefined` leaves Node.js' own. */

@@ -1,0 +1,51 @@
+import type { CgroupHierarchy } from '@podwright/base';
+import type { CriClient, VersionResponse } from '@podwright/cri';
+import { hostCgroups } from '../cgroups/host-cgroups.ts';
+import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
+import { type ContainerHost, readContainerHost } from '../node/container-host.ts';
+import { type NodeAmounts, nodeAllocatable, type SystemReserved } from '../node/node-allocatable.ts';
+import { readNodeCapacity } from '../node/node-capacity.ts';
+import { hostAddresses } from '../node/node-facts.ts';
+import { allocatableResources, type NodeResources, nodeResources } from '../node/node-resources.ts';
+import type { KubeletOptions } from '../options.ts';
+
+/** What a kubelet learns of the runtime and the host when it starts. */
+export type KnownHost = {
+  version: VersionResponse;
+  /** Containers can be kept from groups that their image gives them. */
+  strictGroups: boolean;
+  addresses: string[];
+  hierarchy: CgroupHierarchy | undefined;
+  /** What there is of memory and processes, and what of it pods may have together. */
+  capacity: NodeAmounts;
+  allocatable: NodeAmounts;
+  /** The same of everything that pods may ask for. */
+  has: NodeResources;
+  resources: NodeResources;
+  /** What is kept back, in numbers. */
+  systemReserved: SystemReserved;
+  host: ContainerHost;
+};
+
+export async function lookAtHost(
+  options: KubeletOptions,
+  { cri, features }: { cri: CriClient; features: RuntimeFeatures },
+): Promise<KnownHost> {
+  const [version, strictGroups, addresses, hierarchy] = await Promise.all([
+    cri.runtime.version({}),
+    features.strictGroups(),
+    hostAddresses(options.nodeIp),
+    hostCgroups(options.logger),
+  ]);
+  const capacity = await readNodeCapacity(hierarchy);
+  const allocatable = nodeAllocatable(capacity, options.systemReserved);
+  const has = await nodeResources(capacity, options.rootDir);
+  const resources = allocatableResources(has, { allocatable, reserved: options.systemReserved });
+  const host = await readContainerHost({ hierarchy, allocatableMemory: resources.memory ?? 0n });
+  const systemReserved = {
+    ...options.systemReserved,
+    memoryBytes: capacity.memoryBytes - allocatable.memoryBytes,
+    pids: capacity.pids - allocatable.pids,
+  };
+  return { version, strictGroups, addresses, hierarchy, capacity, allocatable, has, resources, systemReserved, host };
+}

@@ -1,0 +1,31 @@
+import type { FsStats, VolumeStats } from '../stats/summary.ts';
+import type { MetricFamily } from './exposition.ts';
+
+const GAUGES: [name: string, value: keyof Omit<FsStats, 'time'>, help: string][] = [
+  ['capacity_bytes', 'capacityBytes', 'Capacity in bytes of the volume'],
+  ['available_bytes', 'availableBytes', 'Number of available bytes in the volume'],
+  ['used_bytes', 'usedBytes', 'Number of used bytes in the volume'],
+  ['inodes', 'inodes', 'Maximum number of inodes in the volume'],
+  ['inodes_free', 'inodesFree', 'Number of free inodes in the volume'],
+  ['inodes_used', 'inodesUsed', 'Number of used inodes in the volume'],
+];
+
+/** `kubelet_volume_stats_*`: volumes of claims, each once (upstream's collectors/volume_stats.go). Pure. */
+export function volumeMetrics(volumes: VolumeStats[]): MetricFamily[] {
+  const byClaim = new Map<string, { labels: Record<string, string>; stats: VolumeStats }>();
+  for (const stats of volumes) {
+    if (stats.pvcRef === undefined) continue;
+    const { namespace, name } = stats.pvcRef;
+    const key = `${namespace}/${name}`;
+    if (!byClaim.has(key)) byClaim.set(key, { labels: { namespace, persistentvolumeclaim: name }, stats });
+  }
+  return GAUGES.map(([name, of, help]) => ({
+    name: `kubelet_volume_stats_${name}`,
+    help,
+    type: 'gauge',
+    samples: [...byClaim.values()].flatMap(({ labels, stats }) => {
+      const value = stats[of];
+      return value === undefined ? [] : [{ labels, value }];
+    }),
+  }));
+}

@@ -1,0 +1,131 @@
+/** Clients of the HTTPS API that send what no library would, and those that send nothing. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { waitFor } from '@podwright/base';
+import { REQUEST_HEAD_TIMEOUT_MS } from '../../limits.ts';
+import { serveApi, type TestApi } from './served-api.fixture.ts';
+
+const POD = `apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop, uid: '1234'}
+spec:
+  containers: [{name: server, image: 'busybox:1'}]
+`;
+
+const withHead = (request: string, ...lines: string[]) =>
+  `${[`${request} HTTP/1.1`, 'host: x', ...lines].join('\r\n')}\r\n\r\n`;
+const LAST = 'connection: close';
+const SPDY = ['connection: upgrade', 'upgrade: SPDY/3.1'];
+
+/** Sends bytes and returns the statuses of all answers once the server has closed the connection. */
+async function statuses(t: TestContext, { port }: TestApi, text: string): Promise<number[]> {
+  const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+  t.after(() => socket.destroy());
+  let heard = '';
+  socket.setEncoding('latin1').on('data', (more: string) => {
+    heard += more;
+  });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  socket.write(text, 'latin1');
+  await waitFor(() => socket.closed || undefined, { intervalMs: 1, signal: AbortSignal.timeout(30_000) });
+  return [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+}
+
+const PIPELINED = 300;
+const GET_PODS = withHead('GET /pods');
+
+/** What is sent, and the answers to a client that may call and to one that may not. */
+const REQUESTS: [what: string, text: string, known: number[], unknown: number[]][] = [
+  ['HTTP/1.0', 'GET /healthz HTTP/1.0\r\n\r\n', [200], [401]],
+  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', [400], [400]],
+  ['HTTP/2 unasked', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400], [400]],
+  ['bytes that are no HTTP', '\x80\x00\xff'.repeat(100), [400], [400]],
+  ['a tunnel', withHead('CONNECT example:80'), [], []],
+  [
+    'pipelining',
+    GET_PODS.repeat(PIPELINED) + withHead('GET /pods', LAST),
+    Array<number>(PIPELINED + 1).fill(200),
+    [401],
+  ],
+  ['two lengths', `${withHead('POST /pods', 'content-length: 4', 'content-length: 5')}abcd`, [400], [400]],
+  [
+    'a request hidden in the body of another',
+    `${withHead('POST /pods', 'content-length: 4', 'transfer-encoding: chunked')}0\r\n\r\n${GET_PODS}`,
+    [400],
+    [400],
+  ],
+  ['a broken chunk', `${withHead('POST /healthz', 'transfer-encoding: chunked')}zz\r\n`, [400], [400]],
+  ['a zero byte in a field', withHead('GET /pods', 'x: a\0b'), [400], [400]],
+  ['many fields', withHead('GET /pods', ...Array<string>(60_000).fill('a: b')), [431], [431]],
+  [
+    'many words of a command',
+    withHead(`POST /exec/shop/web/none?output=1${'&command=a'.repeat(20_000)}`, LAST),
+    [500],
+    [401],
+  ],
+  ['exec', withHead('POST /exec/shop/web/none?output=1', ...SPDY), [500], [401]],
+  ['exec of a pod that is not there', withHead('POST /exec/shop/none/x?output=1', ...SPDY), [404], [401]],
+  [
+    'exec at the end of a pipeline',
+    GET_PODS + withHead('POST /exec/shop/none/x?output=1', ...SPDY),
+    [200, 404],
+    [401, 401],
+  ],
+  ['a protocol that there is not', withHead('GET /pods', 'connection: upgrade, close', 'upgrade: h2c'), [200], [401]],
+  ['a container by a path', withHead('GET /containerLogs/shop/web/..%2f..%2f..%2fetc%2fpasswd', LAST), [404], [401]],
+  ['a pod by a path', withHead('GET /containerLogs/shop/..%2f..%2fweb/server', LAST), [404], [401]],
+  ['a namespace by a path', withHead('GET /containerLogs/..%2f..%2f/web/server', LAST), [404], [401]],
+  ['a path up to another', withHead('GET /containerLogs/../pods', LAST), [404], [401]],
+  ['a long name', withHead(`GET /containerLogs/shop/web/${'a'.repeat(5000)}`, LAST), [404], [401]],
+  ['names of JavaScript', withHead('GET /containerLogs/__proto__/constructor/toString', LAST), [404], [401]],
+  ['a path of JavaScript', withHead('GET /__proto__', LAST), [404], [401]],
+];
+
+test('whatever a client sends, it gets one answer a request, and who is not known gets nothing', async (t) => {
+  const manifest = POD;
+  const known = await serveApi(t, { manifest, authentication: { anonymous: true } });
+  const unknown = await serveApi(t, { manifest, authentication: { anonymous: false } });
+  for (const { fake } of [known, unknown]) await fake.pod('web', ({ status }) => status?.phase === 'Running');
+  for (const [what, text, forKnown, forUnknown] of REQUESTS) {
+    assert.deepEqual(await statuses(t, known, text), forKnown, what);
+    assert.deepEqual(await statuses(t, unknown, text), forUnknown, `${what}, without credentials`);
+  }
+  for (const method of ['exec', 'execSync', 'portForward'])
+    assert.ok(
+      unknown.fake.runtime.calls.every((call) => call.method !== method),
+      `${method} was not called`,
+    );
+  assert.equal((await known.ask('/pods')).status, 200);
+});
+
+test('who says nothing, or a byte at a time, is cut off', async (t) => {
+  const api = await serveApi(t);
+  const place = { host: '127.0.0.1', port: api.port };
+  const secure = () => connectTls({ ...place, rejectUnauthorized: false });
+  const clients = { noHandshake: connect(place), noRequest: secure(), slowHead: secure(), slowBody: secure() };
+  clients.slowHead.write('GET /pods HTTP/1.1\r\nhost: x\r\nx: ');
+  clients.slowBody.write(withHead('POST /run/shop/none/x', 'content-length: 1000'));
+  const slow = setInterval(() => {
+    clients.slowHead.write('a');
+    clients.slowHead.write('GET /pods HTTP/1.1\r\nhost: x\r\nx: ');
+    clients.slowBody.write('a');
+  }, 200);
+  t.after(() => clearInterval(slow));
+  const began = performance.now();
+  const cutOff = Object.entries(clients).map(async ([name, socket]) => {
+    t.after(() => socket.destroy());
+    socket.on('error', () => undefined).resume();
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    return name;
+  });
+  const closed: string[] = [];
+  for (const one of cutOff) void one.then((name) => closed.push(name));
+  const signal = AbortSignal.timeout(60_000);
+  await waitFor(() => closed.length === cutOff.length || undefined, { intervalMs: 20, signal });
+  assert.ok(performance.now() - began >= REQUEST_HEAD_TIMEOUT_MS / 2, 'and is given time');
+  assert.equal((await api.ask('/pods')).status, 200);
+});

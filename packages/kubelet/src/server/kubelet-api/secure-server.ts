@@ -1,0 +1,123 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import { errorMessage, type Logger, sleep } from '@podwright/base';
+import type { Kubelet } from '../../kubelet.ts';
+import { TLS_FILES_PERIOD_MS } from '../../limits.ts';
+import type { HttpListener } from '../http-listener.ts';
+import { sendText } from './api-route.ts';
+import { type Authenticator, authenticator } from './authentication.ts';
+import { HTTP_LIMITS, withListener } from './http-server.ts';
+import type { SelfSigned } from './self-signed-certificate.ts';
+import { serverCertificate } from './server-certificate.ts';
+import { tlsSettings } from './tls-settings.ts';
+import { TokenFile } from './token-file.ts';
+
+/**
+ * An HTTPS server of the API for those who are known. Its certificate, key, authorities and tokens may change while it runs. TLS is
+ * loaded by who serves it.
+ */
+export async function secureServer(
+  api: HttpListener,
+  { kubelet, logger }: { kubelet: Kubelet; logger: Logger },
+): Promise<Server> {
+  const { nodeName, rootDir, server: options } = kubelet.options;
+  const names = [
+    ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
+  ];
+  const owner = { nodeName, names, directory: join(rootDir, 'pki') };
+  let certificate: SelfSigned | undefined;
+  const read = async () => {
+    certificate = await serverCertificate(options.tls, owner, certificate);
+    return tlsSettings(options, certificate);
+  };
+  const { clientCaFile, tokenFile, anonymous } = options.authentication;
+  const tokens = tokenFile === undefined ? undefined : new TokenFile(tokenFile);
+  await tokens?.check();
+  const known = authenticator({ anonymous, clientCertificates: clientCaFile !== undefined, tokens, logger });
+  const { createServer: createSecureServer } = await import('node:https');
+  const listener = authenticated(api, known);
+  const settings = await read();
+  const server = createSecureServer({
+    ...HTTP_LIMITS,
+    ...settings,
+    shouldUpgradeCallback: (request) => api.upgrades(request),
+  });
+  server.on('tlsClientError', (error) => logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'));
+  server.once('listening', () => void followFiles(server, { settings, read, logger }));
+  return withListener(server, listener);
+}
+
+type Followed = { settings: TlsOptions; read: () => Promise<TlsOptions>; logger: Logger };
+
+/** Takes what the files of a server hold for every connection from then on; while they are wrong, what they held before. */
+async function followFiles(server: SecureServer, { settings, read, logger }: Followed): Promise<void> {
+  const closed = new AbortController();
+  server.once('close', () => closed.abort());
+  const clients = connectedClients(server);
+  let current = settings;
+  let told = '';
+  while (
+    await sleep(TLS_FILES_PERIOD_MS, closed.signal).then(
+      () => true,
+      () => false,
+    )
+  ) {
+    try {
+      const next = await read();
+      told = '';
+      if (isDeepStrictEqual(next, current)) continue;
+      server.setSecureContext(next);
+      if (next.ca !== current.ca) distrust(server, clients);
+      current = next;
+      logger.info({}, 'the certificate or the authorities of clients have changed');
+    } catch (error) {
+      const problem = errorMessage(error);
+      if (problem !== told) logger.error({ error: problem }, 'TLS goes on with the files as they were before');
+      told = problem;
+    }
+  }
+}
+
+function connectedClients(server: SecureServer): ReadonlySet<TLSSocket> {
+  const clients = new Set<TLSSocket>();
+  server.on('secureConnection', (socket) => {
+    clients.add(socket);
+    socket.once('close', () => clients.delete(socket));
+  });
+  return clients;
+}
+
+/** Clients have to show their certificates anew; what they have begun goes on. */
+function distrust(server: SecureServer, clients: ReadonlySet<TLSSocket>): void {
+  server.closeIdleConnections();
+  for (const socket of clients) socket.authorized = false;
+}
+
+/** The same for those who are known; the others are told nothing. */
+function authenticated(api: HttpListener, userOf: Authenticator): HttpListener {
+  return {
+    upgrades: (request) => api.upgrades(request),
+    handle: (request, response) => {
+      void userOf(request).then((user) => (user ? api.handle(request, response) : refuse(response)));
+    },
+    upgrade: (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      void userOf(request).then((user) => (user ? api.upgrade(request, socket, head) : refuseUpgrade(request, socket)));
+    },
+  };
+}
+
+function refuse(response: ServerResponse): void {
+  response.setHeader('connection', 'close');
+  sendText(response, 401, 'Unauthorized');
+}
+
+function refuseUpgrade(_request: IncomingMessage, socket: Duplex): void {
+  const head = 'HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n';
+  socket.end(`${head}Content-Length: 12\r\n\r\nUnauthorized`);
+}
