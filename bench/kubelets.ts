@@ -1,9 +1,10 @@
 /** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET names its binary), each on a containerd of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { sleep } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
+import { startUpstreamKubelet } from '../scripts/upstream-kubelet.ts';
 import type { Bench } from './bench.ts';
 import { cpuTimeMs, memoryOf } from './processes.ts';
 import { BRIDGE, IMAGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
@@ -165,38 +166,20 @@ log_level = "warn"
   );
   const program = new URL('../bin/podwright', import.meta.url).pathname;
   const endpoint = `unix://${directory}/c.sock`;
-  return startProgram(directory, [program, '--config', config, 'kubelet', '--container-runtime-endpoint', endpoint]);
-}
-
-/** As a kubelet without a cluster has to be set up, with nothing that evicts pods on a full disk. */
-function upstreamKubelet(directory: string): ChildProcess {
-  const never = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
-  const config = {
-    kind: 'KubeletConfiguration',
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    staticPodPath: join(directory, 'manifests'),
-    containerRuntimeEndpoint: `unix://${directory}/c.sock`,
-    podLogsDir: join(directory, 'logs'),
-    failCgroupV1: false,
-    failSwapOn: false,
-    oomScoreAdj: 0,
-    cgroupDriver: 'cgroupfs',
-    evictionHard: Object.fromEntries(never.map((signal) => [signal, '0%'])),
-    address: '127.0.0.1',
-    readOnlyPort: PORTS.readOnly,
-    port: PORTS.https,
-    healthzPort: PORTS.healthz,
-    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
-    authorization: { mode: 'AlwaysAllow' },
-  };
-  const file = join(directory, 'kubelet.json');
-  writeFileSync(file, JSON.stringify(config));
-  const places = ['--root-dir', join(directory, 'kubelet'), '--cert-dir', join(directory, 'pki')];
-  return startProgram(directory, [UPSTREAM!, '--config', file, '--hostname-override', 'node', ...places]);
-}
-
-function startProgram(directory: string, [file, ...args]: string[]): ChildProcess {
+  const args = ['--config', config, 'kubelet', '--container-runtime-endpoint', endpoint];
   const log = openSync(join(directory, 'kubelet.log'), 'a');
-  const PATH = `${dirname(file!)}:${process.env.PATH}:/usr/sbin:/sbin`;
-  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+  const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+  return spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+}
+
+function upstreamKubelet(directory: string): ChildProcess {
+  return startUpstreamKubelet({
+    program: UPSTREAM!,
+    directory,
+    root: join(directory, 'kubelet'),
+    manifests: join(directory, 'manifests'),
+    logs: join(directory, 'logs'),
+    endpoint: `unix://${directory}/c.sock`,
+    ports: PORTS,
+  });
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { openSync, readFileSync, writeFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
 import { kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 
 /** Where a kubelet under comparison has everything. */
 export type Places = { scratch: string; root: string; logs: string; manifests: string };
@@ -17,51 +16,19 @@ export type ComparedKubelet = {
   stop(): Promise<void>;
 };
 
-export const NODE_NAME = 'node';
-const READ_ONLY_PORT = 10_355;
-const PORTS = { port: 10_350, healthzPort: 10_348 };
+const PORTS = { readOnly: 10_355, https: 10_350, healthz: 10_348 };
 
-/** Upstream takes no loopback address for a node's. */
-function nodeAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ internal, family }) => !internal && family === 'IPv4')!.address;
-}
-
-/** Upstream's, as it has to be set up without a cluster and for cgroup v1, with nothing that evicts pods on a full disk. */
+/** Upstream's, with the events in its log. */
 export function startUpstream(program: string, endpoint: string, places: Places): ComparedKubelet {
-  const never = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
-  const config = {
-    kind: 'KubeletConfiguration',
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    staticPodPath: places.manifests,
-    fileCheckFrequency: '1s',
-    containerRuntimeEndpoint: endpoint,
-    podLogsDir: places.logs,
-    failCgroupV1: false,
-    failSwapOn: false,
-    oomScoreAdj: 0,
-    cgroupDriver: 'cgroupfs',
-    evictionHard: Object.fromEntries(never.map((signal) => [signal, '0%'])),
-    address: '127.0.0.1',
-    readOnlyPort: READ_ONLY_PORT,
-    ...PORTS,
-    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
-    authorization: { mode: 'AlwaysAllow' },
-  };
-  const file = join(places.scratch, 'kubelet.json');
-  writeFileSync(file, JSON.stringify(config));
-  const logFile = join(places.scratch, 'kubelet.log');
-  const log = openSync(logFile, 'w');
-  const flags = ['--config', file, '--root-dir', places.root, '--cert-dir', join(places.scratch, 'pki')];
-  const node = ['--hostname-override', NODE_NAME, '--node-ip', nodeAddress(), '-v=4'];
-  const child = spawn(program, [...flags, ...node], { stdio: ['ignore', log, log] });
+  const { scratch: directory, ...rest } = places;
+  const child = startUpstreamKubelet({ program, directory, endpoint, ports: PORTS, flags: ['-v=4'], ...rest });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   return {
     pods: async () => {
-      const answer = await fetch(`http://127.0.0.1:${READ_ONLY_PORT}/pods`);
+      const answer = await fetch(`http://127.0.0.1:${PORTS.readOnly}/pods`);
       return ((await answer.json()) as { items: Pod[] | null }).items ?? [];
     },
-    events: async () => eventsOfLog(readFileSync(logFile, 'utf8')),
+    events: async () => eventsOfLog(readFileSync(join(directory, 'kubelet.log'), 'utf8')),
     stop: async () => {
       child.kill('SIGTERM');
       await ended;

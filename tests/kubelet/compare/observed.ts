@@ -1,5 +1,6 @@
 import type { Pod } from '@podwright/kubelet';
-import { NODE_NAME, type Places, type SeenEvent } from './kubelets.ts';
+import { NODE_NAME } from '../../../scripts/upstream-kubelet.ts';
+import type { Places, SeenEvent } from './kubelets.ts';
 import type { RecordedCall } from './recorder.ts';
 
 /** What was seen of one pod: facts by where they were seen, such as `status`. Each fact is a path with its value, or a line. */
