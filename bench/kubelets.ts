@@ -29,10 +29,12 @@ type Sides = Record<'containerd' | 'podwright' | 'matched', KubeletSide>;
  */
 export async function measureKubelets({ scratch, sides }: Bench): Promise<Table> {
   const started: KubeletSide[] = [];
-  const start = async (name: string, index: number, begin: (directory: string, runtime: Side) => ChildProcess) => {
+  const start = async (name: string, index: number, begin: (directory: string) => Promise<ChildProcess>) => {
     const runtime = await startContainerd(scratch, { name, index });
     sides.push(runtime);
-    const side = kubeletSide(runtime, join(runtime.directory, 'manifests'), (directory) => begin(directory, runtime));
+    const manifests = join(runtime.directory, 'manifests');
+    mkdirSync(manifests, { recursive: true });
+    const side = kubeletSide(runtime, manifests, await begin(runtime.directory));
     started.push(side);
     return side;
   };
@@ -139,10 +141,9 @@ spec:
 `;
 }
 
-function kubeletSide(runtime: Side, manifests: string, begin?: (directory: string) => ChildProcess): KubeletSide {
+function kubeletSide(runtime: Side, manifests: string, child?: ChildProcess): KubeletSide {
   const out = join(runtime.directory, 'out');
-  for (const path of [out, manifests]) mkdirSync(path, { recursive: true });
-  const child = begin?.(runtime.directory);
+  mkdirSync(out, { recursive: true });
   const ended = new Promise((resolve) => child?.once('exit', resolve));
   const stop = async () => {
     if (child === undefined || child.exitCode !== null) return;
@@ -152,7 +153,7 @@ function kubeletSide(runtime: Side, manifests: string, begin?: (directory: strin
   return { runtime, manifests, out, pid: child?.pid ?? runtime.pid, stop };
 }
 
-function ourKubelet(directory: string): ChildProcess {
+async function ourKubelet(directory: string): Promise<ChildProcess> {
   const config = join(directory, 'kubelet.toml');
   writeFileSync(
     config,
@@ -172,8 +173,8 @@ log_level = "warn"
   return spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
 }
 
-function upstreamKubelet(directory: string): ChildProcess {
-  return startUpstreamKubelet({
+async function upstreamKubelet(directory: string): Promise<ChildProcess> {
+  const { child } = await startUpstreamKubelet({
     program: UPSTREAM!,
     directory,
     root: join(directory, 'kubelet'),
@@ -181,5 +182,7 @@ function upstreamKubelet(directory: string): ChildProcess {
     logs: join(directory, 'logs'),
     endpoint: `unix://${directory}/c.sock`,
     ports: PORTS,
+    cgroupRoot: `/${BRIDGE}10`,
   });
+  return child;
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { createCgroup, discoverCgroups } from '@podwright/base';
 
 /** The node's name for every kubelet under comparison. */
 export const NODE_NAME = 'node';
@@ -20,6 +21,8 @@ export type UpstreamKubeletOptions = {
   /** Of the runtime, with `unix://`. */
   endpoint: string;
   ports: { readOnly: number; https: number; healthz: number };
+  /** Its pods are below `kubepods` in it: a kubelet ends whatever it does not know there, such as another one's pods. */
+  cgroupRoot: string;
   /** More flags. */
   flags?: string[];
 };
@@ -30,9 +33,12 @@ export function nodeAddress(): string {
   return addresses.find(({ internal, family }) => !internal && family === 'IPv4')!.address;
 }
 
-/** Starts it as it has to be set up without a cluster and for cgroup v1. Whoever calls this ends it. */
-export function startUpstreamKubelet(options: UpstreamKubeletOptions): ChildProcess {
-  const { program, directory, root, flags = [] } = options;
+export type UpstreamKubelet = { child: ChildProcess; stop: () => Promise<void> };
+
+/** Starts it as it has to be set up without a cluster and for cgroup v1. Its pods go on when it is stopped. */
+export async function startUpstreamKubelet(options: UpstreamKubeletOptions): Promise<UpstreamKubelet> {
+  const { program, directory, root, flags = [], cgroupRoot } = options;
+  await createCgroup(await discoverCgroups(), cgroupRoot);
   const file = join(directory, 'kubelet.json');
   writeFileSync(file, JSON.stringify(configuration(options)));
   const log = openSync(join(directory, 'kubelet.log'), 'a');
@@ -40,10 +46,15 @@ export function startUpstreamKubelet(options: UpstreamKubeletOptions): ChildProc
   const node = ['--hostname-override', NODE_NAME, '--node-ip', nodeAddress()];
   const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
   const env = { ...process.env, PATH };
-  return spawn(program, [...places, ...node, ...flags], { stdio: ['ignore', log, log], env });
+  const child = spawn(program, [...places, ...node, ...flags], { stdio: ['ignore', log, log], env });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const stop = async () => {
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended;
+  };
+  return { child, stop };
 }
 
-function configuration({ manifests, logs, endpoint, ports }: UpstreamKubeletOptions) {
+function configuration({ manifests, logs, endpoint, ports, cgroupRoot }: UpstreamKubeletOptions) {
   return {
     kind: 'KubeletConfiguration',
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -54,6 +65,7 @@ function configuration({ manifests, logs, endpoint, ports }: UpstreamKubeletOpti
     failSwapOn: false,
     oomScoreAdj: 0,
     cgroupDriver: 'cgroupfs',
+    cgroupRoot,
     evictionHard: Object.fromEntries(SIGNALS.map((signal) => [signal, '0%'])),
     address: '127.0.0.1',
     readOnlyPort: ports.readOnly,

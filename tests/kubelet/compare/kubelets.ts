@@ -7,8 +7,15 @@ import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/u
 /** Where a kubelet under comparison has everything. */
 export type Places = { scratch: string; root: string; logs: string; manifests: string };
 
-/** An event, without what differs from run to run. */
-export type SeenEvent = { object: string; fieldPath: string; type: string; reason: string; message: string };
+/** An event; of ours, which are counted, the last of its kind. */
+export type SeenEvent = {
+  atMs: number;
+  object: string;
+  fieldPath: string;
+  type: string;
+  reason: string;
+  message: string;
+};
 
 export type ComparedKubelet = {
   pods(): Promise<Pod[]>;
@@ -19,20 +26,19 @@ export type ComparedKubelet = {
 const PORTS = { readOnly: 10_355, https: 10_350, healthz: 10_348 };
 
 /** Upstream's, with the events in its log. */
-export function startUpstream(program: string, endpoint: string, places: Places): ComparedKubelet {
+export async function startUpstream(endpoint: string, cgroupRoot: string, places: Places): Promise<ComparedKubelet> {
   const { scratch: directory, ...rest } = places;
-  const child = startUpstreamKubelet({ program, directory, endpoint, ports: PORTS, flags: ['-v=4'], ...rest });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const kubelet = await startUpstreamKubelet({
+    ...{ program: process.env.PODWRIGHT_UPSTREAM_KUBELET!, directory, endpoint, cgroupRoot, ...rest },
+    ...{ ports: PORTS, flags: ['-v=4'] },
+  });
   return {
     pods: async () => {
       const answer = await fetch(`http://127.0.0.1:${PORTS.readOnly}/pods`);
       return ((await answer.json()) as { items: Pod[] | null }).items ?? [];
     },
     events: async () => eventsOfLog(readFileSync(join(directory, 'kubelet.log'), 'utf8')),
-    stop: async () => {
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: kubelet.stop,
   };
 }
 
@@ -43,8 +49,14 @@ function eventsOfLog(text: string): SeenEvent[] {
     const field = (key: string): string =>
       JSON.parse(`"${new RegExp(`${key}="((?:[^"\\\\]|\\\\.)*)"`).exec(line)?.[1] ?? ''}"`);
     const [object, fieldPath, type, reason] = [field('object'), field('fieldPath'), field('type'), field('reason')];
-    return { object, fieldPath, type, reason, message: field('message') };
+    return { atMs: timeOfLine(line), object, fieldPath, type, reason, message: field('message') };
   });
+}
+
+/** `I1122 16:54:21.885253`, in the host's time. */
+function timeOfLine(line: string): number {
+  const [, month, day, time] = /^.(\d\d)(\d\d) (\S+)/.exec(line)!;
+  return Date.parse(`${new Date().getFullYear()}-${month}-${day}T${time}`);
 }
 
 export async function startOurs(endpoint: string, cgroupRoot: string, places: Places): Promise<ComparedKubelet> {
@@ -63,7 +75,8 @@ export async function startOurs(endpoint: string, cgroupRoot: string, places: Pl
   return {
     pods: async () => kubelet.pods(),
     events: async () =>
-      kubelet.events().map(({ involvedObject, type, reason, message }) => ({
+      kubelet.events().map(({ involvedObject, type, reason, message, lastTimestamp }) => ({
+        atMs: Date.parse(lastTimestamp),
         object: `${involvedObject.namespace}/${involvedObject.name}`,
         fieldPath: involvedObject.fieldPath ?? '',
         type,
