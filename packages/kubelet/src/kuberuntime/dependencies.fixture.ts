@@ -84,6 +84,7 @@ export function fakeNode(
       countsSwap: false,
       hugePageSizes: [],
       selinux: false,
+      appArmor: false,
       throttleDirectories: [],
       ...host,
     },
