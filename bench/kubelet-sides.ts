@@ -1,9 +1,10 @@
 /** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET names its binary) and ours. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { createCgroup, discoverCgroups, runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/base';
+import { startUpstreamKubelet } from '../scripts/upstream-kubelet.ts';
 import type { Bench } from './bench.ts';
 import { BRIDGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
 
@@ -123,46 +124,24 @@ ${serverSettings(setup.ports, setup.certificate)}`,
   );
   const program = new URL('../bin/podwright', import.meta.url).pathname;
   const endpoint = `unix://${directory}/c.sock`;
-  return startProgram(directory, [program, '--config', config, 'kubelet', '--container-runtime-endpoint', endpoint]);
-}
-
-/**
- * As a kubelet without a cluster has to be set up, with nothing that evicts pods on a full disk, and below a cgroup of its own: it
- * ends what it does not know there, such as another one's pods.
- */
-async function upstreamKubelet(directory: string, { index, ports, certificate }: Setup): Promise<ChildProcess> {
-  const cgroupRoot = `/${BRIDGE}${index}`;
-  await createCgroup(await discoverCgroups(), cgroupRoot);
-  const never = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
-  const config = {
-    kind: 'KubeletConfiguration',
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    staticPodPath: join(directory, 'manifests'),
-    containerRuntimeEndpoint: `unix://${directory}/c.sock`,
-    podLogsDir: join(directory, 'logs'),
-    containerLogMaxSize: MAX_LOG_SIZE,
-    failCgroupV1: false,
-    failSwapOn: false,
-    oomScoreAdj: 0,
-    cgroupDriver: 'cgroupfs',
-    cgroupRoot,
-    evictionHard: Object.fromEntries(never.map((signal) => [signal, '0%'])),
-    address: '127.0.0.1',
-    port: ports.https,
-    healthzPort: ports.healthz,
-    tlsCertFile: certificate.certificate,
-    tlsPrivateKeyFile: certificate.key,
-    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
-    authorization: { mode: 'AlwaysAllow' },
-  };
-  const file = join(directory, 'kubelet.json');
-  writeFileSync(file, JSON.stringify(config));
-  const places = ['--root-dir', join(directory, 'kubelet')];
-  return startProgram(directory, [UPSTREAM!, '--config', file, '--hostname-override', 'node', ...places]);
-}
-
-function startProgram(directory: string, [file, ...args]: string[]): ChildProcess {
+  const args = ['--config', config, 'kubelet', '--container-runtime-endpoint', endpoint];
   const log = openSync(join(directory, 'kubelet.log'), 'a');
-  const PATH = `${dirname(file!)}:${process.env.PATH}:/usr/sbin:/sbin`;
-  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+  const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+  return spawn(program, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+}
+
+async function upstreamKubelet(directory: string, { index, ports, certificate }: Setup): Promise<ChildProcess> {
+  const served = ['--tls-cert-file', certificate.certificate, '--tls-private-key-file', certificate.key];
+  const { child } = await startUpstreamKubelet({
+    program: UPSTREAM!,
+    directory,
+    root: join(directory, 'kubelet'),
+    manifests: join(directory, 'manifests'),
+    logs: join(directory, 'logs'),
+    endpoint: `unix://${directory}/c.sock`,
+    ports,
+    cgroupRoot: `/${BRIDGE}${index}`,
+    flags: [...served, '--container-log-max-size', MAX_LOG_SIZE],
+  });
+  return child;
 }

@@ -288,3 +288,35 @@ test('a manifest that asks for other amounts changes the cgroups of a running po
     assert.equal(statusOf(now, 'main').containerID, statusOf(before, 'main').containerID);
   }
 });
+
+test('a running container gets limits that it did not have, and loses them again', async (context) => {
+  const kubelet = await start(context);
+  const hierarchy = (await discoverCgroups())!;
+  const sized = (more: string) =>
+    manifest('sized', `  containers: [${container('main', FOREVER, `, resources: {requests: {cpu: 10m}${more}}`)}]`);
+  await kubelet.apply('sized.yaml', sized(''));
+  const pod = await kubelet.pod('sized', isReady);
+  const { uid } = pod.metadata;
+  const id = statusOf(pod, 'main').containerID!.split('//')[1]!;
+  const read = (controller: 'cpu' | 'memory', cgroup: string) => {
+    const tree = treeOf(hierarchy, controller)!;
+    const v1 = { cpu: 'cpu.cfs_quota_us', memory: 'memory.limit_in_bytes' };
+    const v2 = { cpu: 'cpu.max', memory: 'memory.max' };
+    const directory = cgroupDirectory(tree, `${kubelet.options.cgroupRoot}/kubepods/burstable/pod${uid}${cgroup}`);
+    return readFileSync(join(directory, (tree.version === 1 ? v1 : v2)[controller]), 'utf8').trim();
+  };
+  const limits = () => ['', `/${id}`].map((cgroup) => `${read('cpu', cgroup)} ${read('memory', cgroup)}`);
+  const before = limits();
+  await kubelet.apply('sized.yaml', sized(', limits: {cpu: 100m, memory: 64Mi}'));
+  await kubelet.until('pod and container are limited', () =>
+    limits().every((one) => /^10000( 100000)? 67108864$/.test(one)),
+  );
+  await kubelet.apply('sized.yaml', sized(''));
+  await kubelet.until('neither is any more', () => limits().join() === before.join());
+  const after = await kubelet.pod(
+    'sized',
+    ({ status }) => status?.containerStatuses?.[0]?.resources?.limits === undefined,
+  );
+  assert.equal(after.metadata.uid, uid);
+  assert.equal(statusOf(after, 'main').restartCount, 0);
+});

@@ -159,7 +159,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       ],
     ],
     stats: ['api', 'kubecontainer'],
-    status: ['api', 'cgroups', 'kubecontainer', 'prober'],
+    status: ['api', 'kubecontainer', 'prober'],
     trace: [],
     usage: [],
     volumes: ['api', 'cgroups', 'config', 'downward-api'],

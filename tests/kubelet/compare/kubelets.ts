@@ -1,15 +1,21 @@
-import { spawn } from 'node:child_process';
-import { openSync, readFileSync, writeFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
 import { kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 
 /** Where a kubelet under comparison has everything. */
 export type Places = { scratch: string; root: string; logs: string; manifests: string };
 
-/** An event, without what differs from run to run. */
-export type SeenEvent = { object: string; fieldPath: string; type: string; reason: string; message: string };
+/** An event; of ours, which are counted, the last of its kind. */
+export type SeenEvent = {
+  atMs: number;
+  object: string;
+  fieldPath: string;
+  type: string;
+  reason: string;
+  message: string;
+};
 
 export type ComparedKubelet = {
   pods(): Promise<Pod[]>;
@@ -17,55 +23,22 @@ export type ComparedKubelet = {
   stop(): Promise<void>;
 };
 
-export const NODE_NAME = 'node';
-const READ_ONLY_PORT = 10_355;
-const PORTS = { port: 10_350, healthzPort: 10_348 };
+const PORTS = { readOnly: 10_355, https: 10_350, healthz: 10_348 };
 
-/** Upstream takes no loopback address for a node's. */
-function nodeAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return addresses.find(({ internal, family }) => !internal && family === 'IPv4')!.address;
-}
-
-/** Upstream's, as it has to be set up without a cluster and for cgroup v1, with nothing that evicts pods on a full disk. */
-export function startUpstream(program: string, endpoint: string, places: Places): ComparedKubelet {
-  const never = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
-  const config = {
-    kind: 'KubeletConfiguration',
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    staticPodPath: places.manifests,
-    fileCheckFrequency: '1s',
-    containerRuntimeEndpoint: endpoint,
-    podLogsDir: places.logs,
-    failCgroupV1: false,
-    failSwapOn: false,
-    oomScoreAdj: 0,
-    cgroupDriver: 'cgroupfs',
-    evictionHard: Object.fromEntries(never.map((signal) => [signal, '0%'])),
-    address: '127.0.0.1',
-    readOnlyPort: READ_ONLY_PORT,
-    ...PORTS,
-    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
-    authorization: { mode: 'AlwaysAllow' },
-  };
-  const file = join(places.scratch, 'kubelet.json');
-  writeFileSync(file, JSON.stringify(config));
-  const logFile = join(places.scratch, 'kubelet.log');
-  const log = openSync(logFile, 'w');
-  const flags = ['--config', file, '--root-dir', places.root, '--cert-dir', join(places.scratch, 'pki')];
-  const node = ['--hostname-override', NODE_NAME, '--node-ip', nodeAddress(), '-v=4'];
-  const child = spawn(program, [...flags, ...node], { stdio: ['ignore', log, log] });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+/** Upstream's, with the events in its log. */
+export async function startUpstream(endpoint: string, cgroupRoot: string, places: Places): Promise<ComparedKubelet> {
+  const { scratch: directory, ...rest } = places;
+  const kubelet = await startUpstreamKubelet({
+    ...{ program: process.env.PODWRIGHT_UPSTREAM_KUBELET!, directory, endpoint, cgroupRoot, ...rest },
+    ...{ ports: PORTS, flags: ['-v=4'] },
+  });
   return {
     pods: async () => {
-      const answer = await fetch(`http://127.0.0.1:${READ_ONLY_PORT}/pods`);
+      const answer = await fetch(`http://127.0.0.1:${PORTS.readOnly}/pods`);
       return ((await answer.json()) as { items: Pod[] | null }).items ?? [];
     },
-    events: async () => eventsOfLog(readFileSync(logFile, 'utf8')),
-    stop: async () => {
-      child.kill('SIGTERM');
-      await ended;
-    },
+    events: async () => eventsOfLog(readFileSync(join(directory, 'kubelet.log'), 'utf8')),
+    stop: kubelet.stop,
   };
 }
 
@@ -76,8 +49,14 @@ function eventsOfLog(text: string): SeenEvent[] {
     const field = (key: string): string =>
       JSON.parse(`"${new RegExp(`${key}="((?:[^"\\\\]|\\\\.)*)"`).exec(line)?.[1] ?? ''}"`);
     const [object, fieldPath, type, reason] = [field('object'), field('fieldPath'), field('type'), field('reason')];
-    return { object, fieldPath, type, reason, message: field('message') };
+    return { atMs: timeOfLine(line), object, fieldPath, type, reason, message: field('message') };
   });
+}
+
+/** `I1122 16:54:21.885253`, in the host's time. */
+function timeOfLine(line: string): number {
+  const [, month, day, time] = /^.(\d\d)(\d\d) (\S+)/.exec(line)!;
+  return Date.parse(`${new Date().getFullYear()}-${month}-${day}T${time}`);
 }
 
 export async function startOurs(endpoint: string, cgroupRoot: string, places: Places): Promise<ComparedKubelet> {
@@ -96,7 +75,8 @@ export async function startOurs(endpoint: string, cgroupRoot: string, places: Pl
   return {
     pods: async () => kubelet.pods(),
     events: async () =>
-      kubelet.events().map(({ involvedObject, type, reason, message }) => ({
+      kubelet.events().map(({ involvedObject, type, reason, message, lastTimestamp }) => ({
+        atMs: Date.parse(lastTimestamp),
         object: `${involvedObject.namespace}/${involvedObject.name}`,
         fieldPath: involvedObject.fieldPath ?? '',
         type,

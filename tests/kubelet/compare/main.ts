@@ -1,25 +1,30 @@
 /**
- * `node tests/kubelet/compare/main.ts [NAME…]`: gives the manifests of `manifests.ts` to upstream's kubelet, whose binary
- * PODWRIGHT_UPSTREAM_KUBELET names, and to ours, each on a containerd of its own, and prints how they differ: in the pods as
- * they show them, what they ask of the runtime, and the events. Each line of the result has `-` for what upstream alone has,
- * `+` for what ours alone has, and the pods that it is true of. Lines that docs/differences.md explains are printed, too.
+ * `node tests/kubelet/compare/main.ts [NAME…]`: gives the manifests of `manifests.ts`, of all groups or of those groups and pods, to
+ * upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, and to ours, each on a containerd of its own, and prints how
+ * they differ: in the pods as they show them, what they ask of the runtime, and the events. Each line of the result has `-` for what
+ * upstream alone has, `+` for what ours alone has, and the pods that it is true of. Lines that docs/differences.md explains are
+ * printed, too. With PODWRIGHT_COMPARE_KEEP that directory gets what each kubelet did for each pod over time.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { discoverCgroups, removeCgroup, runProgram, sleep } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
 import { startContainerd } from '../containerd.fixture.ts';
-import { type ComparedKubelet, type Places, startOurs, startUpstream } from './kubelets.ts';
-import { MANIFESTS } from './manifests.ts';
-import { type Observed, observe } from './observed.ts';
+import { type Places, startOurs, startUpstream } from './kubelets.ts';
+import { GROUPS, type Script } from './manifests.ts';
+import { callsByPod, type Observed, observe, type Run, withoutNode } from './observed.ts';
 import { startRecorder } from './recorder.ts';
+import { PodWatch, timelineOf } from './timeline.ts';
 
 const UP_MS = Number(process.env.PODWRIGHT_COMPARE_UP_SECONDS ?? 100) * 1000;
 const DOWN_MS = Number(process.env.PODWRIGHT_COMPARE_DOWN_SECONDS ?? 45) * 1000;
 const START_MS = 3000;
-const OUR_CGROUP = '/podwright-compare';
+const CGROUPS = { ours: `/pwcompare${process.pid}o`, upstream: `/pwcompare${process.pid}u` };
 
-/** What `kind` does with the manifests; with PODWRIGHT_COMPARE_KEEP, its log and calls stay in that directory. */
-async function run(kind: 'upstream' | 'ours', manifests: Record<string, string>): Promise<Map<string, Observed>> {
+type Kind = 'upstream' | 'ours';
+
+/** What `kind` does with the manifests. */
+async function run(kind: Kind, group: string, scripts: Record<string, Script>): Promise<Map<string, Observed>> {
   const containerd = await startContainerd(kind === 'ours' ? 'o' : 'u');
   const scratch = join(containerd.scratch, 'k');
   const directory = (name: string) => join(scratch, name);
@@ -31,22 +36,16 @@ async function run(kind: 'upstream' | 'ours', manifests: Record<string, string>)
   };
   for (const path of Object.values(places)) mkdirSync(path, { recursive: true });
   const recorder = await startRecorder(directory('r.sock'), containerd.endpoint);
-  const cgroupRoot = kind === 'ours' ? OUR_CGROUP : '/kubepods';
-  const kubelet = await (kind === 'ours'
-    ? startOurs(recorder.endpoint, cgroupRoot, places)
-    : startUpstream(process.env.PODWRIGHT_UPSTREAM_KUBELET!, recorder.endpoint, places));
+  const cgroupRoot = CGROUPS[kind];
+  const kubelet = await (kind === 'ours' ? startOurs : startUpstream)(recorder.endpoint, cgroupRoot, places);
   try {
     await sleep(START_MS);
-    const pods = await podsAfter(kubelet, places, manifests);
+    const watch = new PodWatch(kubelet);
+    const beginMs = Date.now();
+    const pods = await play(watch, places, scripts);
     const { calls } = recorder;
-    keep(kind, places, calls);
-    const seen = {
-      pods,
-      events: await kubelet.events(),
-      calls,
-      places,
-      cgroupRoot: OUR_CGROUP,
-    };
+    const seen = { pods, events: await kubelet.events(), calls, places, cgroupRoot };
+    keep(`${kind}.${group}`, { seen, watch, beginMs });
     return observe(seen);
   } finally {
     await kubelet.stop();
@@ -56,13 +55,25 @@ async function run(kind: 'upstream' | 'ours', manifests: Record<string, string>)
   }
 }
 
-/** The pods as they are after a while; afterwards their manifests are taken away. */
-async function podsAfter(kubelet: ComparedKubelet, places: Places, manifests: Record<string, string>) {
-  for (const [name, text] of Object.entries(manifests)) writeFileSync(join(places.manifests, `${name}.yaml`), text);
-  await sleep(UP_MS);
-  const pods = structuredClone(await kubelet.pods());
+/** Writes, changes and removes the manifests; the pods as they are after a while, before the last manifests are taken away. */
+async function play(watch: PodWatch, places: Places, scripts: Record<string, Script>): Promise<Pod[]> {
+  const put = (name: string, text: string) => {
+    const file = join(places.manifests, `${name}.yaml`);
+    if (text === '') rmSync(file, { force: true });
+    else writeFileSync(file, text);
+  };
+  for (const [name, { text }] of Object.entries(scripts)) put(name, text);
+  const steps = Object.entries(scripts).flatMap(([name, { later }]) => later.map((step) => ({ name, ...step })));
+  const beginMs = Date.now();
+  for (const { name, seconds, text } of steps.sort((a, b) => a.seconds - b.seconds)) {
+    await sleep(Math.max(0, beginMs + seconds * 1000 - Date.now()));
+    put(name, text);
+  }
+  await sleep(Math.max(0, beginMs + UP_MS - Date.now()));
+  const pods = structuredClone([...watch.last.values()]);
   for (const file of readdirSync(places.manifests)) rmSync(join(places.manifests, file));
   await sleep(DOWN_MS);
+  await watch.close();
   await unmountVolumes(places.root);
   return pods;
 }
@@ -74,12 +85,22 @@ async function unmountVolumes(root: string): Promise<void> {
   for (const point of points.filter((one) => one.startsWith(`${root}/`))) await runProgram('umount', ['-l', point]);
 }
 
-function keep(kind: string, { scratch }: Places, calls: object[]): void {
+/** Writes down what a kubelet did. */
+function keep(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWatch; beginMs: number }): void {
   const directory = process.env.PODWRIGHT_COMPARE_KEEP;
   if (directory === undefined) return;
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, `${kind}.calls.jsonl`), calls.map((call) => JSON.stringify(call)).join('\n'));
-  if (kind === 'upstream') cpSync(join(scratch, 'kubelet.log'), join(directory, 'upstream.log'));
+  const file = (kind: string) => join(directory, `${name}.${kind}`);
+  writeFileSync(file('calls.jsonl'), seen.calls.map((call) => JSON.stringify(call)).join('\n'));
+  const log = join(seen.places.scratch, 'kubelet.log');
+  if (existsSync(log)) cpSync(log, file('log'));
+  const calls = callsByPod(seen.calls);
+  const timelines = [...watch.last.keys()].sort().map((pod) => {
+    const events = seen.events.filter(({ object }) => object.endsWith(`/${pod}`));
+    const lines = timelineOf(beginMs, { moments: watch.moments(pod), events, calls: calls.get(pod) ?? [] });
+    return [`== ${withoutNode(pod)}`, ...lines, ''].join('\n');
+  });
+  writeFileSync(file('timelines'), timelines.join('\n'));
 }
 
 /** `where sign fact` with the names of the pods that have it. */
@@ -101,9 +122,11 @@ function differences(upstream: Map<string, Observed>, ours: Map<string, Observed
 }
 
 const names = process.argv.slice(2);
-const manifests = Object.fromEntries(
-  Object.entries(MANIFESTS).filter(([name]) => names.length === 0 || names.includes(name)),
-);
-const found = differences(await run('upstream', manifests), await run('ours', manifests));
-for (const [line, pods] of [...found].sort(([a], [b]) => (a < b ? -1 : 1)))
-  console.log(`${line}    (${pods.length > 8 ? `${pods.length} pods` : pods.join(', ')})`);
+for (const [group, all] of Object.entries(GROUPS)) {
+  const isAsked = (name: string) => names.length === 0 || names.includes(group) || names.includes(name);
+  const scripts = Object.fromEntries(Object.entries(all).filter(([name]) => isAsked(name)));
+  if (Object.keys(scripts).length === 0) continue;
+  const found = differences(await run('upstream', group, scripts), await run('ours', group, scripts));
+  for (const [line, pods] of [...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+    console.log(`${line}    (${pods.length > 8 ? `${pods.length} pods` : pods.join(', ')})`);
+}

@@ -1,5 +1,6 @@
 import type { Pod } from '@podwright/kubelet';
-import { NODE_NAME, type Places, type SeenEvent } from './kubelets.ts';
+import { NODE_NAME } from '../../../scripts/upstream-kubelet.ts';
+import type { Places, SeenEvent } from './kubelets.ts';
 import type { RecordedCall } from './recorder.ts';
 
 /** What was seen of one pod: facts by where they were seen, such as `status`. Each fact is a path with its value, or a line. */
@@ -38,7 +39,7 @@ export function observe(run: Run): Map<string, Observed> {
   return new Map(seen);
 }
 
-const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');
+export const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');
 
 /** Ids, times, addresses and paths made equal. Upstream adds the node to the names of static pods. */
 function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run): Observed {
@@ -61,21 +62,23 @@ function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run):
   return Object.fromEntries(all);
 }
 
-type PodCall = { method: string; about: string; request: Record<string, unknown>; error?: string };
+/** A call for a pod, and what it is about: `sandbox` or a container's name, with the attempt. */
+export type PodCall = RecordedCall & { about: string };
 type Metadata = { name: string; attempt?: number };
 type Config = { metadata: Metadata };
 
 /** The calls for each pod, told by the ids that the runtime gave. */
-function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
+export function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
   const owners = new Map<unknown, { pod: string; about: string }>();
   const result = new Map<string, PodCall[]>();
-  for (const { method, request, response, error } of calls) {
+  for (const call of calls) {
+    const { method, request, response } = call;
     if (LOOKS.test(method)) continue;
     const owner = ownerOf(method, request) ?? owners.get(request.containerId ?? request.podSandboxId);
     if (owner === undefined) continue;
     const id = response?.containerId ?? response?.podSandboxId;
     if (id !== undefined) owners.set(id, owner);
-    result.set(owner.pod, [...(result.get(owner.pod) ?? []), { method, about: owner.about, request, error }]);
+    result.set(owner.pod, [...(result.get(owner.pod) ?? []), { ...call, about: owner.about }]);
   }
   return result;
 }

@@ -13,6 +13,9 @@ import {
 /** A unary call of a kubelet, with request and response as protobuf's JSON. */
 export type RecordedCall = {
   method: string;
+  /** When it was asked, since 1970, and how long the answer took. */
+  atMs: number;
+  tookMs?: number;
   request: Record<string, unknown>;
   response?: Record<string, unknown>;
   error?: string;
@@ -54,7 +57,8 @@ function recorded(service: typeof RuntimeService | typeof ImageService, client: 
 type Recording = { request: object; context: CallContext; forward: Call; calls: RecordedCall[] };
 
 async function record(method: DescMethodUnary, { request, context, forward, calls }: Recording): Promise<object> {
-  const call = { method: method.name, request: toJson(method.input, request as never) } as RecordedCall;
+  const atMs = Date.now();
+  const call = { method: method.name, atMs, request: toJson(method.input, request as never) } as RecordedCall;
   calls.push(call);
   try {
     const response = await forward(request, { signal: context.signal });
@@ -63,5 +67,7 @@ async function record(method: DescMethodUnary, { request, context, forward, call
   } catch (error) {
     call.error = errorMessage(error);
     throw error;
+  } finally {
+    call.tookMs = Date.now() - atMs;
   }
 }

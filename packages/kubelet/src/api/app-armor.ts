@@ -1,4 +1,4 @@
-import type { Container, Pod, SecurityProfile } from './types.ts';
+import { type Container, everyContainer, type Pod, type SecurityProfile } from './types.ts';
 
 /** The annotation of a container's profile that pods had before there was a field for it. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
@@ -11,6 +11,19 @@ export function appArmorProfile(pod: Pod, container: Container): SecurityProfile
     annotatedProfile(pod.metadata.annotations ?? {}, container.name) ??
     pod.spec.securityContext?.appArmorProfile
   );
+}
+
+/** Whether a pod asks for a profile that only a host with AppArmor can give. */
+export function wantsAppArmor(pod: Pod): boolean {
+  const { securityContext, ephemeralContainers = [] } = pod.spec;
+  const contexts = [
+    securityContext,
+    ...[...everyContainer(pod.spec), ...ephemeralContainers].map((one) => one.securityContext),
+  ];
+  const profiles = contexts.flatMap((one) => one?.appArmorProfile ?? []);
+  if (profiles.some(({ type }) => type !== 'Unconfined')) return true;
+  const annotations = Object.entries(pod.metadata.annotations ?? {});
+  return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== 'unconfined');
 }
 
 /** Values that are none count as absent. */

@@ -1,3 +1,4 @@
+import { roundUpToMilli } from './quantity.ts';
 import type {
   Container,
   ContainerPort,
@@ -9,6 +10,7 @@ import type {
   PodSpec,
   Probe,
   PullPolicy,
+  ResourceList,
   ResourceRequirements,
 } from './types.ts';
 
@@ -44,10 +46,14 @@ export function defaultPullPolicy(image: string): PullPolicy {
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** A limit without a request is the request as well. */
-function completeResources(resources: ResourceRequirements): ResourceRequirements {
-  if (resources.limits === undefined) return resources;
-  return { ...resources, requests: { ...resources.limits, ...resources.requests } };
+/** A limit without a request is the request as well; amounts are rounded up to thousandths. */
+function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
+  if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
+  return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };
+}
+
+function roundedUp(list: ResourceList): ResourceList {
+  return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, roundUpToMilli(text)]));
 }
 
 function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort {
@@ -58,7 +64,10 @@ function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort 
 
 function completeVariable(variable: EnvVar): EnvVar {
   const { valueFrom } = variable;
-  return valueFrom === undefined ? variable : { ...variable, valueFrom: completeReference(valueFrom) };
+  if (valueFrom === undefined) return variable;
+  const { fileKeyRef } = valueFrom;
+  const file = present('fileKeyRef', fileKeyRef && { ...fileKeyRef, optional: fileKeyRef.optional ?? false });
+  return { ...variable, valueFrom: { ...completeReference(valueFrom), ...file } };
 }
 
 /** A reference to a field or a resource of the pod; a divisor of 0 stands for 1. */

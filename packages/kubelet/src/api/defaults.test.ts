@@ -42,6 +42,25 @@ test('what is given stays, also zero and false', () => {
   assert.equal(spec.restartPolicy, 'Never');
 });
 
+test('amounts finer than a thousandth, negative grace periods and slashes in sysctls are as upstream keeps them', () => {
+  const resources = { requests: { cpu: '0.1m', memory: '1.5Gi' }, limits: { memory: '2000000u', cpu: '1100u' } };
+  const sysctls = [{ name: 'net/ipv4/ip_unprivileged_port_start', value: '80' }];
+  const env = [{ name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } }];
+  const spec = specOf({
+    containers: [{ name: 'a', image: 'b:1', resources, env }],
+    securityContext: { sysctls },
+    terminationGracePeriodSeconds: -1,
+  });
+  const [container] = spec.containers;
+  assert.deepEqual(container?.resources, {
+    requests: { cpu: '1m', memory: '1.5Gi' },
+    limits: { memory: '2000000u', cpu: '2m' },
+  });
+  assert.equal(container?.env?.[0]?.valueFrom?.fileKeyRef?.optional, false);
+  assert.equal(spec.terminationGracePeriodSeconds, 1);
+  assert.equal(spec.securityContext?.sysctls?.[0]?.name, 'net.ipv4.ip_unprivileged_port_start');
+});
+
 test('images with the tag latest, given or implied, are always pulled', () => {
   const table: [string, string][] = [
     ['busybox', 'Always'],

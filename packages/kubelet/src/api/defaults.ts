@@ -1,6 +1,8 @@
 import { CONTAINER_FILE } from '@podwright/base';
 import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
 import { completePodResources } from './pod-level-defaults.ts';
+import type { PodSecurityContext } from './security-context.ts';
+import { dottedSysctl } from './sysctl.ts';
 import type {
   ConfigMap,
   DownwardApiProjection,
@@ -67,13 +69,25 @@ function completeParts(spec: PodSpec): PodSpec {
       ? {}
       : { ephemeralContainers: spec.ephemeralContainers.map((container) => completeEphemeral(container, spec)) }),
     restartPolicy: spec.restartPolicy ?? 'Always',
-    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
+    terminationGracePeriodSeconds: gracePeriodOf(spec),
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
-    securityContext: spec.securityContext ?? {},
+    securityContext: completeSecurity(spec),
     schedulerName: spec.schedulerName ?? 'default-scheduler',
     enableServiceLinks: spec.enableServiceLinks ?? true,
     ...(serviceAccountName === undefined ? {} : { serviceAccountName, serviceAccount: serviceAccountName }),
   };
+}
+
+/** Names of sysctls have dots between their parts. */
+function completeSecurity({ securityContext = {} }: PodSpec): PodSecurityContext {
+  const { sysctls } = securityContext;
+  if (sysctls === undefined) return securityContext;
+  return { ...securityContext, sysctls: sysctls.map((one) => ({ ...one, name: dottedSysctl(one.name) })) };
+}
+
+/** A negative one is the shortest, as with the API server. */
+function gracePeriodOf({ terminationGracePeriodSeconds: given = 30 }: PodSpec): number {
+  return given < 0 ? 1 : given;
 }
 
 /** An ephemeral container has no resources of its own, so none are set. */

@@ -78,6 +78,12 @@ export function quantityMilliValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, 1_000_000n);
 }
 
+/** The text, or thousandths in its place where it is finer than that. */
+export function roundUpToMilli(text: string): string {
+  const { nanos } = parseQuantity(text);
+  return nanos % 1_000_000n === 0n ? text : formatQuantity(quantityMilliValue(text) * 1_000_000n, text);
+}
+
 /** `a / divisor` rounded up to a whole number, for `resourceFieldRef`. A divisor of zero counts as 1. */
 export function quantityInUnitsOf(text: string, divisor: string): bigint {
   const unit = parseQuantity(divisor).nanos;

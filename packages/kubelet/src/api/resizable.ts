@@ -1,41 +1,35 @@
 /** Which changes of a pod leave it the same pod: those of CPU and memory that are made while it runs. Pure. */
-import { compareQuantities } from './quantity.ts';
-import type { Container, Pod, ResourceList } from './types.ts';
-
-const RESIZABLE = ['cpu', 'memory'] as const;
+import { qosClass } from './qos-class.ts';
+import type { Pod, ResourceList, ResourceRequirements } from './types.ts';
 
 /**
- * The pod without the amounts of CPU and memory that can be changed in place. Two pods of which this is the same differ at most by a
- * resize: neither adds or removes a request or limit, nor changes the class of service (validation.ValidatePodResize).
+ * What a resize leaves as it is: everything but CPU and memory of the containers and of the pod as a whole, and the class of service
+ * (validation.ValidatePodResize). Two pods of which this is the same differ at most by a resize.
  */
-export function withoutAmounts(pod: Pod): Pod {
-  const { initContainers, containers } = pod.spec;
-  const spec = { ...pod.spec, containers: containers.map(blank) };
-  return { ...pod, spec: initContainers === undefined ? spec : { ...spec, initContainers: initContainers.map(blank) } };
-}
-
-function blank(container: Container): Container {
-  const { limits, requests } = container.resources ?? {};
-  if (limits === undefined && requests === undefined) return container;
-  return {
-    ...container,
-    resources: {
-      ...container.resources,
-      ...(limits === undefined ? {} : { limits: mark(limits, {}) }),
-      ...(requests === undefined ? {} : { requests: mark(requests, limits ?? {}) }),
-    },
+export function unresizable(pod: Pod): unknown {
+  const { initContainers, containers, resources, ...rest } = pod.spec;
+  const spec = {
+    ...rest,
+    ...withoutAmounts({ resources }),
+    containers: containers.map((one) => withoutAmounts(one)),
+    ...(initContainers !== undefined && { initContainers: initContainers.map((one) => withoutAmounts(one)) }),
   };
+  return { ...pod, spec, class: qosClass(pod) };
 }
 
-/** Of each amount only what the class of service depends on is left. */
-function mark(list: ResourceList, limits: ResourceList): ResourceList {
-  const marked = { ...list };
-  for (const name of RESIZABLE) {
-    const text = list[name];
-    if (text === undefined) continue;
-    const limit = limits[name];
-    if (compareQuantities(text, '0') === 0) marked[name] = 'zero';
-    else marked[name] = limit !== undefined && compareQuantities(text, limit) === 0 ? 'limit' : 'some';
-  }
-  return marked;
+function withoutAmounts<T extends { resources?: ResourceRequirements }>(owner: T): T | Omit<T, 'resources'> {
+  const { resources = {}, ...rest } = owner;
+  const { limits, requests, ...others } = resources;
+  const lists = Object.entries({ limits, requests }).flatMap(([kind, list]) => {
+    const kept = unchangeable(list);
+    return kept === undefined ? [] : [[kind, kept] as const];
+  });
+  const kept = { ...others, ...Object.fromEntries(lists) };
+  return Object.keys(kept).length === 0 ? rest : { ...rest, resources: kept };
+}
+
+/** Amounts of what cannot be changed in place, if there are any. */
+function unchangeable(list: ResourceList = {}): ResourceList | undefined {
+  const { cpu: _cpu, memory: _memory, ...others } = list;
+  return Object.keys(others).length === 0 ? undefined : others;
 }

@@ -97,7 +97,11 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const actuated = new ActuatedResources();
   const changes = new PodChanges();
   const imageAccess = openImageAccess(input);
-  const admission = new PodAdmission({ ...nodeFacts(options, input.resources), strictGroups: input.strictGroups });
+  const admission = new PodAdmission({
+    ...nodeFacts(options, input.resources),
+    strictGroups: input.strictGroups,
+    appArmor: input.host.appArmor,
+  });
   const pleg = new Pleg({
     cri: input.cri,
     reader: podReader(input, networks),

@@ -1,12 +1,12 @@
 /** What the kubelet's cgroups have, as upstream's gives it to them (pkg/kubelet/cm). Pure. */
 import type { CgroupLimits } from '@podwright/base';
+import { qosClass } from '../api/qos-class.ts';
 import type { Pod } from '../api/types.ts';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
 import { podRequest, podTotals } from './pod-resources.ts';
-import { qosClass } from './qos.ts';
 
 /** What the limits of pods depend on beside the pods. */
 export type PodLimitSettings = {

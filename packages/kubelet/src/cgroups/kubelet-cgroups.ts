@@ -10,6 +10,7 @@ import {
   readCgroupFile,
   treeOf,
 } from '@podwright/base';
+import { qosClass } from '../api/qos-class.ts';
 import type { Pod, QosClass } from '../api/types.ts';
 import { CgroupClaim } from './cgroup-claim.ts';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
@@ -24,7 +25,6 @@ import {
 } from './cgroup-limits.ts';
 import type { EnforcedLimits, PodCgroups } from './pod-cgroups.ts';
 import { podRequest } from './pod-resources.ts';
-import { qosClass } from './qos.ts';
 
 const CLASS_NAMES: Record<QosClass, CgroupName> = {
   Guaranteed: [],

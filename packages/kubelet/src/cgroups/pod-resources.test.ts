@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { qosClass } from '../api/qos-class.ts';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
 import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
 import { podOverhead, podRequest, podResources, podTotals } from './pod-resources.ts';
-import { qosClass } from './qos.ts';
 
 const enforcement = { policy: DEFAULT_RESOURCE_POLICY, host: { cgroupV2: false } };
 

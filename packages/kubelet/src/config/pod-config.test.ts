@@ -69,11 +69,15 @@ test('a pod knows its source, file and node', () => {
   const pod = config.pods()[0]!;
   assert.match(pod.metadata.uid, /^[0-9a-f]{32}$/);
   assert.equal(pod.spec.nodeName, 'node');
-  const { 'kubernetes.io/config.seen': seen, ...annotations } = pod.metadata.annotations!;
+  const {
+    'kubernetes.io/config.seen': seen,
+    'kubernetes.io/config.hash': hash,
+    ...annotations
+  } = pod.metadata.annotations!;
+  assert.match(hash!, /^[0-9a-f]{32}$/);
   assert.match(seen!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/);
   assert.deepEqual(annotations, {
     'kubernetes.io/config.source': 'file',
-    'kubernetes.io/config.hash': pod.metadata.uid,
     'podwright.dev/config.file': '/m/a.yaml',
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { withoutAmounts } from '../api/resizable.ts';
+import { unresizable } from '../api/resizable.ts';
 import type { Pod, PodSpec, Toleration } from '../api/types.ts';
 import type { PlacedObject } from './manifest.ts';
 import {
@@ -20,7 +20,7 @@ export function identifyPod(
   { source, nodeName, seenAtMs }: { source: PodSourceName; nodeName: string; seenAtMs: number },
 ): Pod {
   const { object: pod, file } = placed;
-  const hashOf = (content: Pod) =>
+  const hashOf = (content: object) =>
     createHash('sha256')
       .update(JSON.stringify([nodeName, source, file, { ...content, status: undefined }]))
       .digest('hex')
@@ -35,7 +35,7 @@ export function identifyPod(
   const { status: _, ...rest } = pod;
   return {
     ...rest,
-    metadata: { ...pod.metadata, uid: pod.metadata.uid || hashOf(withoutAmounts(pod)), annotations },
+    metadata: { ...pod.metadata, uid: pod.metadata.uid || hashOf(unresizable(pod) as object), annotations },
     spec: { ...pod.spec, nodeName, ...(source === 'file' ? { tolerations: withStaticToleration(pod.spec) } : {}) },
   };
 }

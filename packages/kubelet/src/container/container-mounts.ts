@@ -70,10 +70,11 @@ function subPath(mount: VolumeMount, variables: Map<string, string>): string {
     if (value === undefined) unknown.push(name);
     return value;
   });
-  const refuse = (why: string) =>
-    new PodwrightError('failed_precondition', `subPathExpr "${expression}" of volume "${mount.name}": ${why}`);
-  if (unknown.length > 0) throw refuse(`there is no variable ${unknown.join(', ')}`);
-  if (expanded.startsWith('/') || expanded.split('/').includes('..'))
-    throw refuse(`"${expanded}" leads out of the volume`);
+  // upstream's words
+  const refuse = (why: string) => new PodwrightError('failed_precondition', why);
+  if (unknown.length > 0) throw refuse(`missing value for ${unknown.join(', ')}`);
+  if (expanded.startsWith('/')) throw refuse(`error SubPath \`${expanded}\` must not be an absolute path`);
+  if (expanded.split('/').includes('..'))
+    throw refuse(`unable to provision SubPath \`${expanded}\`: must not contain '..'`);
   return expanded;
 }

@@ -31,9 +31,12 @@ export type RuntimeContainer = {
   stopSignal?: string;
   /** The hook as it was when the container was made. */
   preStop: LifecycleHandler | undefined;
-  /** Requests and limits that it was made with, if that was noted. */
-  resources?: ResourceRequirements;
+  /** What it was made with, if that was noted. */
+  resources?: GivenResources;
 };
+
+/** Requests and limits of a container, and those that its pod had as a whole at that time. */
+export type GivenResources = ResourceRequirements & { pod?: ResourceRequirements };
 
 export type RuntimeSandbox = {
   id: string;

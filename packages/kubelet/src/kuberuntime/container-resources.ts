@@ -7,11 +7,12 @@ import {
   withPodLimits,
 } from '../api/pod-amounts.ts';
 import { isNodeCriticalPod } from '../api/pod-priority.ts';
+import { qosClass } from '../api/qos-class.ts';
 import { quantityValue } from '../api/quantity.ts';
 import { allContainers, type Container, type Pod, type PodSpec, sidecarsOf } from '../api/types.ts';
 import { hugePageSize } from '../cgroups/huge-pages.ts';
 import { linuxResources } from '../cgroups/linux-resources.ts';
-import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import { limitOf, requestOf } from '../cgroups/qos.ts';
 import { inUnits } from '../cgroups/units.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';

@@ -46,11 +46,12 @@ export function shouldRestart(pod: Pod, container: Container, current: RuntimeCo
 
 /** What a running container's change of resources comes to: nothing, an update while it runs, or a restart. */
 export function planResize(
-  { actuated }: Pick<PodActionsInput, 'actuated'>,
+  { pod, actuated }: Pick<PodActionsInput, 'pod' | 'actuated'>,
   container: Container,
   current: RuntimeContainer,
 ): { start: boolean; kill?: ContainerToKill; update?: ContainerToUpdate } {
-  const resize = decideResize(container, current, actuated?.(current));
+  const { id, name } = current;
+  const resize = decideResize(pod, container, { id, name, given: actuated?.(current) });
   if (resize.kind === 'none') return { start: false };
   if (resize.kind === 'update') return { start: false, update: resize.update };
   const message = `Container ${container.name} resize requires restart`;

@@ -85,6 +85,7 @@ export function fakeNode(
       countsSwap: false,
       hugePageSizes: [],
       selinux: false,
+      appArmor: false,
       throttleDirectories: [],
       ...host,
     },

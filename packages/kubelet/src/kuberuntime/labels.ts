@@ -3,9 +3,10 @@
  * everything is rebuilt from them. The keys are those of Kubernetes, so that `crictl` and others understand them.
  */
 import { createHash } from 'node:crypto';
-import type { Container, ContainerPort, LifecycleHandler, Pod, ResourceRequirements } from '../api/types.ts';
+import type { Container, ContainerPort, LifecycleHandler, Pod } from '../api/types.ts';
 import { CONFIG_FILE_ANNOTATION, type ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
+import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
 
 const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
@@ -40,7 +41,7 @@ export type ContainerInfo = {
   terminationMessagePolicy: 'File' | 'FallbackToLogsOnError';
   terminationGracePeriodSeconds: number | undefined;
   preStop: LifecycleHandler | undefined;
-  resources: ResourceRequirements | undefined;
+  resources: GivenResources | undefined;
   ports: ContainerPort[];
 };
 
@@ -84,7 +85,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
     [RESTART_COUNT_ANNOTATION]: String(restartCount),
     [MESSAGE_PATH_ANNOTATION]: container.terminationMessagePath ?? '/dev/termination-log',
     [MESSAGE_POLICY_ANNOTATION]: container.terminationMessagePolicy ?? 'File',
-    [RESOURCES_ANNOTATION]: JSON.stringify(container.resources ?? {}),
+    [RESOURCES_ANNOTATION]: JSON.stringify({ ...container.resources, pod: pod.spec.resources }),
   };
   const deletionGrace = pod.metadata.deletionGracePeriodSeconds;
   const grace = pod.spec.terminationGracePeriodSeconds;
@@ -133,7 +134,7 @@ export function decodeContainerInfo(labels: StringMap, annotations: StringMap): 
     terminationGracePeriodSeconds:
       integer(annotations[DELETION_GRACE_ANNOTATION]) ?? integer(annotations[TERMINATION_GRACE_ANNOTATION]),
     preStop: json<LifecycleHandler>(annotations[PRE_STOP_ANNOTATION]),
-    resources: json<ResourceRequirements>(annotations[RESOURCES_ANNOTATION]),
+    resources: json<GivenResources>(annotations[RESOURCES_ANNOTATION]),
     ports: json<ContainerPort[]>(annotations[PORTS_ANNOTATION]) ?? [],
   };
 }

@@ -1,5 +1,6 @@
+import { qosClass } from '../api/qos-class.ts';
 import type { Container, Pod } from '../api/types.ts';
-import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 
 /** Bytes of a page, by which the kernel counts memory. */

@@ -1,5 +1,5 @@
-import type { Pod, ResourceRequirements } from '../api/types.ts';
-import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { Pod } from '../api/types.ts';
+import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
@@ -52,7 +52,7 @@ export type PodActionsInput = {
   /** A container ended in a way that begins the whole pod anew. */
   restartAllContainers?: boolean;
   /** What a running container was given of CPU and memory, if that is known. */
-  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
+  actuated?: (container: RuntimeContainer) => GivenResources | undefined;
 };
 
 /** The fields that say how a step is done; every other one is a step, or a list of them. */

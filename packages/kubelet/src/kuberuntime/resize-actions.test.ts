@@ -12,7 +12,7 @@ function check(
   { policy, expected }: { policy?: Container['resizePolicy']; expected: string },
 ): void {
   const container = { name: 'app', image: 'busybox', resources: wanted, resizePolicy: policy };
-  const decision = decideResize(container, current, given);
+  const decision = decideResize({ spec: { containers: [container] } }, container, { ...current, given });
   const update = decision.kind === 'update' ? decision.update.resources : [];
   const told = [decision.kind, ...update.map(({ resource, change }) => `${change} ${resource}`)].join(' ');
   assert.equal(told, expected);
@@ -42,7 +42,7 @@ test('of a resource those get less first, and one resource changes at a time', (
   assert.deepEqual(updateOrder(updates, 'memory'), []);
   const from = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2' } };
   const to = { requests: { cpu: '2', memory: '2Gi' } };
-  assert.deepEqual(withResource(from, to, 'cpu'), { requests: { cpu: '2', memory: '1Gi' }, limits: {} });
+  assert.deepEqual(withResource(from, to, 'cpu'), { requests: { cpu: '2', memory: '1Gi' } });
 });
 
 test('while a pod is resized it has the larger of both amounts', () => {

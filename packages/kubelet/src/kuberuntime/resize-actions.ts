@@ -1,7 +1,8 @@
 /** What a change of a running container's CPU and memory takes. Pure. */
-import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
+import { withPodLimits } from '../api/pod-amounts.ts';
+import type { Container, Pod, PodSpec, ResourceRequirements } from '../api/types.ts';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
-import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 
 const RESOURCES = ['cpu', 'memory'] as const;
 export type ResizedResource = (typeof RESOURCES)[number];
@@ -10,31 +11,32 @@ export type ResizedResource = (typeof RESOURCES)[number];
 export type ContainerToUpdate = {
   id: string;
   name: string;
-  from: ResourceRequirements;
-  to: ResourceRequirements;
+  from: GivenResources;
+  to: GivenResources;
   resources: { resource: ResizedResource; change: 'less' | 'more' }[];
 };
 
 export type ResizeDecision = { kind: 'none' } | { kind: 'restart' } | { kind: 'update'; update: ContainerToUpdate };
 
-/** Compares what a running container was given with what it is to have. */
+/** Compares what a running container was given, also by its pod, with what it is to have. */
 export function decideResize(
+  { spec }: Pick<Pod, 'spec'>,
   container: Container,
-  current: RuntimeContainer,
-  given: ResourceRequirements | undefined,
+  { id, name, given }: Pick<RuntimeContainer, 'id' | 'name'> & { given: GivenResources | undefined },
 ): ResizeDecision {
   if (given === undefined) return { kind: 'none' }; // made by a kubelet that noted nothing
-  const before: Container = { ...container, resources: given };
+  const before = withPodLimits({ ...container, resources: given }, { ...spec, resources: given.pod });
+  const after = withPodLimits(container, spec);
   const resources = RESOURCES.flatMap((resource) => {
-    const limit = compare(amount(limitOf(before, resource)), amount(limitOf(container, resource)));
-    const request = compare(requestOf(before, resource), requestOf(container, resource));
+    const limit = compare(amount(limitOf(before, resource)), amount(limitOf(after, resource)));
+    const request = compare(requestOf({ resources: given }, resource), requestOf(container, resource));
     const change = limit ?? request;
     return change === undefined ? [] : [{ resource, change }];
   });
   if (resources.length === 0) return { kind: 'none' };
   if (resources.some(({ resource }) => restartsFor(container, resource))) return { kind: 'restart' };
-  const to = container.resources ?? {};
-  return { kind: 'update', update: { id: current.id, name: current.name, from: given, to, resources } };
+  const to: GivenResources = { ...container.resources, pod: spec.resources };
+  return { kind: 'update', update: { id, name, from: given, to, resources } };
 }
 
 function restartsFor({ resizePolicy = [] }: Container, resource: ResizedResource): boolean {
@@ -59,7 +61,13 @@ export function updateOrder(updates: ContainerToUpdate[], resource: ResizedResou
 }
 
 /** Resources of a container while it is resized: the given amounts with one resource as it is to be. */
-export function withResource(
+export function withResource(from: GivenResources, to: GivenResources, resource: ResizedResource): GivenResources {
+  const mixed = replaceResource(from, to, resource);
+  if (from.pod === undefined && to.pod === undefined) return mixed;
+  return { ...mixed, pod: replaceResource(from.pod ?? {}, to.pod ?? {}, resource) };
+}
+
+function replaceResource(
   from: ResourceRequirements,
   to: ResourceRequirements,
   resource: ResizedResource,
@@ -67,26 +75,36 @@ export function withResource(
   const list = (part: 'limits' | 'requests') => {
     const { [resource]: _, ...others } = from[part] ?? {};
     const wanted = to[part]?.[resource];
-    return wanted === undefined ? others : { ...others, [resource]: wanted };
+    const mixed = wanted === undefined ? others : { ...others, [resource]: wanted };
+    return Object.keys(mixed).length === 0 ? {} : { [part]: mixed };
   };
-  return { limits: list('limits'), requests: list('requests') };
+  return { ...list('limits'), ...list('requests') };
 }
 
-/** The pod with the larger of what each container was given and is to have: its cgroup must hold both while it is resized. */
-export function widestPod(pod: Pod, given: (containerName: string) => ResourceRequirements | undefined): Pod {
+/**
+ * The pod with the larger of what each container and the pod as a whole were given and are to have: its cgroup must hold both while it
+ * is resized.
+ */
+export function widestPod(pod: Pod, given: (containerName: string) => GivenResources | undefined): Pod {
+  const { initContainers = [], containers, resources } = pod.spec;
   const widen = (container: Container): Container => {
     const before = given(container.name);
-    if (before === undefined) return container;
-    const old: Container = { ...container, resources: before };
-    let resources = container.resources ?? {};
-    for (const resource of RESOURCES) {
-      const grows = amount(limitOf(old, resource)) > amount(limitOf(container, resource));
-      const asksMore = requestOf(old, resource) > requestOf(container, resource);
-      if (grows || asksMore) resources = withResource(resources, before, resource);
-    }
-    return { ...container, resources };
+    return before === undefined ? container : { ...container, resources: larger(before, container.resources ?? {}) };
   };
-  const { initContainers, containers } = pod.spec;
-  const spec = { ...pod.spec, containers: containers.map(widen) };
-  return { ...pod, spec: initContainers === undefined ? spec : { ...spec, initContainers: initContainers.map(widen) } };
+  const podBefore = [...initContainers, ...containers].map(({ name }) => given(name)).find((one) => one !== undefined);
+  const spec: PodSpec = { ...pod.spec, containers: containers.map(widen) };
+  if (initContainers.length > 0) spec.initContainers = initContainers.map(widen);
+  if (resources !== undefined && podBefore !== undefined) spec.resources = larger(podBefore.pod ?? {}, resources);
+  return { ...pod, spec };
+}
+
+/** Of each resource what was given before, if any part of it was more; no limit is the largest. */
+function larger(before: ResourceRequirements, after: ResourceRequirements): ResourceRequirements {
+  return RESOURCES.reduce((result, resource) => {
+    const [old, wanted] = [{ resources: before }, { resources: after }];
+    const isMore =
+      amount(limitOf(old, resource)) > amount(limitOf(wanted, resource)) ||
+      requestOf(old, resource) > requestOf(wanted, resource);
+    return isMore ? replaceResource(result, before, resource) : result;
+  }, after);
 }

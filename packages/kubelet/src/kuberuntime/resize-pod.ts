@@ -1,5 +1,8 @@
-import { PodwrightError, shownError } from '@podwright/base';
+import { errorMessage, isUnimplemented, PodwrightError, shownError } from '@podwright/base';
+import type { LinuxContainerResources } from '@podwright/cri';
+import { withPodLimits } from '../api/pod-amounts.ts';
 import { type Container, everyContainer, type Pod } from '../api/types.ts';
+import { podOverhead, podResources } from '../cgroups/pod-resources.ts';
 import { limitOf } from '../cgroups/qos.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import type { StepResult } from '../kubecontainer/sync-result.ts';
@@ -20,11 +23,13 @@ export async function resizePod(
   { pod, plan }: { pod: Pod; plan: PodActions },
   signal: AbortSignal,
 ): Promise<StepResult[]> {
-  if (plan.containersToUpdate.length === 0) return [];
+  const restarts = plan.containersToKill.some(({ reason }) => reason === 'resize');
+  if (plan.containersToUpdate.length === 0 && !restarts) return [];
   const step: StepResult = { action: 'ResizePodInPlace', target: describePod(pod) };
   try {
     await deps.tracer.span(pod.metadata.uid, 'resize', async () => {
       await refuseBelowUse(deps, pod, { updates: plan.containersToUpdate, signal });
+      await tellSandbox(deps, pod, { id: plan.sandboxId, signal });
       for (const resource of ['memory', 'cpu'] as const)
         for (const update of updateOrder(plan.containersToUpdate, resource))
           await updateContainer(deps, pod, { update, resource, signal });
@@ -33,6 +38,22 @@ export async function resizePod(
   } catch (error) {
     signal.throwIfAborted();
     return [{ ...step, error: { reason: 'ResizePodInPlaceError', message: shownError(error) } }];
+  }
+}
+
+/** What the pod is to have together, for runtimes that size a virtual machine by it; others need not know the call. */
+async function tellSandbox(
+  { cri, node }: ResizeDependencies,
+  pod: Pod,
+  { id, signal }: { id: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  if (id === undefined) return;
+  const amounts = { overhead: podOverhead(pod, node), resources: podResources(pod, node) };
+  try {
+    await cri.runtime.updatePodSandboxResources({ podSandboxId: id, ...amounts }, { signal });
+  } catch (error) {
+    // containerd 2.2 answers `unknown` with this message
+    if (!isUnimplemented(error) && !/not implemented/.test(errorMessage(error))) throw error;
   }
 }
 
@@ -47,9 +68,20 @@ async function updateContainer(
   const given = deps.actuated.given(id) ?? from;
   const resources = withResource(given, to, resource);
   const container: Container = { ...containerNamed(pod, name), resources };
-  const linux = containerResources(pod, container, deps.node);
+  const spec = { ...pod.spec, resources: resources.pod };
+  const linux = withoutLimits(containerResources({ ...pod, spec }, container, deps.node));
   await deps.cri.runtime.updateContainerResources({ containerId: id, linux }, { signal });
   deps.actuated.set(id, resources);
+}
+
+/** To a runtime 0 is what was not said: a limit that is not there any more has to be. */
+function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources {
+  const { cpuPeriod, cpuQuota, memoryLimitInBytes } = linux;
+  return {
+    ...linux,
+    cpuQuota: cpuPeriod !== 0n && cpuQuota === 0n ? -1n : cpuQuota,
+    memoryLimitInBytes: memoryLimitInBytes === 0n ? -1n : memoryLimitInBytes,
+  };
 }
 
 /** The kernel would refuse such a limit, or end processes for it. */
@@ -62,7 +94,7 @@ async function refuseBelowUse(
     resources.some(({ resource, change }) => resource === 'memory' && change === 'less'),
   );
   for (const { id, name } of shrinking) {
-    const limit = limitOf(containerNamed(pod, name), 'memory');
+    const limit = limitOf(withPodLimits(containerNamed(pod, name), pod.spec), 'memory');
     if (limit === 0n) continue;
     const { stats } = await cri.runtime.containerStats({ containerId: id }, { signal });
     const used = stats?.memory?.usageBytes?.value ?? stats?.memory?.workingSetBytes?.value;

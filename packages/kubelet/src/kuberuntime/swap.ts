@@ -1,6 +1,7 @@
 import { isCriticalPod } from '../api/pod-priority.ts';
+import { qosClass } from '../api/qos-class.ts';
 import type { Container, Pod } from '../api/types.ts';
-import { limitOf, qosClass, requestOf } from '../cgroups/qos.ts';
+import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 
 type SwapResources = {

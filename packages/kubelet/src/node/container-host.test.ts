@@ -31,6 +31,7 @@ test('a bare host has none of what it may have', async (context) => {
     countsSwap: false,
     hugePageSizes: [],
     selinux: false,
+    appArmor: false,
     throttleDirectories: [],
   });
 });

@@ -20,6 +20,7 @@ export type ContainerHost = {
   /** The lowest oom_score_adj that may be given out; absent with CAP_SYS_RESOURCE. */
   leastOomScoreAdj?: bigint;
   selinux: boolean;
+  appArmor: boolean;
   /** Directories that tell how each CPU is throttled, which a container must not see. */
   throttleDirectories: string[];
 };
@@ -36,12 +37,13 @@ export async function readContainerHost(
   places: HostPlaces = HOST_PLACES,
 ): Promise<ContainerHost> {
   const { sysfs, proc } = places;
-  const [meminfo, hugePages, countsSwap, throttleDirectories, selinux, leastOomScoreAdj] = await Promise.all([
+  const [meminfo, hugePages, countsSwap, throttleDirectories, selinux, appArmor, leastOomScoreAdj] = await Promise.all([
     readFile(join(proc, 'meminfo'), 'utf8'),
     namesIn(join(sysfs, 'kernel/mm/hugepages')),
     hasSwapFile(hierarchy),
     readThrottleDirectories(sysfs),
     exists(join(sysfs, 'fs/selinux/enforce')),
+    hasAppArmor(sysfs),
     readLeastOomScoreAdj(proc),
   ]);
   return {
@@ -53,6 +55,7 @@ export async function readContainerHost(
     hugePageSizes: hugePages.flatMap(hugePageSize),
     ...(leastOomScoreAdj === undefined ? {} : { leastOomScoreAdj }),
     selinux,
+    appArmor,
     throttleDirectories,
   };
 }
@@ -72,6 +75,13 @@ async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<bool
   if (hierarchy?.mode !== 'v2') return exists(join(cgroupDirectory(tree, '/'), 'memory.memsw.limit_in_bytes'));
   const own = /^0::(.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8'))?.[1] ?? '/';
   return exists(join(cgroupDirectory(tree, own), 'memory.swap.max'));
+}
+
+/** The module is enabled, and profiles can be loaded. */
+async function hasAppArmor(sysfs: string): Promise<boolean> {
+  if (!(await exists(join(sysfs, 'kernel/security/apparmor')))) return false;
+  const enabled = await readFile(join(sysfs, 'module/apparmor/parameters/enabled'), 'utf8').catch(() => '');
+  return enabled.startsWith('Y');
 }
 
 async function readThrottleDirectories(sysfs: string): Promise<string[]> {

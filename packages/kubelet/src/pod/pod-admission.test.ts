@@ -109,6 +109,25 @@ test('a pod whose groups must be its own is refused by a runtime that cannot hol
   });
 });
 
+test('a pod that asks for AppArmor is refused on a host without it', () => {
+  const profile = (type: 'RuntimeDefault' | 'Unconfined') => ({ appArmorProfile: { type } });
+  const refusal = (pod: Pod, appArmor?: boolean) => refusePod(pod, [], { ...node, appArmor });
+  const whole = podOf({ securityContext: profile('RuntimeDefault') });
+  assert.deepEqual(refusal(whole, false), {
+    reason: 'AppArmor',
+    message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host',
+  });
+  assert.equal(refusal(whole, true), undefined);
+  assert.equal(refusal(whole), undefined, 'nobody looked');
+  const one = (type: 'RuntimeDefault' | 'Unconfined') =>
+    podOf({ containers: [{ name: 'a', image: 'i', securityContext: profile(type) }] });
+  assert.equal(refusal(one('RuntimeDefault'), false)?.reason, 'AppArmor');
+  assert.equal(refusal(one('Unconfined'), false), undefined);
+  const annotated = podOf({});
+  annotated.metadata.annotations = { 'container.apparmor.security.beta.kubernetes.io/a': 'runtime/default' };
+  assert.equal(refusal(annotated, false)?.reason, 'AppArmor');
+});
+
 test('a host port is taken by address and protocol', () => {
   check(withPort(80), [withPort(81)], undefined);
   check(withPort(80), [withPort(80)], 'NodePorts');

@@ -1,3 +1,4 @@
+import { wantsAppArmor } from '../api/app-armor.ts';
 import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
@@ -10,6 +11,8 @@ export type NodeFacts = SelectableNode & {
   allowedUnsafeSysctls: string[];
   /** Whether the runtime can keep containers from the groups of their image; absent if it was not asked. */
   strictGroups?: boolean;
+  /** Whether the host has AppArmor; absent if nobody looked. */
+  appArmor?: boolean;
   /** What pods may have together: millicores of `cpu`, bytes or pieces of the others. */
   resources: Readonly<Record<string, bigint>>;
 };
@@ -45,7 +48,7 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | u
   if (hopeless !== undefined) return hopeless;
   const shortages = findShortages(pod, others, node);
   const unfit = refuseNode(pod, node) ?? refusePorts(pod, others);
-  if (shortages.length === 0) return unfit;
+  if (shortages.length === 0) return unfit ?? refuseAppArmor(pod, node);
   const { resource, requested, used, capacity } = shortages[0]!;
   const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
   return { reason: `OutOf${resource}`, message, ...(unfit === undefined ? { shortages } : {}) };
@@ -94,6 +97,11 @@ function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): Refusal | und
     reason: 'SupplementalGroupsPolicyNotSupported',
     message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
   };
+}
+
+function refuseAppArmor(pod: Pod, { appArmor }: NodeFacts): Refusal | undefined {
+  if (appArmor !== false || !wantsAppArmor(pod)) return undefined;
+  return { reason: 'AppArmor', message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' };
 }
 
 const unfit = (reason: string, why: string): Refusal => ({

@@ -41,6 +41,35 @@ test('a manifest that asks for other amounts resizes its pod while it runs', asy
   );
 });
 
+test('amounts that were not there are given to a running container, and taken from it', async (t) => {
+  const { fake, pod } = await start(t, manifest('100m'));
+  const last = () => fake.runtime.containers.at(-1)!.config.linux!.resources!;
+  const limited = manifest('100m').replace('resources: {', 'resources: {limits: {cpu: 500m}, ');
+  fake.apply(limited);
+  const resized = await fake.pod('web', (one) => one.status?.containerStatuses?.[0]?.resources?.limits?.cpu === '500m');
+  assert.equal(resized.metadata.uid, pod.metadata.uid);
+  assert.equal(last().cpuQuota, 50_000n);
+  fake.apply(manifest('100m'));
+  await fake.until('the limit is gone', () => last().cpuQuota === -1n);
+  const after = await fake.pod('web', (one) => !condition(one, 'PodResizeInProgress'));
+  assert.equal(after.status!.containerStatuses![0]!.restartCount, 0);
+});
+
+test('a pod that gets other amounts as a whole gives them to containers without limits of their own', async (t) => {
+  const whole = (cpu: string) => manifest('100m').replace('spec: {', `spec: {resources: {limits: {cpu: ${cpu}}}, `);
+  const { fake, pod } = await start(t, whole('300m'));
+  const quota = () => fake.runtime.containers.at(-1)!.config.linux!.resources!.cpuQuota;
+  assert.equal(quota(), 30_000n);
+  fake.apply(whole('600m'));
+  const resized = await fake.pod('web', (one) => one.status?.resources?.limits?.cpu === '600m');
+  assert.equal(resized.metadata.uid, pod.metadata.uid);
+  await fake.until('the container has it', () => quota() === 60_000n);
+  await fake.restart();
+  const again = await fake.pod('web', (one) => running(one) && !condition(one, 'PodResizeInProgress'));
+  assert.equal(again.status!.containerStatuses![0]!.restartCount, 0);
+  assert.equal(quota(), 60_000n);
+});
+
 test('a resize restarts the containers whose policy says so', async (t) => {
   const policy = ', resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]';
   const { fake, pod } = await start(t, manifest('100m', policy));

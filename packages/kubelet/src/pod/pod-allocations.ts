@@ -1,7 +1,8 @@
-import type { Pod, PodCondition, ResourceRequirements } from '../api/types.ts';
+import type { Pod, PodCondition, PodSpec, ResourceList, ResourceRequirements } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { decideResize } from '../kuberuntime/resize-actions.ts';
 import type { NodeResources } from '../node/node-resources.ts';
@@ -17,11 +18,12 @@ export type PodAllocationsOptions = {
 
 type Allocation = {
   desired: Pod;
-  /** What the pod has, by the names of its containers. */
-  resources: Map<string, ResourceRequirements>;
+  resources: Allocated;
   pending?: Verdict;
   inProgress?: Verdict;
 };
+/** What a pod has: as a whole, and by the names of its containers. */
+type Allocated = { pod: ResourceRequirements | undefined; containers: Map<string, ResourceRequirements> };
 type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
@@ -49,8 +51,8 @@ export class PodAllocations {
     const refusal = this.#refusal(desired, withResources(desired, allocation.resources));
     if (refusal === undefined) return this.#begin(allocation);
     if (allocation.pending === undefined)
-      this.#tell(desired, 'ResizeDeferred', `Pod resize Deferred: ${summary(desired, refusal)}`);
-    allocation.pending = { type: 'PodResizePending', status: 'True', reason: 'Deferred', message: refusal };
+      this.#tell(desired, 'ResizeDeferred', `Pod resize ${refusal.reason}: ${summary(desired, refusal.message)}`);
+    allocation.pending = { type: 'PodResizePending', status: 'True', reason: 'Deferred', message: refusal.message };
     return withResources(desired, allocation.resources);
   }
 
@@ -104,13 +106,16 @@ export class PodAllocations {
     return desired;
   }
 
-  #madeWith(pod: Pod, status: RuntimePodStatus): Map<string, ResourceRequirements> {
+  #madeWith(desired: Pod, status: RuntimePodStatus): Allocated {
     const { actuated } = this.#options;
-    const made = resourcesOf(pod);
-    for (const name of made.keys()) {
+    const made = resourcesOf(desired);
+    for (const name of made.containers.keys()) {
       const current = latestContainer(status, name);
       const given = current?.state === 'running' ? actuated.of(current) : undefined;
-      if (given !== undefined) made.set(name, given);
+      if (given === undefined) continue;
+      const { pod, ...own } = given;
+      made.containers.set(name, own);
+      made.pod = pod;
     }
     return made;
   }
@@ -119,12 +124,14 @@ export class PodAllocations {
     return containersOf(pod).some((container) => {
       const current = latestContainer(status, container.name);
       if (current?.state !== 'running') return false;
-      return decideResize(container, current, this.#options.actuated.of(current)).kind !== 'none';
+      const { id, name } = current;
+      const given = this.#options.actuated.of(current);
+      return decideResize(pod, container, { id, name, given }).kind !== 'none';
     });
   }
 
   /** Why the pod cannot have what it asks for now. What it gives up it always can. */
-  #refusal(desired: Pod, current: Pod): string | undefined {
+  #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
     const { node, activePods } = this.#options;
     const others = activePods().filter(({ metadata }) => metadata.uid !== desired.metadata.uid);
     for (const name of ['cpu', 'memory'] as const) {
@@ -133,7 +140,8 @@ export class PodAllocations {
       if (wanted <= podRequest(current, name)) continue;
       const used = others.reduce((sum, pod) => sum + podRequest(this.current(pod), name), 0n);
       if (used + wanted <= capacity) continue;
-      return `Node didn't have enough resource: ${name}, requested: ${wanted}, used: ${used}, capacity: ${capacity}`;
+      const amounts = `requested: ${wanted}, used: ${used}, capacity: ${capacity}`;
+      return { reason: `OutOf${name}`, message: `Node didn't have enough resource: ${name}, ${amounts}` };
     }
     return undefined;
   }
@@ -146,29 +154,32 @@ export class PodAllocations {
 
 const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
 
-function resourcesOf(pod: Pod): Map<string, ResourceRequirements> {
-  return new Map(containersOf(pod).map(({ name, resources = {} }) => [name, resources]));
+function resourcesOf(pod: Pod): Allocated {
+  const containers = new Map(containersOf(pod).map(({ name, resources = {} }) => [name, resources]));
+  return { pod: pod.spec.resources, containers };
 }
 
-function differs(pod: Pod, resources: Map<string, ResourceRequirements>): boolean {
-  const now = withResources(pod, resources);
-  return JSON.stringify([...resourcesOf(pod)]) !== JSON.stringify([...resourcesOf(now)]);
+function differs(pod: Pod, allocated: Allocated): boolean {
+  const shown = (one: Allocated) => JSON.stringify([one.pod ?? {}, ...one.containers]);
+  return shown(resourcesOf(pod)) !== shown(resourcesOf(withResources(pod, allocated)));
 }
 
-function withResources(pod: Pod, resources: Map<string, ResourceRequirements>): Pod {
+function withResources(pod: Pod, allocated: Allocated): Pod {
   const give = <T extends { name: string; resources?: ResourceRequirements }>(container: T): T => {
-    const given = resources.get(container.name);
+    const given = allocated.containers.get(container.name);
     return given === undefined ? container : { ...container, resources: given };
   };
-  const { initContainers, containers } = pod.spec;
-  const spec = { ...pod.spec, containers: containers.map(give) };
-  return { ...pod, spec: initContainers === undefined ? spec : { ...spec, initContainers: initContainers.map(give) } };
+  const { resources: _, initContainers, containers, ...rest } = pod.spec;
+  const spec: PodSpec = { ...rest, containers: containers.map(give) };
+  if (initContainers !== undefined) spec.initContainers = initContainers.map(give);
+  if (allocated.pod !== undefined) spec.resources = allocated.pod;
+  return { ...pod, spec };
 }
 
 /** What a pod asks for, as events of a resize tell it (pkg/kubelet/events/resize.go). */
 function summary({ metadata, spec }: Pod, error?: string): string {
   const shown = (list: { name: string; resources?: ResourceRequirements }[] = []) =>
-    list.map(({ name, resources = {} }) => ({ name, resources }));
+    list.map(({ name, resources = {} }) => ({ name, resources: sorted(resources) }));
   const { initContainers = [], containers } = spec;
   return JSON.stringify({
     ...(initContainers.length > 0 && { initContainers: shown(initContainers) }),
@@ -176,4 +187,10 @@ function summary({ metadata, spec }: Pod, error?: string): string {
     generation: metadata.generation ?? 0,
     ...(error !== undefined && { error }),
   });
+}
+
+/** As Go writes maps. */
+function sorted({ limits, requests }: ResourceRequirements): ResourceRequirements {
+  const byName = (list: ResourceList) => Object.fromEntries(Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { ...(limits && { limits: byName(limits) }), ...(requests && { requests: byName(requests) }) };
 }

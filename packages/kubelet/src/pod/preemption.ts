@@ -1,8 +1,8 @@
 /** Which pods make room for a pod that is more important (pkg/kubelet/preemption). Pure. */
 import { isCriticalPod, podPriority } from '../api/pod-priority.ts';
+import { qosClass } from '../api/qos-class.ts';
 import type { Pod, QosClass } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
-import { qosClass } from '../cgroups/qos.ts';
 import type { Shortage } from './pod-admission.ts';
 
 /** The amount of a resource that is still to be freed. */

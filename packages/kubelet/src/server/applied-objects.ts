@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
-import { withoutAmounts } from '../api/resizable.ts';
+import { unresizable } from '../api/resizable.ts';
 import { formatTime } from '../api/time.ts';
 import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
 import { immutableProblems } from '../config/immutable.ts';
@@ -127,7 +127,7 @@ export class AppliedObjects {
       const after = resizedPod(before, resources);
       const what = `resize pod ${name.namespace}/${name.name}`;
       if (!isResize(before, after)) {
-        const why = 'amounts of cpu and memory can be changed, neither added nor removed, nor may the QoS class change';
+        const why = 'only amounts of cpu and memory can be changed, and not so that the QoS class changes';
         throw new PodwrightError('invalid_argument', `${what}: ${why}`);
       }
       const text = JSON.stringify(after);
@@ -239,7 +239,7 @@ async function readObject(path: string): Promise<Applicable | undefined> {
 /** Whether a pod only asks for other amounts of CPU and memory, which it can get while it runs. */
 function isResize(before: Applicable, wanted: Applicable): boolean {
   if (before.kind !== 'Pod' || wanted.kind !== 'Pod') return false;
-  return sameSpec(withoutAmounts(before), withoutAmounts(wanted));
+  return sameSpec(unresizable(before) as Applicable, unresizable(wanted) as Applicable);
 }
 
 /** A UID that was not asked for does not count, nor does a time of creation. */

@@ -326,9 +326,14 @@ test('an applied pod is resized as the Kubernetes API has it', async (t) => {
     fake.handle.pod('default', 'web').status?.containerStatuses?.[0]?.allocatedResources?.cpu === cpu;
   await fake.until('it is resized', allocated('200m'));
   assert.equal(fake.handle.pod('default', 'web').metadata.uid, before.metadata.uid);
-  const refused = await call('PATCH', path, patch({ memory: '1Gi' }));
+  assert.equal((await call('PATCH', path, patch({ memory: '64Mi' }))).status, 200, 'amounts can be added');
+  const refused = await call('PATCH', path, patch({ 'ephemeral-storage': '1Gi' }));
   assert.equal(refused.status, 400);
-  assert.match(refused.body.message, /neither added nor removed/);
+  assert.match(refused.body.message, /only amounts of cpu and memory can be changed/);
+  const whole = { spec: { resources: { requests: { cpu: '300m' } } } };
+  assert.equal((await call('PATCH', path, whole)).status, 200, 'of the pod as a whole, too');
+  const podHas = () => fake.handle.pod('default', 'web').status?.resources?.requests?.cpu === '300m';
+  await fake.until('the pod is resized as a whole', podHas);
   assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
 });
 

@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
 import { ephemeralContainer, resources } from '../api/schema/container-schema.ts';
 import { type Decoder, list, object, string } from '../api/schema/decoder.ts';
-import type { Container, EphemeralContainer, Pod, ResourceRequirements } from '../api/types.ts';
+import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../api/types.ts';
 
 /** How a list of a patch meets the one that is there: by the names of its elements, or in its place. */
 export type PatchKind = 'merge-by-name' | 'replace';
@@ -26,45 +26,47 @@ export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPat
   return { kind, containers: decoded };
 }
 
-/** Requests and limits by the names of containers. */
-export type ResizePatch = Map<string, ResourceRequirements>;
+/** Requests and limits of the pod as a whole, and by the names of its containers. */
+export type ResizePatch = { pod?: ResourceRequirements; containers: Map<string, ResourceRequirements> };
 
 /**
- * Reads the resources in `{"spec":{"containers":[{"name":…,"resources":…}],"initContainers":…}}`, or a whole pod with that in it, of
- * which nothing else is looked at.
+ * Reads the resources in `{"spec":{"resources":…,"containers":[{"name":…,"resources":…}],"initContainers":…}}`, or a whole pod with
+ * that in it, of which nothing else is looked at.
  */
 export function parseResizePatch(text: string): ResizePatch {
-  const { containers = [], initContainers = [] } = specOf(text);
+  const { containers = [], initContainers = [], resources: whole } = specOf(text);
   const issues = new IssueList(['spec']);
   const decoded = [
     ...list(resized)(containers, issues.at('containers')),
     ...list(resized)(initContainers, issues.at('initContainers')),
   ];
+  const pod = whole === undefined ? undefined : resources(whole, issues.at('resources'));
   if (issues.count > 0) {
     const problems = issues.issues.map(({ path, message }) => `${formatFieldPath(path)}: ${message}`);
     throw new PodwrightError('invalid_argument', `read the resize: ${problems.join('\n')}`);
   }
-  return new Map(decoded.map(({ name, resources = {} }) => [name, resources]));
+  return { pod, containers: new Map(decoded.map(({ name, resources = {} }) => [name, resources])) };
 }
 
 /** The pod with the amounts of a patch in the place of its own; those that the patch does not name stay. */
-export function resizedPod(pod: Pod, patch: ResizePatch): Pod {
-  const resize = (container: Container): Container => {
-    const { limits, requests } = patch.get(container.name) ?? {};
-    const own = container.resources ?? {};
-    const resources = {
-      ...own,
-      ...(limits === undefined ? {} : { limits: { ...own.limits, ...limits } }),
-      ...(requests === undefined ? {} : { requests: { ...own.requests, ...requests } }),
-    };
-    return { ...container, ...(limits === undefined && requests === undefined ? {} : { resources }) };
-  };
+export function resizedPod(pod: Pod, { pod: whole, containers: named }: ResizePatch): Pod {
+  const resize = (container: Container): Container => withAmounts(container, named.get(container.name));
   const { initContainers, containers } = pod.spec;
-  const spec = { ...pod.spec, containers: containers.map(resize) };
-  return {
-    ...pod,
-    spec: initContainers === undefined ? spec : { ...spec, initContainers: initContainers.map(resize) },
+  const spec: PodSpec = { ...withAmounts(pod.spec, whole), containers: containers.map(resize) };
+  if (initContainers !== undefined) spec.initContainers = initContainers.map(resize);
+  return { ...pod, spec };
+}
+
+function withAmounts<T extends { resources?: ResourceRequirements }>(owner: T, given: ResourceRequirements = {}): T {
+  const { limits, requests } = given;
+  if (limits === undefined && requests === undefined) return owner;
+  const own = owner.resources ?? {};
+  const resources = {
+    ...own,
+    ...(limits === undefined ? {} : { limits: { ...own.limits, ...limits } }),
+    ...(requests === undefined ? {} : { requests: { ...own.requests, ...requests } }),
   };
+  return { ...owner, resources };
 }
 
 /** Whether a pod asks for what a patch says. */

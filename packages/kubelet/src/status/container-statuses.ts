@@ -7,10 +7,9 @@ import {
   type ContainerStatus,
   isSidecar,
   type Pod,
-  type ResourceRequirements,
   restartsAfter,
 } from '../api/types.ts';
-import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { removedStatus } from './all-containers-restarting.ts';
@@ -26,7 +25,7 @@ export type StatusSources = {
   readiness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
   /** What a running container was given of CPU and memory. */
-  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
+  actuated?: (container: RuntimeContainer) => GivenResources | undefined;
   /** True once the pod ends: nothing will be started any more. */
   terminal: boolean;
   /** The pod begins anew in its sandbox: what the runtime does not have of it was removed for that. */
@@ -146,12 +145,13 @@ function seen(
 function allocated(
   container: Container,
   { spec }: Pod,
-  { given = container.resources ?? {}, isRunning }: { given?: ResourceRequirements; isRunning: boolean },
+  { given = container.resources ?? {}, isRunning }: { given?: GivenResources; isRunning: boolean },
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
   const requests = container.resources?.requests;
   const hasPods = isRunning && given.limits !== undefined;
-  const resources = hasPods ? withPodLimits({ ...container, resources: given }, spec).resources : given;
-  return { resources, ...(requests === undefined ? {} : { allocatedResources: requests }) };
+  const shown: GivenResources = (hasPods && withPodLimits({ ...container, resources: given }, spec).resources) || given;
+  const { pod: _, ...own } = shown;
+  return { resources: own, ...(requests === undefined ? {} : { allocatedResources: requests }) };
 }
 
 function mounted({ volumeMounts = [] }: Container): Pick<ContainerStatus, 'volumeMounts'> {

@@ -1,14 +1,13 @@
+import { qosClass } from '../api/qos-class.ts';
 import { formatTime } from '../api/time.ts';
+import { type ContainerStatus, everyContainer, type Pod, type PodCondition, type PodStatus } from '../api/types.ts';
 import {
-  type ContainerStatus,
-  everyContainer,
-  type Pod,
-  type PodCondition,
-  type PodStatus,
-  type ResourceRequirements,
-} from '../api/types.ts';
-import { qosClass } from '../cgroups/qos.ts';
-import { isStopped, podIps, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+  type GivenResources,
+  isStopped,
+  podIps,
+  type RuntimeContainer,
+  type RuntimePodStatus,
+} from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict, WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_POD_MESSAGE_BYTES } from '../limits.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
@@ -32,7 +31,7 @@ export type PodStatusInput = {
   /** Conditions of a resize that waits or goes on. */
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
   /** What a running container was given of CPU and memory. */
-  actuated?: (container: RuntimeContainer) => ResourceRequirements | undefined;
+  actuated?: (container: RuntimeContainer) => GivenResources | undefined;
   /** Nothing of the pod will be started any more. */
   terminal: boolean;
   hostIps: string[];

@@ -31,12 +31,12 @@ const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResi
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const own = [
+    ...input.passing,
     verdict('PodReadyToStartContainers', input.sandboxReady),
     initializedVerdict(input),
     readyVerdict(input, containersReady),
     containersReady,
     verdict('PodScheduled', true),
-    ...input.passing,
   ];
   const others = input.previous.filter(({ type }) => !PASSING.has(type) && !own.some((one) => one.type === type));
   return [...others, ...own.map((one) => timed(one, input))];

@@ -99,7 +99,6 @@ function validateMounts(container: Container, spec: PodSpec, issues: IssueList):
 
 function validateMount(mount: VolumeMount, issues: IssueList): void {
   if (mount.mountPath === '') issues.at('mountPath').add('must not be empty');
-  if (mount.mountPath.includes(':')) issues.at('mountPath').add(`must not contain ":", got "${mount.mountPath}"`);
   if (mount.subPath) localPath(mount.subPath, issues.at('subPath'));
   if (mount.subPathExpr) localPath(mount.subPathExpr, issues.at('subPathExpr'));
   if (mount.subPath && mount.subPathExpr) issues.at('subPathExpr').addKey('must not be given together with subPath');

@@ -24,9 +24,8 @@ export function validateSecurity(context: SecurityContext, spec: PodSpec, issues
   if (context.allowPrivilegeEscalation !== false) return;
   const place = issues.at('allowPrivilegeEscalation');
   if (context.privileged === true) place.add('must not be false for a privileged container');
-  const added = context.capabilities?.add ?? [];
-  if (added.includes('SYS_ADMIN') || added.includes('CAP_SYS_ADMIN'))
-    place.add('must not be false while CAP_SYS_ADMIN is added');
+  // upstream knows only this way to write it
+  if (context.capabilities?.add?.includes('CAP_SYS_ADMIN')) place.add('must not be false while CAP_SYS_ADMIN is added');
 }
 
 type Identity = Pick<SecurityContext, 'runAsUser' | 'runAsGroup' | 'seccompProfile' | 'appArmorProfile'>;

@@ -1,0 +1,77 @@
+/** Upstream's kubelet, for those who have its program: comparisons and measurements. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { createCgroup, discoverCgroups } from '@podwright/base';
+
+/** The node's name for every kubelet under comparison. */
+export const NODE_NAME = 'node';
+
+/** Signals of eviction, none of which may remove pods from a full disk. */
+const SIGNALS = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
+
+export type UpstreamKubeletOptions = {
+  program: string;
+  /** Its configuration, certificates and log (`kubelet.log`). */
+  directory: string;
+  root: string;
+  manifests: string;
+  logs: string;
+  /** Of the runtime, with `unix://`. */
+  endpoint: string;
+  ports: { readOnly?: number; https: number; healthz: number };
+  /** Its pods are below `kubepods` in it: a kubelet ends whatever it does not know there, such as another one's pods. */
+  cgroupRoot: string;
+  /** More flags. */
+  flags?: string[];
+};
+
+/** Upstream takes no loopback address for a node's. */
+export function nodeAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(({ internal, family }) => !internal && family === 'IPv4')!.address;
+}
+
+export type UpstreamKubelet = { child: ChildProcess; stop: () => Promise<void> };
+
+/** Starts it as it has to be set up without a cluster and for cgroup v1. Its pods go on when it is stopped. */
+export async function startUpstreamKubelet(options: UpstreamKubeletOptions): Promise<UpstreamKubelet> {
+  const { program, directory, root, flags = [], cgroupRoot } = options;
+  await createCgroup(await discoverCgroups(), cgroupRoot);
+  const file = join(directory, 'kubelet.json');
+  writeFileSync(file, JSON.stringify(configuration(options)));
+  const log = openSync(join(directory, 'kubelet.log'), 'a');
+  const places = ['--config', file, '--root-dir', root, '--cert-dir', join(directory, 'pki')];
+  const node = ['--hostname-override', NODE_NAME, '--node-ip', nodeAddress()];
+  const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+  const env = { ...process.env, PATH };
+  const child = spawn(program, [...places, ...node, ...flags], { stdio: ['ignore', log, log], env });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const stop = async () => {
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended;
+  };
+  return { child, stop };
+}
+
+function configuration({ manifests, logs, endpoint, ports, cgroupRoot }: UpstreamKubeletOptions) {
+  return {
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    staticPodPath: manifests,
+    containerRuntimeEndpoint: endpoint,
+    podLogsDir: logs,
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot,
+    evictionHard: Object.fromEntries(SIGNALS.map((signal) => [signal, '0%'])),
+    address: '127.0.0.1',
+    readOnlyPort: ports.readOnly,
+    port: ports.https,
+    healthzPort: ports.healthz,
+    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
+    authorization: { mode: 'AlwaysAllow' },
+  };
+}
