@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   errorMessage,
   isErrno,
@@ -21,7 +21,7 @@ export type ManifestDirectoryOptions = {
   logger: Logger;
   /** Everything is looked at again this often, in case a notice was lost (the kubelet's fileCheckFrequency, 20 s). */
   resyncMs: number;
-  /** Until it was read for the first time, it is tried this often. */
+  /** While it cannot be read, it is tried this often. */
   retryMs: number;
   /** Gets the full content whenever it changed, and once at the start. */
   onChange: (snapshot: SourceSnapshot) => void;
@@ -40,7 +40,9 @@ export class ManifestDirectory {
   readonly #locks = new KeyedLock();
   /** Files that were not taken over yet: their stamp, and since when (monotonic milliseconds) it is that one. */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
-  #watcher: { inode: number; close: () => void } | undefined;
+  #watcher: { place: string; close: () => void } | undefined;
+  /** Aborted as soon as the directory itself has been moved, removed or changed. */
+  #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
 
@@ -73,8 +75,11 @@ export class ManifestDirectory {
   }
 
   async #resync(signal: AbortSignal): Promise<void> {
+    const { resyncMs, retryMs } = this.#options;
     while (!signal.aborted) {
-      await sleep(this.#options.resyncMs, signal).catch(() => undefined);
+      const waitMs = this.#directoryError === undefined ? resyncMs : Math.min(resyncMs, retryMs);
+      await sleep(waitMs, AbortSignal.any([signal, this.#moved.signal])).catch(() => undefined);
+      this.#moved = new AbortController();
       if (!signal.aborted) await this.#scan(signal);
     }
   }
@@ -95,21 +100,24 @@ export class ManifestDirectory {
 
   /** Watches the directory, anew if another one has taken its place. */
   async #watch(signal: AbortSignal): Promise<void> {
-    const { ino } = await stat(this.#options.path);
-    if (signal.aborted || this.#watcher?.inode === ino) return;
+    const { path, resyncMs, logger } = this.#options;
+    const { dev, ino } = await stat(path);
+    const place = `${dev}:${ino}`;
+    if (signal.aborted || this.#watcher?.place === place) return;
     this.#watcher?.close();
     try {
-      const watcher: FSWatcher = watch(this.#options.path, (_, name) => {
-        if (name !== null && isManifestName(name)) void this.#check(name, signal);
+      const watcher: FSWatcher = watch(path, (event, name) => {
+        // what happens to the directory itself has its own name; the next one may have its inode
+        if (name === null || name === basename(path)) this.#lookAnew();
+        else if (isManifestName(name)) void this.#check(name, signal, { moved: event === 'rename' });
       });
       const close = () => {
         watcher.close();
         this.#watcher = undefined;
       };
       watcher.on('error', close);
-      this.#watcher = { inode: ino, close };
+      this.#watcher = { place, close };
     } catch (error) {
-      const { path, resyncMs, logger } = this.#options;
       logger.warn(
         { path, resyncMs, error: errorMessage(error) },
         'cannot watch the manifest directory, polling it instead',
@@ -117,16 +125,22 @@ export class ManifestDirectory {
     }
   }
 
-  /** Brings what is known of one file up to date. */
-  #check(name: string, signal: AbortSignal): Promise<void> {
+  #lookAnew(): void {
+    this.#watcher?.close();
+    this.#moved.abort();
+  }
+
+  /** Brings what is known of one file up to date; with `moved` its name came or went a moment ago. */
+  #check(name: string, signal: AbortSignal, { moved = false } = {}): Promise<void> {
     return this.#locks.run(name, async () => {
       if (signal.aborted) return;
       const path = join(this.#options.path, name);
       try {
         const file = await readManifestFile(path, this.#files.get(name)?.stamp);
         if (file === 'unchanged') return;
-        if (file === undefined) this.#forget(name);
-        else this.#consider(name, file, signal);
+        // a directory that is away says nothing of its files
+        if (file === undefined && (moved || (await isDirectory(this.#options.path)))) this.#forget(name);
+        else if (file !== undefined) this.#consider(name, file, signal);
       } catch (error) {
         // ENOTDIR and the like: the next scan reports the directory itself
         if (!isErrno(error, 'ENOTDIR')) this.#take(name, { stamp: '', errors: [problem(path, error)], warnings: [] });
@@ -180,6 +194,13 @@ export class ManifestDirectory {
       warnings: files.flatMap(({ warnings }) => warnings),
     });
   }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
 }
 
 function problem(path: string, error: unknown): ManifestError {
