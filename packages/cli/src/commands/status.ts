@@ -1,12 +1,11 @@
 import { errorCode } from '@podwright/base';
-import type { NodeInfo, Pod } from '@podwright/kubelet';
+import { type NodeInfo, type Pod, podSummary } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 import { wrapText } from '../output/wrap.ts';
-import { podStatusReason } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
@@ -47,7 +46,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
 /** How many pods there are of each state, as `ps` shows them. */
 function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const state of pods.map(podStatusReason)) counts[state] = (counts[state] ?? 0) + 1;
+  for (const { status } of pods.map(podSummary)) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
