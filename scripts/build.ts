@@ -50,6 +50,7 @@ if (process.argv[2] === undefined) compile();
 function compile(): void {
   const nowhere = ['--state', '/nonexistent'];
   for (const call of [
+    ['run', '--dry-run', 'examples/hello.yaml'],
     ['ps'],
     ['logs', 'x'],
     ['exec', 'x', '--', 'true'],

@@ -1,6 +1,6 @@
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
-import { type EnsuredNode, ensureNode, findNode, stopNode } from '../daemon/ensure-node.ts';
+import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS, STEADY_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
@@ -32,15 +32,20 @@ export type RunOptions = ManifestOptions & {
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const names = manifestNames('run', files, options);
-  const found = findNode(context.config);
   const manifests = await readRunnable(names, options);
-  if (options.dryRun) return dryRun(found.client, manifests);
+  let node = presumedNode(context.config);
+  if (options.dryRun) return dryRun(node.client, manifests);
+  const program = ['podwright', ...context.configArgs].join(' ');
   const interrupts = listenForInterrupts();
-  const node = await ensureNode(found, context.config, context.configArgs);
+  const course = { program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
   try {
-    const program = ['podwright', ...context.configArgs].join(' ');
-    const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
-    return await runSession({ ...course, session: await begin(manifests, course) });
+    // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
+    const session = await begin(manifests, { ...course, node }).catch(async (error: unknown) => {
+      if (errorCode(error) !== 'unavailable') throw error;
+      node = await ensureNode(context.config, context.configArgs);
+      return begin(manifests, { ...course, node });
+    });
+    return await runSession({ ...course, node, session });
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode;
     throw error;
