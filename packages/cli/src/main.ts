@@ -1,11 +1,13 @@
 import { shownError } from '@podwright/base';
 import { CommanderError } from 'commander';
+import { heedColourChoice } from './output/colour-choice.ts';
 import { exitWhenUncaught, printStack } from './output/stack.ts';
 import { exitWhenOutputFails, writeWholly } from './output/standard-output.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
 
 exitWhenUncaught();
+heedColourChoice(process.env);
 
 writeWholly();
 exitWhenOutputFails();

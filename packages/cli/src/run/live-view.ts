@@ -9,7 +9,8 @@ import { type ContainerRow, containerRows, firstLine, podLabel } from './pod-row
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-const TONES = { waiting: 'yellow', good: 'green', bad: 'red', done: 'dim' } as const;
+/** No yellow anywhere: on a white ground nobody can read it. */
+const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
 /** The picture is drawn at most so often. */
 const DRAW_INTERVAL_MS = 50;
