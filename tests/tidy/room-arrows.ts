@@ -87,6 +87,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'config',
       'container',
       'events',
+      'gc',
       'images',
       'kuberuntime',
       'metrics',

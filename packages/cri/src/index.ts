@@ -5,7 +5,7 @@ export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
-export { createSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
+export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
 export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';
 export {

@@ -5,14 +5,15 @@ import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
+import { type OrphanInput, removeLeftCgroups, removeLeftFiles, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import { hostCgroups } from './cgroups/host-cgroups.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodUpdate } from './config/pod-update.ts';
+import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
-import { removeLogsOf } from './gc/orphan-logs.ts';
 import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
@@ -27,7 +28,6 @@ import { hostAddresses } from './node/node-facts.ts';
 import { allocatableResources, nodeResources } from './node/node-resources.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
-import { forgetOrphans } from './pod/forget-orphans.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { StatusManager } from './status/status-manager.ts';
@@ -107,7 +107,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
-  cryBirth(events, options.nodeName);
+  events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources });
   const onRecovery = () => {
     for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
@@ -157,11 +157,6 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const { objects, claims } = parts;
   const own = { options, cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime };
   return new Kubelet({ ...sync, ...running, ...own });
-}
-
-/** Upstream's event of a kubelet's start. */
-function cryBirth(events: PodEvents, name: string): void {
-  events.event({ kind: 'Node', namespace: '', name, uid: name }, 'Normal', 'Starting', 'Starting kubelet.');
 }
 
 /** The subnet of pods, where the kubelet is told (`podCIDR`); a runtime that has another way does not mind. */
@@ -234,7 +229,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
   let sourcesRead = false;
   const ready = sources.ready.then(() => {
     sourcesRead = true;
-    return removeOrphans(input, wrongFiles());
+    return removeOrphans(orphanInput(input), wrongFiles());
   });
   ready.catch((error: unknown) =>
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
@@ -264,6 +259,10 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
   return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
+function orphanInput({ options, parts, cgroups, sync }: RunInput): OrphanInput {
+  return { sync, volumes: parts.volumes, cgroups, podLogsDir: options.podLogsDir, logger: options.logger };
+}
+
 /** Tells the metrics of each change of a pod's status. */
 async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
   if (metrics === undefined) return;
@@ -271,38 +270,13 @@ async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal):
     metrics.told(pod.metadata.uid, type === 'DELETED' ? undefined : pod);
 }
 
-/** Ends what no source has, once each has been read. */
-async function removeOrphans({ options, parts, cgroups, sync }: RunInput, wrong: ReadonlySet<string>): Promise<void> {
-  const known = knownPods(sync);
-  sync.loop.endOrphans(wrong);
-  await forgetOrphans({ ...sync, podLogsDir: options.podLogsDir }, known);
-  await removeLeftFiles({ options, parts, sync });
-  await cgroups.removeOrphans(known);
-}
-
-/** Removes the volumes and logs of pods that are gone. */
-async function removeLeftFiles({ options, parts, sync }: Pick<RunInput, 'options' | 'parts' | 'sync'>): Promise<void> {
-  const gone = await parts.volumes.removeOrphans((uid) => isKnownPod(sync, uid));
-  await removeLogsOf(options.podLogsDir, gone, options.logger);
-}
-
-/** The pods that are wanted, and those that the runtime has: what it has of one that cannot be read now still uses its volumes. */
-function knownPods({ manager, cache, pleg, workers }: PodSync): Set<string> {
-  const pods = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
-  return new Set([...pods, ...cache.list().map(({ pod }) => pod.uid), ...pleg.listedPods().map(({ uid }) => uid)]);
-}
-
-/** Also of a pod that is ending. */
-function isKnownPod(sync: PodSync, uid: string): boolean {
-  return sync.workers.has(uid) || knownPods(sync).has(uid);
-}
-
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */
 function keepUp(
-  { options, cri, events, parts, cgroups, sync }: RunInput,
+  input: RunInput,
   wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  const { options, cri, events, parts, cgroups, sync } = input;
   const { loop, cache, workers, crashBackoff } = sync;
   const { logger, imageGc, containerGc, containerLog } = options;
   const limits = {
@@ -332,11 +306,11 @@ function keepUp(
       const wrong = wrongFiles();
       if (wrong !== undefined) loop.endOrphans(wrong);
       crashBackoff.collectGarbage();
-      if (wrong !== undefined) await removeLeftFiles({ options, parts, sync });
+      if (wrong !== undefined) await removeLeftFiles(orphanInput(input));
     },
     refreshCgroups: async () => {
       await cgroups.refresh();
-      if (wrongFiles() !== undefined) await cgroups.removeOrphans(knownPods(sync));
+      if (wrongFiles() !== undefined) await removeLeftCgroups(orphanInput(input));
     },
     enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };

@@ -1,8 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { HEAP_LOOK_MS } from '../limits.ts';
 
-/** A daemon that uses less than this of a core has nothing to do: a hundred pods that just run take a hundredth. */
-const QUIET_CPU_SHARE = 0.05;
+/**
+ * A daemon that uses less than this of a core has little to do: a hundred pods that just run take a hundredth, with ten probes a
+ * second up to eight on a host whose cores are all busy.
+ */
+const QUIET_CPU_SHARE = 0.1;
 /** A collection holds the one thread for 50 to 120 ms: not for less than this. */
 const WORTHWHILE_BYTES = 8 << 20;
 

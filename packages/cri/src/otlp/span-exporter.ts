@@ -13,6 +13,13 @@ export type SpanExporter = {
   close(): Promise<void>;
 };
 
+/** Sends nothing. */
+export const noSpanExporter: SpanExporter = {
+  add: () => undefined,
+  samples: () => false,
+  close: async () => undefined,
+};
+
 type Collector = {
   send(batch: { spans: readonly Span[]; resource: SpanResource; signal: AbortSignal }): Promise<void>;
   close(): void;
@@ -26,7 +33,7 @@ export function createSpanExporter(
   { endpoint, samplingRatePerMillion }: TracingOptions,
   { resource, logger }: { resource: SpanResource; logger: Logger },
 ): SpanExporter {
-  if (endpoint === '') return { add: () => undefined, samples: () => false, close: async () => undefined };
+  if (endpoint === '') return noSpanExporter;
   const queue = new SpanQueue({ endpoint: parseCollectorEndpoint(endpoint), resource, logger });
   return {
     add: (span) => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';
+import { noSpanExporter } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { LocalObjects } from '../config/local-objects.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
@@ -38,7 +39,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     networks: new SandboxNetworks(cri),
     images: new ImageManager({ cri, events, objects, logger, queue, backoff, dockerConfigPaths: [], access }),
     hooks: { run: async () => undefined },
-    tracer: new PodTracer({ add: () => undefined, samples: () => false, close: async () => undefined }),
+    tracer: new PodTracer(noSpanExporter),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
     actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),

@@ -149,6 +149,11 @@ export class Pleg {
     return [...this.#listed.values()].map(({ pod }) => pod);
   }
 
+  /** Whether the last listing had the pod. */
+  lists(podUid: string): boolean {
+    return this.#listed.has(podUid);
+  }
+
   /**
    * Lists everything and begins to look closer at the pods that differ from their record. Nobody waits for these looks: a pod that
    * cannot be read keeps its record, and holds up no other.

@@ -1,7 +1,8 @@
 /** The kubelet's core as `start-kubelet.ts` puts it together, on a world that can be looked into. */
 import { silentLogger } from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
+import { type CriClient, noSpanExporter } from '@podwright/cri';
 import type { KubeletParts } from '../assembly/kubelet-parts.ts';
+import { removeOrphans } from '../assembly/orphans.ts';
 import { createPodSync, type PodSync } from '../assembly/pod-sync.ts';
 import { noPodCgroups, type PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { LocalObjects } from '../config/local-objects.ts';
@@ -12,7 +13,6 @@ import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
 import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { ORPHAN_PERIOD_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 import { kubeletOptions } from '../options.ts';
-import { forgetOrphans } from '../pod/forget-orphans.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { StatusRecord } from '../status/status-records.ts';
@@ -77,7 +77,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
     host: fakeNode().host,
     strictGroups: true,
     features: new RuntimeFeatures(cri),
-    tracer: new PodTracer({ add: () => undefined, samples: () => false, close: async () => undefined }),
+    tracer: new PodTracer(noSpanExporter),
     obstacles: { runtimeErrors: () => [], networkError: () => undefined },
     hostIps: () => ['192.0.2.1'],
     runtimeName: 'fake',
@@ -86,7 +86,8 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const { liveness, readiness, startup } = parts.probes;
   for (const results of [liveness, readiness, startup]) results.onChange((update) => sync.loop.handleProbe(update));
   const config = startSource(input, sync, parts.objects);
-  await removeOrphans({ directory, sync, parts, cgroups });
+  const orphans = { sync, volumes: parts.volumes, cgroups, podLogsDir: directory, logger: silentLogger };
+  await removeOrphans(orphans, new Set());
   void keepUp({ life, cri, sync });
   const applyDesired = () => config.set('file', snapshot(input.desired()));
   return { sync, probes: { liveness, readiness, startup }, applyDesired };
@@ -110,21 +111,6 @@ function startSource({ desired }: CoreInput, sync: PodSync, objects: LocalObject
 
 function snapshot(objects: PlacedObject[]) {
   return { objects, errors: [], warnings: [] };
-}
-
-type Assembled = { directory: string; sync: PodSync; parts: Pick<KubeletParts, 'volumes'>; cgroups: PodCgroups };
-
-async function removeOrphans({ directory, sync, parts, cgroups }: Assembled): Promise<void> {
-  const wanted = [...sync.manager.list(), ...sync.workers.activePods()].map(({ metadata }) => metadata.uid);
-  const known = new Set([
-    ...wanted,
-    ...sync.cache.list().map(({ pod }) => pod.uid),
-    ...sync.pleg.listedPods().map(({ uid }) => uid),
-  ]);
-  sync.loop.endOrphans(new Set());
-  await forgetOrphans({ ...sync, podLogsDir: directory }, known);
-  await parts.volumes.removeOrphans((uid) => known.has(uid));
-  await cgroups.removeOrphans(known);
 }
 
 type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync };

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
 import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
-import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
@@ -89,10 +88,9 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** The pods that only an earlier kubelet has published anything of, and that are not among these. */
-  orphans(keep: ReadonlySet<string>): PodIdentity[] {
-    const others = [...this.#kept].filter(([uid]) => !keep.has(uid));
-    return others.map(([uid, { namespace, name }]) => ({ uid, namespace, name }));
+  /** UIDs of the pods that only an earlier kubelet has published anything of, and that nobody knows any more. */
+  orphans(isKnown: (podUid: string) => boolean): string[] {
+    return [...this.#kept.keys()].filter((uid) => !isKnown(uid));
   }
 
   /** Changes from this call on, until the signal aborts. */

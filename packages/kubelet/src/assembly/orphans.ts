@@ -1,0 +1,46 @@
+/** Ends and forgets what is left of pods that no source has any more. */
+import type { Logger } from '@podwright/base';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { removeLogsOf } from '../gc/orphan-logs.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import type { PodSync } from './pod-sync.ts';
+
+export type OrphanInput = {
+  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop'>;
+  volumes: Pick<PodVolumes, 'removeOrphans'>;
+  cgroups: Pick<PodCgroups, 'removeOrphans'>;
+  podLogsDir: string;
+  logger: Logger;
+};
+
+/**
+ * Ends and removes everything of the pods that no source has, once each has been read. What a file that is `wrong` wants is not known:
+ * the pods that were made from it go on.
+ */
+export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
+  input.sync.loop.endOrphans(wrong);
+  await removeLeftFiles(input);
+  await removeLeftCgroups(input);
+}
+
+/** Removes the volumes, logs and statuses of pods that are gone. */
+export async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInput): Promise<void> {
+  const isKnown = (uid: string) => isKnownPod(sync, uid);
+  const withVolumes = await volumes.removeOrphans(isKnown);
+  const withStatus = sync.statuses.orphans(isKnown);
+  await removeLogsOf(podLogsDir, [...withVolumes, ...withStatus], logger);
+  for (const uid of withStatus) sync.statuses.delete(uid);
+}
+
+/** Ends what runs in cgroups of pods that are gone, and removes them. */
+export async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> {
+  const { manager, workers, cache, pleg } = sync;
+  const wanted = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
+  const running = [...cache.list().map(({ pod }) => pod), ...pleg.listedPods()].map(({ uid }) => uid);
+  await cgroups.removeOrphans(new Set([...wanted, ...running]));
+}
+
+/** Also of a pod that is ending, and of one that the runtime has but cannot be read now: its volumes are used. */
+function isKnownPod({ manager, workers, cache, pleg }: OrphanInput['sync'], uid: string): boolean {
+  return manager.has(uid) || workers.has(uid) || cache.get(uid) !== undefined || pleg.lists(uid);
+}
