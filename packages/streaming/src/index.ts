@@ -6,6 +6,7 @@ export type { RemoteProcess, StreamChoice, TerminalSize } from './remote-process
 export type { PortDialer } from './server/port-forward.ts';
 export type { StreamingRequest } from './server/streaming-request.ts';
 export { StreamingServer, type StreamingServerOptions } from './server/streaming-server.ts';
+export { WaitingClients } from './server/waiting-clients.ts';
 export { SpdyConnection, type SpdyConnectionOptions } from './spdy/connection.ts';
 export type { SpdyStream } from './spdy/stream.ts';
 export { needsTranslation, translateUpgrade } from './translate-upgrade.ts';

@@ -5,8 +5,8 @@ import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 const MAX_WAITING = 1000;
 
 /**
- * Connections whose clients have not shown a valid token. Every user of the host can open them, so they are few and short:
- * one that takes too long is closed, and of too many the oldest. Those with a token are not counted, and not closed.
+ * Connections whose clients have not shown who they are, such as by a valid token. Every user of the host can open them, so they are few
+ * and short: one that takes too long is closed, and of too many the oldest. Those with a token are not counted, and not closed.
  */
 export class WaitingClients {
   readonly #waiting = new Map<string, { socket: Socket; deadline: NodeJS.Timeout }>();
@@ -20,7 +20,7 @@ export class WaitingClients {
     if (this.#waiting.size > MAX_WAITING) this.#closeOldest();
   }
 
-  /** The client has shown a valid token. `socket` may also be the TLS socket on that connection. */
+  /** The client is known. `socket` may also be the TLS socket on that connection. */
   admit(socket: Socket): void {
     this.#forget(nameOf(socket));
   }

@@ -1,13 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { WaitingClients } from '@podwright/streaming';
 import type { Kubelet } from '../../kubelet.ts';
-import { TLS_FILES_PERIOD_MS } from '../../limits.ts';
+import { MAX_CONNECTIONS, TLS_FILES_PERIOD_MS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
 import { sendText } from './api-route.ts';
 import { type Authenticator, authenticator } from './authentication.ts';
@@ -18,8 +20,8 @@ import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
 
 /**
- * An HTTPS server of the API for those who are known. Its certificate, key, authorities and tokens may change while it runs. TLS is
- * loaded by who serves it.
+ * An HTTPS server of the API for those who are known; the others keep none of them out. Its certificate, key, authorities and tokens may
+ * change while it runs. TLS is loaded by who serves it.
  */
 export async function secureServer(
   api: HttpListener,
@@ -40,7 +42,8 @@ export async function secureServer(
   await tokens?.check();
   const known = authenticator({ anonymous, clientCertificates: clientCaFile !== undefined, tokens, logger });
   const { createServer: createSecureServer } = await import('node:https');
-  const listener = authenticated(api, known);
+  const waiting = new WaitingClients();
+  const listener = authenticated(api, { userOf: known, waiting });
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -48,14 +51,16 @@ export async function secureServer(
     shouldUpgradeCallback: (request) => api.upgrades(request),
   });
   server.on('tlsClientError', (error) => logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'));
-  server.once('listening', () => void followFiles(server, { settings, read, logger }));
-  return withListener(server, listener);
+  server.once('listening', () => void followFiles(server, { settings, read, waiting, logger }));
+  server.on('connection', (socket: Socket) => waiting.add(socket));
+  withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // as many of those who are known as of others
+  return server;
 }
 
-type Followed = { settings: TlsOptions; read: () => Promise<TlsOptions>; logger: Logger };
+type Followed = { settings: TlsOptions; read: () => Promise<TlsOptions>; waiting: WaitingClients; logger: Logger };
 
 /** Takes what the files of a server hold for every connection from then on; while they are wrong, what they held before. */
-async function followFiles(server: SecureServer, { settings, read, logger }: Followed): Promise<void> {
+async function followFiles(server: SecureServer, { settings, read, waiting, logger }: Followed): Promise<void> {
   const closed = new AbortController();
   server.once('close', () => closed.abort());
   const clients = connectedClients(server);
@@ -72,7 +77,7 @@ async function followFiles(server: SecureServer, { settings, read, logger }: Fol
       told = '';
       if (isDeepStrictEqual(next, current)) continue;
       server.setSecureContext(next);
-      if (next.ca !== current.ca) distrust(server, clients);
+      if (next.ca !== current.ca) distrust(server, { clients, waiting });
       current = next;
       logger.info({}, 'the certificate or the authorities of clients have changed');
     } catch (error) {
@@ -92,22 +97,36 @@ function connectedClients(server: SecureServer): ReadonlySet<TLSSocket> {
   return clients;
 }
 
-/** Clients have to show their certificates anew; what they have begun goes on. */
-function distrust(server: SecureServer, clients: ReadonlySet<TLSSocket>): void {
+/** Clients have to show their certificates anew; what they have begun goes on, but handshakes, which are with the old authorities. */
+function distrust(
+  server: SecureServer,
+  { clients, waiting }: { clients: ReadonlySet<TLSSocket>; waiting: WaitingClients },
+): void {
   server.closeIdleConnections();
+  waiting.close();
   for (const socket of clients) socket.authorized = false;
 }
 
 /** The same for those who are known; the others are told nothing. */
-function authenticated(api: HttpListener, userOf: Authenticator): HttpListener {
+function authenticated(
+  api: HttpListener,
+  { userOf, waiting }: { userOf: Authenticator; waiting: WaitingClients },
+): HttpListener {
+  const admitted = async (request: IncomingMessage): Promise<boolean> => {
+    const isKnown = (await userOf(request)) !== undefined;
+    if (isKnown) waiting.admit(request.socket);
+    return isKnown;
+  };
   return {
     upgrades: (request) => api.upgrades(request),
     handle: (request, response) => {
-      void userOf(request).then((user) => (user ? api.handle(request, response) : refuse(response)));
+      void admitted(request).then((known) => (known ? api.handle(request, response) : refuse(response)));
     },
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
-      void userOf(request).then((user) => (user ? api.upgrade(request, socket, head) : refuseUpgrade(request, socket)));
+      void admitted(request).then((known) =>
+        known ? api.upgrade(request, socket, head) : refuseUpgrade(request, socket),
+      );
     },
   };
 }
