@@ -58,6 +58,7 @@ function refuseWide(file: string): void {
 function compile(): void {
   const nowhere = ['--state', '/nonexistent'];
   for (const call of [
+    ['run', '--dry-run', 'examples/hello.yaml'],
     ['ps'],
     ['logs', 'x'],
     ['exec', 'x', '--', 'true'],

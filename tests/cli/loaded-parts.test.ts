@@ -1,7 +1,7 @@
 /** Holds what commands load: what is loaded is what they wait for. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -42,8 +42,12 @@ test('commands load only what they need', async (t) => {
   const pods = { items: [{ kind: 'Pod', metadata, spec: { containers: [] } }] };
   const runtime = { name: 'podwright', version: '1', apiVersion: 'v1', endpoint: 'unix:///none' };
   const info = { name: 'here', version: '1', pid: process.pid, runtime };
+  const answers: Record<string, object> = {
+    '/api/v1/pods': pods,
+    '/podwright/v1/apply': { objects: [], findings: [] },
+  };
   const node = createServer((request, response) =>
-    response.end(JSON.stringify(request.url?.startsWith('/api/') ? pods : info)),
+    response.end(JSON.stringify(answers[request.url!.split('?')[0]!] ?? info)),
   ).listen(`${directory}/node.sock`);
   await once(node, 'listening');
   t.after(() => {
@@ -61,7 +65,7 @@ test('commands load only what they need', async (t) => {
   assert.match(ps.out, /^default +web +0\/0 +Pending/m);
   assert.deepEqual(ps.packages, ['commander']);
   const others = ps.sources.filter((path) => !/^packages\/(?:base|cli)\/src\//.test(path));
-  assert.deepEqual(others, []);
+  assert.deepEqual(others, ['packages/kubelet/src/api/pod-summary.ts']);
   const settings = ps.sources.filter((path) => path.startsWith('packages/cli/src/settings/'));
   assert.deepEqual(settings.map((path) => path.split('/').at(-1)).sort(), [
     'command-context.ts',
@@ -75,6 +79,20 @@ test('commands load only what they need', async (t) => {
     [],
   );
   assert.ok(ps.builtins.includes('http'));
+
+  // what only URLs, and starting a node, take of Node.js
+  const manifest = join(directory, 'pod.yaml');
+  writeFileSync(
+    manifest,
+    '{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}',
+  );
+  const run = await load(bundle, directory, ['--root', state, '--state', directory, 'run', '--dry-run', manifest]);
+  const costly = [...late, 'crypto', 'child_process'];
+  assert.deepEqual(
+    costly.filter((name) => run.builtins.includes(name)),
+    [],
+  );
+  assert.deepEqual(run.packages.sort(), ['commander', 'yaml']);
 
   // settings are checked where there are some
   const config = join(directory, 'config.toml');

@@ -1,6 +1,7 @@
 /** `podwright run` removes what it made, and nothing else; `stop` and `status`. */
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
@@ -97,4 +98,24 @@ test('stop --keep leaves the pods to the next node', async () => {
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
   assert.equal(await containerId(), before);
   await place.ok('stop');
+});
+
+test('what a killed run has made is named by status, taken over by the same run, and gone with it, as its node', async () => {
+  rmSync(place.path('root/manifests/mine.yaml'));
+  const file = place.file('killed.yaml', podManifest('killed', forever));
+  const first = place.start('run', file);
+  await first.until(/^killed +1\/1 +Running/m);
+  assert.doesNotMatch(await place.ok('status'), /^left/m);
+  const killed = once(first.child, 'exit');
+  first.child.kill('SIGKILL');
+  await killed;
+  assert.match(await place.ok('status'), /^left +pod killed: by a 'run' that was killed/m);
+
+  const second = place.start('run', file);
+  await second.until(/^pod killed: left by a run that was killed, taken over: ends with this one$/m);
+  await second.until(/^killed +1\/1 +Running/m);
+  second.child.kill('SIGINT');
+  const { code, err } = await second.ended();
+  assert.deepEqual([code, /stood before/.test(err)], [130, false]);
+  assert.equal((await place.call('status')).code, 3);
 });

@@ -145,8 +145,13 @@ test('colours are for terminals that have them', () => {
   const doctor = place.command('doctor');
   const onTerminal = ['script', '-qfec', doctor.join(' '), '/dev/null'];
   assert.match(report({ TERM: 'xterm-256color' }, onTerminal), /\x1b\[32mok/);
-  for (const env of [{ TERM: 'dumb' }, { TERM: 'xterm-256color', NO_COLOR: '1' }])
+  for (const env of [
+    { TERM: 'dumb' },
+    { TERM: 'xterm-256color', NO_COLOR: '1' },
+    { TERM: 'xterm-256color', CLICOLOR: '0' },
+  ])
     assert.doesNotMatch(report(env, onTerminal), /\x1b/);
+  for (const env of [{ FORCE_COLOR: '1' }, { CLICOLOR_FORCE: '1' }]) assert.match(report(env, doctor), /\x1b\[32mok/);
   assert.doesNotMatch(report({ TERM: 'xterm-256color' }, doctor), /\x1b/);
   const findings = JSON.parse(report({}, [...doctor, '-o', 'json'])) as { what: string }[];
   for (const what of ['configuration', 'registries', 'seccomp files', 'network'])

@@ -28,7 +28,7 @@ function recorder(context: TestContext) {
     errors: snapshots.at(-1)?.errors.map(String) ?? [],
   });
   const until = (holds: (state: ReturnType<typeof latest>) => boolean) =>
-    waitFor(() => (holds(latest()) ? latest() : undefined), { intervalMs: 2, signal: AbortSignal.timeout(5000) });
+    waitFor(() => (holds(latest()) ? latest() : undefined), { intervalMs: 2, signal: AbortSignal.timeout(30_000) });
   return {
     snapshots,
     latest,
@@ -110,13 +110,42 @@ test('what is no regular file is passed over without waiting for it', async (con
   assert.deepEqual(latest().errors, []);
 });
 
-test('a directory that comes late or is replaced is followed after the next resync', async (context) => {
-  const { path, until } = await follow(context, { 'a.yaml': podText('a') }, 20);
+test('a directory that is removed and made again is followed again', async (context) => {
+  const { path, until } = await follow(context, { 'a.yaml': podText('a') });
   await rm(path, { recursive: true });
-  await until(({ errors }) => errors.length > 0);
+  await until(({ names, errors }) => names.length === 0 && errors.length > 0);
   await mkdir(path);
   await writeFile(join(path, 'b.yaml'), podText('b'));
   await until(({ names, errors }) => names.join() === 'b' && errors.length === 0);
+  await writeFile(join(path, 'c.yaml'), podText('c'));
+  await until(({ names }) => names.join() === 'b,c');
+});
+
+test('another directory in the place of the one that is followed is followed at once, and pods of both go on', async (context) => {
+  const { path, until, snapshots } = await follow(context, { 'a.yaml': podText('a') });
+  context.after(() => rm(`${path}.old`, { recursive: true, force: true }));
+  await mkdir(`${path}.new`);
+  for (const name of ['a', 'b']) await writeFile(join(`${path}.new`, `${name}.yaml`), podText(name));
+  await rename(path, `${path}.old`);
+  await rename(`${path}.new`, path);
+  await until(({ names, errors }) => names.join() === 'a,b' && errors.length === 0);
+  await writeFile(join(path, 'c.yaml'), podText('c'));
+  await until(({ names }) => names.join() === 'a,b,c');
+  assert.ok(snapshots.every(({ objects }) => objects[0]!.object.metadata.name === 'a'));
+});
+
+test('a directory that is moved away or replaced by a file ends nothing, also while a file of it is looked at', async (context) => {
+  const { path, until, latest } = await follow(context, { 'a.yaml': podText('a') });
+  context.after(() => rm(`${path}.old`, { recursive: true, force: true }));
+  await writeFile(join(path, 'a.yaml'), `${podText('a')}# touched`);
+  await rename(path, `${path}.old`);
+  await until(({ errors }) => /no such file or directory/.test(errors.join()));
+  await writeFile(path, 'no directory');
+  await until(({ errors }) => /not a directory/.test(errors.join()));
+  assert.deepEqual(latest().names, ['a']);
+  await rm(path);
+  await rename(`${path}.old`, path);
+  await until(({ names, errors }) => names.join() === 'a' && errors.length === 0);
 });
 
 test('a manifest URL is asked again and again, and its last good content stays', async (context) => {

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { cgroupDirectory, createCgroup, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
+import { cgroupDirectory, createCgroup, discoverCgroups, treeOf } from '@podwright/base';
 import type { KubeletOptions, Pod } from '@podwright/kubelet';
 import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
@@ -121,29 +121,18 @@ test('a pod that runs to its end keeps its status and its log until its manifest
   assert.equal(statusOf(again, 'job').containerID, statusOf(pod, 'job').containerID);
 });
 
-test('a pod that ended while a process of the host was in its cgroup gives the cgroup back once that has left', async (context) => {
-  const warnings: object[] = [];
-  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
-  const kubelet = await start(context, { logger });
-  const shared = join(kubelet.options.rootDir, 'shared');
-  const volumes = `  volumes: [{name: shared, hostPath: {path: ${shared}, type: DirectoryOrCreate}}]\n`;
-  const mounts = ', volumeMounts: [{name: shared, mountPath: /shared}]';
-  const job = container('job', 'until [ -e /shared/end ]; do sleep 0.1; done', mounts);
-  await kubelet.apply('job.yaml', manifest('job', `  restartPolicy: Never\n  containers:\n  - ${job}\n${volumes}`));
-  const pod = await kubelet.pod('job', isReady);
-  const cgroup = `pod${pod.metadata.uid}`;
-  const holder = spawn('sleep', ['1000'], { stdio: 'ignore' });
-  context.after(() => holder.kill('SIGKILL'));
-  await joinCgroup(`${kubelet.options.cgroupRoot}/kubepods/besteffort/${cgroup}/held`, holder.pid!);
-  writeFileSync(join(shared, 'end'), '');
-  await kubelet.pod('job', ({ status }) => status?.phase === 'Succeeded');
-  await kubelet.until('the cgroup is found in use', () =>
-    warnings.some((fields) => /remove cgroup .* in use/.test(JSON.stringify(fields))),
-  );
-  assert.deepEqual(await kubelet.podCgroups(), [cgroup]);
-  holder.kill('SIGKILL');
-  await kubelet.until('the cgroup is gone', async () => (await kubelet.podCgroups()).length === 0);
-  assert.equal(kubelet.handle.pods()[0]?.status?.phase, 'Succeeded');
+test('what the runtime does not know of in the cgroup of a pod ends with the pod', async (context) => {
+  const kubelet = await start(context);
+  await kubelet.apply('web.yaml', manifest('web', `  containers:\n  - ${container('app', FOREVER)}\n`));
+  const pod = await kubelet.pod('web', isReady);
+  const lost = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  context.after(() => lost.kill('SIGKILL'));
+  const ended = once(lost, 'exit');
+  await joinCgroup(`${kubelet.options.cgroupRoot}/kubepods/besteffort/pod${pod.metadata.uid}/lost`, lost.pid!);
+  await kubelet.remove('web.yaml');
+  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  assert.deepEqual(await ended, [null, 'SIGKILL']);
+  assert.deepEqual(await kubelet.podCgroups(), []);
 });
 
 test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when the time is over', async (context) => {

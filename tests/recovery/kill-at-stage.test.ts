@@ -67,16 +67,25 @@ test('each verb that changes a pod has stages', () => {
 
 for (const stage of stages) {
   test(`killed at ${stage}, a retry succeeds and nothing is left`, async () => {
+    await removePods(); // of a stage before that failed
     await daemon.dieAt(stage);
-    await assert.rejects(lifeOfPod(daemon, 'victim')); // the runtime dies in the middle
-    await daemon.dead();
-    daemon = await startKillable(place);
-    for (const { id } of (await daemon.cri.runtime.listPodSandbox({})).items) {
-      await daemon.cri.runtime.removePodSandbox({ podSandboxId: id });
+    try {
+      await assert.rejects(lifeOfPod(daemon, 'victim')); // the runtime dies in the middle
+      await daemon.dead();
+    } finally {
+      await daemon.kill(); // if it did not: the next stage is to be tried all the same
+      daemon = await startKillable(place);
     }
+    await removePods();
     await lifeOfPod(daemon, 'victim');
     assert.deepEqual(await runtime.remains(), []);
   });
+}
+
+async function removePods(): Promise<void> {
+  for (const { id } of (await daemon.cri.runtime.listPodSandbox({})).items) {
+    await daemon.cri.runtime.removePodSandbox({ podSandboxId: id });
+  }
 }
 
 test('what was not yet removed of a container when the runtime was killed is removed by the next one', async () => {

@@ -1,11 +1,13 @@
 import { shownError } from '@podwright/base';
 import { CommanderError } from 'commander';
+import { heedColourChoice } from './output/colour-choice.ts';
 import { exitWhenUncaught, printStack } from './output/stack.ts';
 import { exitWhenOutputFails, writeWholly } from './output/standard-output.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
 
 exitWhenUncaught();
+heedColourChoice(process.env);
 
 writeWholly();
 exitWhenOutputFails();
@@ -26,3 +28,5 @@ try {
   }
 }
 process.exitCode = exitCode;
+// Else Node.js takes its heap apart first, which costs as much as a call of the node. What a slow reader has not taken yet is waited for.
+if (process.stdout.writableLength === 0) process.exit();

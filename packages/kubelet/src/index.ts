@@ -1,11 +1,12 @@
 export { type FieldPath, formatFieldPath } from './api/issue.ts';
+export { podSummary } from './api/pod-summary.ts';
 export * from './api/quantity.ts';
 export * from './api/types.ts';
 export type { Finding } from './config/finding.ts';
 export * from './config/local-objects.ts';
 export * from './config/manifest.ts';
 export * from './config/manifest-directory.ts';
-export { NO_TEXT, textOfManifest } from './config/manifest-file.ts';
+export { NO_TEXT, textOfManifest } from './config/manifest-text.ts';
 export * from './config/manifest-url.ts';
 export * from './config/pod-config.ts';
 export * from './config/pod-update.ts';

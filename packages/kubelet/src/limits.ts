@@ -34,8 +34,6 @@ export const MOUNT_TIMEOUT_MS = 60_000;
 export const MAX_VOLUME_DEPTH = 500;
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
-/** How much longer than the command the call may take before the runtime counts as hanging. */
-export const COMMAND_MARGIN_MS = 10_000;
 /** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
 export const MAX_HOOK_MS = 24 * 3_600_000;
 /** Arguments and variables that the kernel takes at most for one program: three quarters of 8 MiB (execve(2)). */

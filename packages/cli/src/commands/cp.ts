@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { BoundedBytes, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { readTar } from '@podwright/images/tar';
 import { NodeClient } from '../client/node-client.ts';
-import { packTree } from '../copy/pack.ts';
+import { inPieces, packTree } from '../copy/pack.ts';
 import { unpackInto } from '../copy/unpack.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -83,7 +83,7 @@ async function copyTo(target: StreamTarget, { source, destination, preserve, ski
   const stderr = new BoundedBytes(MAX_MESSAGE_BYTES);
   const left = new AbortController();
   const packed = packTree({ path: source.path, name, onSkipped: (message) => skipped.add(message) });
-  const stdin = Readable.from(packed, { objectMode: false });
+  const stdin = Readable.from(inPieces(packed), { objectMode: false });
   stdin.once('error', (error) => left.abort(error));
   try {
     const command = ['tar', ...owner, '-xmf', '-', '-C', directory];

@@ -1,6 +1,5 @@
-import type { ObjectMeta, Pod, PodDefaults, Toleration } from '@podwright/kubelet';
+import { type ObjectMeta, type Pod, type PodDefaults, podSummary, type Toleration } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, pairs, section } from '../output/outline.ts';
-import { podStatusReason } from '../run/pod-rows.ts';
 import { describeContainer } from './describe-container.ts';
 import { describeVolume } from './describe-volumes.ts';
 
@@ -55,7 +54,7 @@ function identity(pod: Pod): OutlineEntry[] {
     ...entry('Node', node),
     ...entry('Start Time', describeTime(status?.startTime)),
     ...entry('Deleted', describeTime(metadata.deletionTimestamp)),
-    ...entry('Status', podStatusReason(pod)),
+    ...entry('Status', podSummary(pod).status),
     ...entry('Message', status?.message),
     ...entry('IP', status?.podIP),
     ...entry('IPs', (status?.podIPs ?? []).map(({ ip }) => ip).join(', ')),

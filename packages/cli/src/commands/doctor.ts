@@ -26,7 +26,7 @@ export type DoctorOptions = { output: OutputFormat };
 
 /** Where what is found begins in a line. */
 const INDENT = 23;
-const MARKS = { ok: ['ok', 'green'], note: ['note', 'yellow'], missing: ['MISSING', 'red'] } as const;
+const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSING', 'red'] } as const;
 
 /** `podwright doctor`: exit code 1 if something that pods need is missing. */
 export async function doctor({ settings }: CommandContext, options: DoctorOptions): Promise<number> {

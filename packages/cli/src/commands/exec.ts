@@ -17,7 +17,7 @@ export async function exec(
   if (target.command.length === 0) {
     throw new PodwrightError(
       'invalid_argument',
-      `exec: what to run? 'podwright exec ${target.pod} -- COMMAND', for a shell 'podwright exec -it ${target.pod} -- sh'`,
+      `exec: what to run? 'podwright exec ${target.pod} -- COMMAND', or for a shell 'podwright exec -it ${target.pod} -- sh'`,
     );
   }
   const stdin = options.stdin === true;

@@ -1,18 +1,18 @@
-import type {
-  ConfigMap,
-  Event,
-  NodeObject,
-  PersistentVolumeClaim,
-  Pod,
-  RuntimeClass,
-  Secret,
+import {
+  type ConfigMap,
+  type Event,
+  type NodeObject,
+  type PersistentVolumeClaim,
+  type Pod,
+  podSummary,
+  type RuntimeClass,
+  type Secret,
 } from '@podwright/kubelet';
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectKind } from '../client/object-names.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';
 import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
-import { podStatusReason, readyCount, restartCount } from '../run/pod-rows.ts';
 
 /** One column of a table of objects; `wide` ones are shown with `-o wide` only. */
 export type Column = { title: string; wide?: true; cell: (object: ApiObject, nowMs: number) => string };
@@ -31,9 +31,9 @@ const AGE = column('AGE', ageOf);
 const NAMESPACE = column('NAMESPACE', ({ metadata }) => metadata.namespace);
 const IP = (pod: Pod) => pod.status?.podIP ?? '-';
 const COUNTS = [
-  column<Pod>('READY', readyCount),
-  column<Pod>('STATUS', podStatusReason),
-  column<Pod>('RESTARTS', (pod) => String(restartCount(pod))),
+  column<Pod>('READY', (pod) => podSummary(pod).ready),
+  column<Pod>('STATUS', (pod) => podSummary(pod).status),
+  column<Pod>('RESTARTS', restarts),
 ];
 
 /** kubectl's columns. */
@@ -120,6 +120,11 @@ export const pathColumn = ({ title, path }: { title: string; path: PathStep[] })
 /** `RWO` of `ReadWriteOnce`, as kubectl shows it. */
 function shortMode(mode: string): string {
   return mode === 'ReadOnlyMany' ? 'ROX' : mode === 'ReadWriteMany' ? 'RWX' : 'RWO';
+}
+
+function restarts(pod: Pod, nowMs: number): string {
+  const { restarts, restartedAt } = podSummary(pod);
+  return restartedAt === undefined ? String(restarts) : `${restarts} (${formatAge(restartedAt, nowMs)} ago)`;
 }
 
 function ageOf(object: ApiObject, nowMs: number): string {

@@ -1,6 +1,6 @@
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
-import { type EnsuredNode, ensureNode, findNode, stopNode } from '../daemon/ensure-node.ts';
+import type { ApplyResult, Pod } from '@podwright/kubelet';
+import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
 import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS, STEADY_MS } from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
@@ -15,7 +15,8 @@ import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
-import { applyWithConsent, tellStood } from '../run/replacing.ts';
+import { applyWithConsent, tellStood, tellTaken } from '../run/replacing.ts';
+import { forgetTaken, leftRecords, recordRun, takeOver } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -32,15 +33,29 @@ export type RunOptions = ManifestOptions & {
 /** `podwright run FILE…`: returns the exit code. */
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const names = manifestNames('run', files, options);
-  const found = findNode(context.config);
   const manifests = await readRunnable(names, options);
-  if (options.dryRun) return dryRun(found.client, manifests);
+  let node = presumedNode(context.config);
+  if (options.dryRun) return dryRun(node.client, manifests);
+  const program = ['podwright', ...context.configArgs].join(' ');
   const interrupts = listenForInterrupts();
-  const node = await ensureNode(found, context.config, context.configArgs);
+  const { state } = context.config;
+  const course = { program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
   try {
-    const program = ['podwright', ...context.configArgs].join(' ');
-    const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
-    return await runSession({ ...course, session: await begin(manifests, course) });
+    // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
+    const applied = await apply(manifests, { ...course, node }).catch(async (error: unknown) => {
+      if (errorCode(error) !== 'unavailable') throw error;
+      node = await ensureNode(context.config, context.configArgs);
+      return apply(manifests, { ...course, node });
+    });
+    const left = leftRecords(state);
+    const { objects, taken, startedNode } = takeOver(applied.objects, left);
+    if (startedNode) node = { ...node, started: true };
+    using _record = options.detach ? undefined : recordRun(state, { objects, startedNode: node.started });
+    forgetTaken(left, taken);
+    tellTaken(taken, course.options.detach);
+    const session = new RunSession(node.client, { ...applied, objects });
+    if (!options.detach) tellStood(session.stood);
+    return await runSession({ ...course, node, session });
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode;
     throw error;
@@ -80,15 +95,13 @@ async function readRunnable(names: string[], options: RunOptions): Promise<Manif
   );
 }
 
-async function begin({ text, decoded }: Manifests, { node, options, names, interrupts }: Course): Promise<RunSession> {
+async function apply({ text, decoded }: Manifests, { node, options, names, interrupts }: Course): Promise<ApplyResult> {
   const signal = interrupts.first;
   signal.throwIfAborted();
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && !names.includes('-');
   const applied = await applyWithConsent(text, { client: node.client, force: options.force ?? false, canAsk, signal });
   printNotes(applied.findings, decoded);
-  const session = new RunSession(node.client, applied);
-  if (!options.detach) tellStood(session.stood);
-  return session;
+  return applied;
 }
 
 async function runSession(course: SessionCourse): Promise<number> {

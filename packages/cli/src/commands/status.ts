@@ -1,12 +1,13 @@
 import { errorCode } from '@podwright/base';
-import type { NodeInfo, Pod } from '@podwright/kubelet';
+import { type NodeInfo, type Pod, podSummary } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 import { wrapText } from '../output/wrap.ts';
-import { podStatusReason } from '../run/pod-rows.ts';
+import { objectNames } from '../run/replacing.ts';
+import { leftRecords } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
@@ -17,10 +18,14 @@ const NOT_RUNNING = 3;
 
 type NodeStatus =
   | { running: false; root: string; state: string }
-  | ({ running: true; root: string; state: string; pods: Record<string, number> } & Pick<
-      NodeInfo,
-      'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir'
-    >);
+  | ({
+      running: true;
+      root: string;
+      state: string;
+      pods: Record<string, number>;
+      /** Pods of runs in front that were killed. */
+      left: { namespace: string; name: string }[];
+    } & Pick<NodeInfo, 'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir'>);
 
 /** `podwright status`: returns 3 when no node runs. */
 export async function status({ config }: CommandContext, options: StatusOptions): Promise<number> {
@@ -37,17 +42,33 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
     const [node, pods] = await Promise.all([client.node(), client.pods()]);
     const { name, version, pid, startedAt, runtime, manifestDir, podLogsDir, rootDir = root, stateDir = state } = node;
     const places = { root: rootDir, state: stateDir, manifestDir, podLogsDir };
-    return { running: true, name, version, pid, startedAt, ...places, runtime, pods: countStates(pods) };
+    return {
+      running: true,
+      name,
+      version,
+      pid,
+      startedAt,
+      ...places,
+      runtime,
+      pods: countStates(pods),
+      left: leftPods(state, pods),
+    };
   } catch (error) {
     if (errorCode(error) === 'unavailable') return { running: false, root, state };
     throw error;
   }
 }
 
+/** Pods that nobody looks after: the `run` in front that made them was killed. */
+function leftPods(stateDirectory: string, pods: Pod[]): { namespace: string; name: string }[] {
+  const left = new Set(leftRecords(stateDirectory).flatMap(({ objects }) => objects.map(({ uid }) => uid)));
+  return pods.flatMap(({ metadata: { namespace, name, uid } }) => (left.has(uid) ? [{ namespace, name }] : []));
+}
+
 /** How many pods there are of each state, as `ps` shows them. */
 function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const state of pods.map(podStatusReason)) counts[state] = (counts[state] ?? 0) + 1;
+  for (const { status } of pods.map(podSummary)) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
@@ -60,7 +81,7 @@ function notRunning({ root, state }: NodeStatus): string {
 }
 
 function table(node: NodeStatus & { running: true }): string {
-  const { name, version, pid, startedAt, root, state, manifestDir, podLogsDir, runtime, pods } = node;
+  const { name, version, pid, startedAt, root, state, manifestDir, podLogsDir, runtime, pods, left } = node;
   const up = startedAt === undefined ? '' : `, up ${formatAge(startedAt, Date.now())}`;
   const phases = Object.entries(pods).map(([phase, count]) => `${count} ${phase}`);
   return lines([
@@ -71,7 +92,14 @@ function table(node: NodeStatus & { running: true }): string {
     ['logs', podLogsDir],
     ['runtime', `${runtime.name} ${runtime.version}, CRI ${runtime.apiVersion}, ${runtime.endpoint}`],
     ['pods', phases.length === 0 ? 'none' : phases.join(', ')],
+    ...leftRows(left),
   ]);
+}
+
+function leftRows(left: { namespace: string; name: string }[]): [string, string][] {
+  if (left.length === 0) return [];
+  const names = objectNames(left.map((pod) => ({ kind: 'Pod', ...pod })));
+  return [['left', `${names}: by a 'run' that was killed; the same 'run' takes over, 'podwright delete' removes`]];
 }
 
 function lines(rows: [string, string][]): string {

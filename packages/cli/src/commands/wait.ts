@@ -1,10 +1,10 @@
 import { PodwrightError } from '@podwright/base';
+import { podSummary } from '@podwright/kubelet';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, POD, parseObjects } from '../client/object-names.ts';
 import { LONGEST_WAIT_MS } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
-import { podStatusReason } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { meets, parseWaitCondition, type WaitCondition } from './wait-condition.ts';
 
@@ -96,7 +96,7 @@ function tellMet(kind: ObjectKind, name: string): void {
 function timedOut(pending: Pending, { kind, timeoutMs }: { kind: ObjectKind; timeoutMs: number }): PodwrightError {
   const states = [...pending].map(([name, object]) => {
     const state =
-      object?.kind === 'Pod' ? `: ${podStatusReason(object)}` : object === undefined ? ': it is not there' : '';
+      object?.kind === 'Pod' ? `: ${podSummary(object).status}` : object === undefined ? ': it is not there' : '';
     return `${kind.singular}/${name}${state}`;
   });
   const after = timeoutMs === 0 ? '' : ` after ${formatDuration(timeoutMs)}`;

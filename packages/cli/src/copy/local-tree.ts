@@ -1,5 +1,14 @@
-import { constants } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, statfs, unlink } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 
 /** Names from an archive, a character a byte (latin1): file names need not be UTF-8. The last one is the file's. */
@@ -13,60 +22,62 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constan
 /**
  * A directory of the user's that is copied into. The names below it come from a container: each is looked up in an open directory,
  * and no symbolic link is followed or made, so that nothing is written elsewhere, whoever changes the tree meanwhile.
+ *
+ * Calls are synchronous: nothing else is to be done, and a way through the thread pool takes longer than a small file.
  */
-export class LocalTree implements AsyncDisposable {
+export class LocalTree implements Disposable {
   readonly path: string;
-  /** The directories on the way to the last entry, the tree's own first. */
-  readonly #way: { name: string; handle: FileHandle }[];
+  /** The directories on the way to the last entry, the tree's own first; `fd` is open. */
+  readonly #way: { name: string; fd: number }[];
 
-  private constructor(path: string, handle: FileHandle) {
+  private constructor(path: string, fd: number) {
     this.path = path;
-    this.#way = [{ name: '', handle }];
+    this.#way = [{ name: '', fd }];
   }
 
   /** `path` is the user's own word: links in it are followed, and directories that are missing are made. */
-  static async open(path: string, mode: number = CONTAINER_DIRECTORY): Promise<LocalTree> {
-    await mkdir(path, { recursive: true, mode: directoryMode(mode) });
-    return new LocalTree(path, await open(path, O_RDONLY | O_DIRECTORY));
+  static open(path: string, mode: number = CONTAINER_DIRECTORY): LocalTree {
+    mkdirSync(path, { recursive: true, mode: directoryMode(mode) });
+    return new LocalTree(path, openSync(path, O_RDONLY | O_DIRECTORY));
   }
 
   /** Makes a directory, with those above it. One that is there stays as it is. */
-  async makeDirectory(names: Names, mode: number): Promise<void> {
-    await this.#enter(names, directoryMode(mode));
+  makeDirectory(names: Names, mode: number): void {
+    this.#enter(names, directoryMode(mode));
   }
 
   /** Writes a file in the place of what has its name, with the permission bits of `mode` less the umask. */
   async writeFile(names: Names, mode: number, body: AsyncIterable<Buffer>): Promise<void> {
-    const place = await this.#makePlace(names);
-    const handle = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777);
-    await writeBody(handle, body);
+    const place = this.#makePlace(names);
+    await writeBody(openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777), body);
   }
 
   /** Gives a file of the tree another name. `invalid_argument` unless it is a regular file. */
-  async linkFile(names: Names, target: Names): Promise<void> {
-    const name = target.at(-1)!;
-    const directory = await this.#enter(target.slice(0, -1));
-    await using held = await open(directory, O_RDONLY | O_DIRECTORY);
-    const source = child(held, name);
-    const found = await lstat(source).catch(() => undefined);
-    if (!found?.isFile())
-      throw new PodwrightError(
-        'invalid_argument',
-        `${showNames(names)} is a link to ${showNames(target)}, which was not copied`,
-      );
-    if (showNames(names) !== showNames(target)) await link(source, await this.#makePlace(names));
+  linkFile(names: Names, target: Names): void {
+    const directory = openSync(this.#enter(target.slice(0, -1)), O_RDONLY | O_DIRECTORY);
+    try {
+      const source = child(directory, target.at(-1)!);
+      if (!lstatSync(source, { throwIfNoEntry: false })?.isFile())
+        throw new PodwrightError(
+          'invalid_argument',
+          `${showNames(names)} is a link to ${showNames(target)}, which was not copied`,
+        );
+      if (showNames(names) !== showNames(target)) linkSync(source, this.#makePlace(names));
+    } finally {
+      closeSync(directory);
+    }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { handle } of this.#way.reverse()) await handle.close();
+  [Symbol.dispose](): void {
+    for (const { fd } of this.#way.reverse()) closeSync(fd);
   }
 
   /** Where a file of this name can be made: nothing is there. */
-  async #makePlace(names: Names): Promise<Buffer> {
-    await this.#enter(names.slice(0, -1));
-    const place = child(this.#way.at(-1)!.handle, names.at(-1)!);
+  #makePlace(names: Names): Buffer {
+    this.#enter(names.slice(0, -1));
+    const place = child(this.#way.at(-1)!.fd, names.at(-1)!);
     try {
-      await unlink(place);
+      unlinkSync(place);
     } catch (error) {
       if (isErrno(error, 'EISDIR'))
         throw new PodwrightError('failed_precondition', `${this.#show(names)} is a directory here`);
@@ -76,24 +87,22 @@ export class LocalTree implements AsyncDisposable {
   }
 
   /** Opens the directories on the way, making those that are missing. Returns a path of the last. */
-  async #enter(names: Names, mode: number = CONTAINER_DIRECTORY): Promise<Buffer> {
+  #enter(names: Names, mode: number = CONTAINER_DIRECTORY): Buffer {
     const way = this.#way;
     let depth = 0;
     while (depth < names.length && way[depth + 1]?.name === names[depth]) depth++;
-    for (const { handle } of way.splice(depth + 1).reverse()) await handle.close();
+    for (const { fd } of way.splice(depth + 1).reverse()) closeSync(fd);
     for (const name of names.slice(depth)) {
-      const place = child(way.at(-1)!.handle, name);
-      await mkdir(place, { mode }).catch((error: unknown) => {
-        if (!isErrno(error, 'EEXIST')) throw error;
-      });
-      way.push({ name, handle: await this.#openDirectory(place, names) });
+      const place = child(way.at(-1)!.fd, name);
+      makeDirectory(place, mode);
+      way.push({ name, fd: this.#openDirectory(place, names) });
     }
-    return child(way.at(-1)!.handle, '.');
+    return child(way.at(-1)!.fd, '.');
   }
 
-  async #openDirectory(place: Buffer, names: Names): Promise<FileHandle> {
+  #openDirectory(place: Buffer, names: Names): number {
     try {
-      return await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      return openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     } catch (error) {
       if (!isErrno(error, 'ELOOP') && !isErrno(error, 'ENOTDIR')) throw error;
       const message = `${this.#show(names)} leads through what is no directory here; symbolic links are not followed`;
@@ -109,19 +118,33 @@ export class LocalTree implements AsyncDisposable {
 /** We must be able to write into what we make. */
 const directoryMode = (mode: number): number => (mode & 0o777) | PRIVATE_DIRECTORY;
 
-function child({ fd }: FileHandle, name: string): Buffer {
+/** One that is there, whatever it is, is left as it is. */
+function makeDirectory(place: Buffer, mode: number): void {
+  try {
+    mkdirSync(place, { mode });
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+}
+
+function child(fd: number, name: string): Buffer {
   return Buffer.from(`/proc/self/fd/${fd}/${name}`, 'latin1');
 }
 
-/** Writes a body and closes the file. */
-export async function writeBody(handle: FileHandle, body: AsyncIterable<Buffer>): Promise<void> {
-  await using file = handle;
-  for await (const chunk of body) await file.writeFile(chunk);
+/** Writes a body into an open file and closes it. */
+export async function writeBody(fd: number, body: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    for await (const chunk of body) {
+      for (let written = 0; written < chunk.length; ) written += writeSync(fd, chunk, written);
+    }
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** `resource_exhausted` if the file system of `path` has no room for so many bytes. */
-export async function checkRoom(path: string, sizeBytes: number, name: string): Promise<void> {
-  const { bavail, bsize } = await statfs(path);
+export function checkRoom(path: string, sizeBytes: number, name: string): void {
+  const { bavail, bsize } = statfsSync(path);
   if (sizeBytes <= bavail * bsize) return;
   const message = `${name} has ${sizeBytes} bytes, and ${path} has room for ${bavail * bsize}`;
   throw new PodwrightError('resource_exhausted', message);

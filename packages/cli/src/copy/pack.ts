@@ -1,5 +1,15 @@
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readlink, stat } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
@@ -13,9 +23,11 @@ export type PackOptions = {
   onSkipped: (message: string) => void;
 };
 
-type Facts = Awaited<ReturnType<typeof stat>>;
+/** What is read of a file at once, and sent at once of small ones. */
+const PIECE_BYTES = 256 << 10;
+
 /** `place` is where the entry is read: below what the user named, its name in a directory that is open. */
-type Entry = PackOptions & { place: string; facts: Facts; flags: number };
+type Entry = PackOptions & { place: string; facts: Stats; flags: number };
 type Header = { name: string; mode: number; uid: number; gid: number };
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -23,56 +35,75 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /**
  * A file, or a directory and all below it, as a tar archive. Nothing elsewhere is read, whoever puts links into the tree meanwhile:
  * who takes the archive may be slow, and may write there. Errors: those of the disk; `aborted` for what changes while it is read.
+ *
+ * Files are read synchronously: nothing else is to be done, and a way through the thread pool takes longer than a small file.
  */
-export async function* packTree(options: PackOptions): AsyncGenerator<Buffer, void, void> {
+export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   const place = options.path;
-  yield* packEntry({ ...options, place, facts: await stat(place), flags: O_RDONLY });
+  yield* packEntry({ ...options, place, facts: statSync(place), flags: O_RDONLY });
   yield ARCHIVE_END;
 }
 
-async function* packEntry(entry: Entry): AsyncGenerator<Buffer, void, void> {
+/** Puts what is small together: each piece of an archive costs all on its way as much as a large one. */
+export function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, void> {
+  let [small, sizeBytes]: [Buffer[], number] = [[], 0];
+  for (const part of parts) {
+    if (small.length > 0 && sizeBytes + part.length > PIECE_BYTES) {
+      yield small.length === 1 ? small[0]! : Buffer.concat(small);
+      [small, sizeBytes] = [[], 0];
+    }
+    small.push(part);
+    sizeBytes += part.length;
+  }
+  yield Buffer.concat(small);
+}
+
+function* packEntry(entry: Entry): Generator<Buffer, void, void> {
   const { path, name, place, facts } = entry;
-  const header = { name, mode: Number(facts.mode) & 0o7777, uid: Number(facts.uid), gid: Number(facts.gid) };
+  const header = { name, mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid };
   if (facts.isFile()) yield* packFile(entry, header);
-  else if (facts.isSymbolicLink()) yield tarHeader({ ...header, type: 'symlink', linkName: await readlink(place) });
+  else if (facts.isSymbolicLink()) yield tarHeader({ ...header, type: 'symlink', linkName: readlinkSync(place) });
   else if (facts.isDirectory()) yield* packDirectory(entry, header);
   else entry.onSkipped(`${path} is no file: left out`);
 }
 
-async function* packDirectory(entry: Entry, header: Header): AsyncGenerator<Buffer, void, void> {
+function* packDirectory(entry: Entry, header: Header): Generator<Buffer, void, void> {
   const { path, name } = entry;
-  await using directory = await openEntry(entry, O_DIRECTORY);
+  using directory = openEntry(entry, O_DIRECTORY);
   yield tarHeader({ ...header, name: `${name}/`, type: 'directory' });
   const held = `/proc/self/fd/${directory.fd}`;
-  for (const below of (await readdir(held)).sort()) {
+  for (const below of readdirSync(held).sort()) {
     const place = `${held}/${below}`;
-    const inside = { path: join(path, below), name: `${name}/${below}`, place, facts: await lstat(place) };
+    const inside = { path: join(path, below), name: `${name}/${below}`, place, facts: lstatSync(place) };
     yield* packEntry({ ...entry, ...inside, flags: O_RDONLY | O_NOFOLLOW });
   }
 }
 
-async function* packFile(entry: Entry, header: Header): AsyncGenerator<Buffer, void, void> {
+function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> {
   const { path } = entry;
-  await using file = await openEntry(entry, O_NONBLOCK);
-  const facts = await file.stat();
+  using file = openEntry(entry, O_NONBLOCK);
+  const facts = fstatSync(file.fd);
   if (!facts.isFile()) throw changed(path);
   const { size } = facts;
   yield tarHeader({ ...header, type: 'file', size });
-  let left = size;
-  if (size > 0) {
-    // what is appended meanwhile is left out: the header has told the size
-    for await (const chunk of file.createReadStream({ end: size - 1, autoClose: false })) {
-      left -= (chunk as Buffer).length;
-      yield chunk as Buffer;
-    }
+  // what is appended meanwhile is left out: the header has told the size
+  for (let left = size; left > 0; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
+    const readBytes = readSync(file.fd, chunk);
+    if (readBytes === 0) throw new PodwrightError('aborted', `${path} became shorter while it was read`);
+    left -= readBytes;
+    yield chunk.subarray(0, readBytes);
   }
-  if (left > 0) throw new PodwrightError('aborted', `${path} became shorter while it was read`);
   yield tarPadding(size);
 }
 
-async function openEntry({ path, place, flags }: Entry, kind: number): Promise<FileHandle> {
+/** Closed when it is disposed of. */
+type OpenFile = Disposable & { fd: number };
+
+function openEntry({ path, place, flags }: Entry, kind: number): OpenFile {
   try {
-    return await open(place, flags | kind);
+    const fd = openSync(place, flags | kind);
+    return { fd, [Symbol.dispose]: () => closeSync(fd) };
   } catch (error) {
     throw isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR') ? changed(path) : error;
   }

@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises';
+import { openSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CONTAINER_FILE, PodwrightError } from '@podwright/base';
 import type { TarEntry, TarHeader } from '@podwright/images/tar';
@@ -19,14 +20,14 @@ export type UnpackOptions = {
  * Errors: `invalid_argument`, `failed_precondition`, `resource_exhausted`; those of the disk.
  */
 export async function unpackInto(entries: AsyncIterable<TarEntry>, options: UnpackOptions): Promise<void> {
-  await using copy = new Copy(options);
+  using copy = new Copy(options);
   for await (const entry of entries) await copy.take(entry);
   copy.finish();
 }
 
 type Progress = { kind: 'nothing' } | { kind: 'file' } | { kind: 'tree'; tree: LocalTree };
 
-class Copy implements AsyncDisposable {
+class Copy implements Disposable {
   readonly #options: UnpackOptions;
   #progress: Progress = { kind: 'nothing' };
 
@@ -47,8 +48,8 @@ class Copy implements AsyncDisposable {
       throw new PodwrightError('data_loss', 'the archive from the container is empty');
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#progress.kind === 'tree') await this.#progress.tree[Symbol.asyncDispose]();
+  [Symbol.dispose](): void {
+    if (this.#progress.kind === 'tree') this.#progress.tree[Symbol.dispose]();
   }
 
   /** What was asked for comes first. */
@@ -56,22 +57,22 @@ class Copy implements AsyncDisposable {
     const { destination, base } = this.#options;
     if (names.length > 0) throw unasked(header.name);
     if (header.type === 'directory') {
-      this.#progress = { kind: 'tree', tree: await LocalTree.open(destination, header.mode) };
+      this.#progress = { kind: 'tree', tree: LocalTree.open(destination, header.mode) };
       return;
     }
     if (header.type !== 'file') throw new PodwrightError('failed_precondition', `it ${describe(header)}`);
     this.#progress = { kind: 'file' };
     const there = await stat(destination).catch(() => undefined);
     if (there?.isDirectory()) {
-      await using tree = await LocalTree.open(destination);
-      await checkRoom(destination, header.size, base);
+      using tree = LocalTree.open(destination);
+      checkRoom(destination, header.size, base);
       return await tree.writeFile([Buffer.from(base).toString('latin1')], header.mode, body);
     }
     const directory = dirname(resolve(destination));
-    await using _made = await LocalTree.open(directory);
+    using _made = LocalTree.open(directory);
     // a device or a pipe takes what it takes
-    if (there === undefined || there.isFile()) await checkRoom(directory, header.size, base);
-    await writeBody(await open(destination, 'w', header.mode & 0o777 || CONTAINER_FILE), body);
+    if (there === undefined || there.isFile()) checkRoom(directory, header.size, base);
+    await writeBody(openSync(destination, 'w', header.mode & 0o777 || CONTAINER_FILE), body);
   }
 
   async #add(tree: LocalTree, { header, body }: TarEntry, names: Names): Promise<void> {
@@ -80,7 +81,7 @@ class Copy implements AsyncDisposable {
         return tree.makeDirectory(names, header.mode);
       case 'file':
         if (names.length === 0) throw unasked(header.name);
-        await checkRoom(tree.path, header.size, showNames(names));
+        checkRoom(tree.path, header.size, showNames(names));
         return tree.writeFile(names, header.mode, body);
       case 'link': {
         const target = this.#namesOf(header.linkBytes);

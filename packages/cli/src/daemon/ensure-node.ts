@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -20,24 +19,16 @@ import { DAEMON_FLAGS } from './daemon-flags.ts';
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** Asks whether the node of this configuration runs: what follows can be prepared meanwhile. */
-export function findNode(config: NodePaths): FoundNode {
-  const client = new NodeClient(config.apiSocket);
-  const answering = answers(client);
-  answering.catch(() => undefined); // told to who waits for it, if anybody does
-  return { client, answering };
+/** The node of this configuration, which is not asked whether it runs. */
+export function presumedNode(config: NodePaths): EnsuredNode {
+  return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
-export type FoundNode = { client: NodeClient; answering: Promise<boolean> };
-
 /** Starts the daemon of this configuration when none answers. `configArgs` are the flags that select it. */
-export async function ensureNode(
-  { client, answering }: FoundNode,
-  config: NodePaths,
-  configArgs: string[],
-): Promise<EnsuredNode> {
-  const logFile = join(config.root, 'node.log');
-  if (await answering) return { client, started: false, logFile };
+export async function ensureNode(config: NodePaths, configArgs: string[]): Promise<EnsuredNode> {
+  const node = presumedNode(config);
+  const { client, logFile } = node;
+  if (await answers(client)) return node;
   if (process.getuid?.() !== 0) {
     throw new PodwrightError(
       'permission_denied',
@@ -49,6 +40,7 @@ export async function ensureNode(
   const log = openSync(logFile, 'a', PRIVATE_FILE);
   // Here, as relative paths of the configuration are below this directory; it leaves it once it has read them.
   const flags = new Set([...process.execArgv, ...DAEMON_FLAGS]);
+  const { spawn } = process.getBuiltinModule('node:child_process'); // most commands find a node
   const daemon = spawn(process.execPath, [...flags, process.argv[1]!, ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],

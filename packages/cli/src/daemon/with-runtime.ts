@@ -1,7 +1,7 @@
 import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import type { CommandContext } from '../settings/node-config.ts';
-import { ensureNode, findNode, stopNode } from './ensure-node.ts';
+import { ensureNode, stopNode } from './ensure-node.ts';
 
 /**
  * Calls `work` with the CRI of this node's runtime. A node that had to be started for it is stopped again
@@ -11,7 +11,7 @@ export async function withRuntime<T>(
   { config, configArgs }: CommandContext,
   work: (cri: CriClient) => Promise<T>,
 ): Promise<T> {
-  const node = await ensureNode(findNode(config), config, configArgs);
+  const node = await ensureNode(config, configArgs);
   const { runtime } = await node.client.node();
   const cri = await connectCri({ runtimeEndpoint: runtime.endpoint, logger: silentLogger });
   try {

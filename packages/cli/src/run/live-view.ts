@@ -1,15 +1,16 @@
 import { styleText } from 'node:util';
-import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
+import { type Event, type ImageTransfer, type Pod, podSummary } from '@podwright/kubelet';
 import { Picture } from '../output/picture.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { fit } from '../output/text-width.ts';
 import { formatDuration } from '../output/units.ts';
 import { PlainView } from './plain-view.ts';
-import { type ContainerRow, containerRows, firstLine, podLabel, podStatusReason } from './pod-rows.ts';
+import { type ContainerRow, containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-const TONES = { waiting: 'yellow', good: 'green', bad: 'red', done: 'dim' } as const;
+/** No yellow anywhere: on a white ground nobody can read it. */
+const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
 /** The picture is drawn at most so often. */
 const DRAW_INTERVAL_MS = 50;
@@ -102,7 +103,7 @@ export class TerminalView implements RunView {
   #podLines(pod: Pod) {
     const rows = containerRows(pod);
     const nameWidth = Math.max(...rows.map(({ container }) => container.length));
-    const head = `${podLabel(pod)}  ${podStatusReason(pod)}  ${pod.status?.podIP ?? ''}  ${formatDuration(Date.now() - this.#startedAtMs)}`;
+    const head = `${podLabel(pod)}  ${podSummary(pod).status}  ${pod.status?.podIP ?? ''}  ${formatDuration(Date.now() - this.#startedAtMs)}`;
     const line = (row: ContainerRow) => ({
       text: `  ${row.container.padEnd(nameWidth)}  ${row.role.padEnd(7)}  ${row.state}`,
       tone: TONES[row.tone],

@@ -12,7 +12,7 @@ const MAX_LINE_BYTES = 64 << 10;
 /** Of a container that ran before anybody followed it. */
 const OLD_LINES = 10;
 
-const COLOURS = ['cyan', 'magenta', 'blue', 'green', 'yellow'] as const;
+const COLOURS = ['cyan', 'magenta', 'blue', 'green'] as const;
 
 export type LogFollowerOptions = {
   client: Pick<NodeClient, 'log'>;

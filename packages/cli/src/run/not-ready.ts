@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
-import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import { type ContainerStatus, type Pod, podSummary } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { wrapText } from '../output/wrap.ts';
 import { attemptsOf } from './log-follower.ts';
 import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
-import { containerRows, firstLine, podLabel, podStatusReason } from './pod-rows.ts';
+import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 
 /** Lines of a log that a paragraph shows, and what it shows of each. */
 const SHOWN_LINES = 10;
@@ -32,7 +32,7 @@ export function isInTrouble(pod: Pod): boolean {
 /** What keeps a pod from being ready, for one that is not. */
 export function troubleOf(pod: Pod): Trouble {
   const { message } = pod.status ?? {};
-  const reason = podStatusReason(pod) + (message ? `: ${firstLine(message)}` : '');
+  const reason = podSummary(pod).status + (message ? `: ${firstLine(message)}` : '');
   const statuses = containerStatuses(pod);
   const containers = containerRows(pod)
     .filter(({ tone }) => tone === 'bad' || tone === 'waiting')

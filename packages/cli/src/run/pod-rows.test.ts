@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
-import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
-import { containerRows, firstLine, podStatusReason } from './pod-rows.ts';
-
-test("a pod's status is the one that kubectl prints", () => {
-  const check = (pod: Pod, expected: string) => assert.equal(podStatusReason(pod), expected);
-  const up = status('a', RUNNING, { ready: true });
-  check(podOf({ containers: [up], ready: true }), 'Running');
-  check(podOf({ containers: [status('b', ended(0)), up] }), 'NotReady');
-  check(podOf({ containers: [up, status('b', ended(0))] }), 'NotReady');
-  check(podOf({ containers: [up, status('b', ended(0))], ready: true }), 'Running');
-  check(podOf({ containers: [status('a', RUNNING), status('b', ended(0))] }), 'Completed');
-  check(podOf({ containers: [up, status('b', ended(3))] }), 'Error');
-  check(podOf({ containers: [status('b', ended(0))], phase: 'Succeeded' }), 'Completed');
-  check(podOf({ containers: [status('b', { waiting: { reason: 'CrashLoopBackOff' } }), up] }), 'CrashLoopBackOff');
-  check(podOf({ containers: [status('a', {})], phase: 'Failed', reason: 'NodeAffinity' }), 'NodeAffinity');
-  check(podOf({ containers: [status('a', {})], init: [status('i', ended(2))], phase: 'Pending' }), 'Init:Error');
-});
+import { podOf, status } from './pod.fixture.ts';
+import { containerRows, firstLine } from './pod-rows.ts';
 
 test('messages are shown on one line, and long IDs as their start', () => {
   assert.equal(

@@ -1,5 +1,5 @@
-import type { Container, ContainerStatus, Pod, PodStatus } from '@podwright/kubelet';
-import { containerStatuses, isReady } from './pod-end.ts';
+import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
+import { containerStatuses } from './pod-end.ts';
 
 /** One container as a person sees it. `tone` picks the colour. */
 export type ContainerRow = {
@@ -72,52 +72,4 @@ const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 /** The first line of a message, with long IDs cut, and without the pod's, which is shown beside it. */
 export function firstLine(text: string): string {
   return text.split('\n')[0]!.replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
-}
-
-/** What kubectl prints as a pod's STATUS: the most telling reason of its containers, else its phase. */
-export function podStatusReason(pod: Pod): string {
-  const status = pod.status;
-  if (pod.metadata.deletionTimestamp !== undefined) return 'Terminating';
-  if (status === undefined) return 'Pending';
-  if (status.reason !== undefined && status.reason !== '') return status.reason;
-  const init = initStatusReason(pod);
-  if (init !== undefined) return init;
-  const reason = mainStatusReason(status) ?? status.phase;
-  const goesOn = (status.containerStatuses ?? []).some(({ ready, state }) => ready && state.running !== undefined);
-  if (reason === 'Completed' && goesOn) return isReady(pod) ? 'Running' : 'NotReady';
-  return reason;
-}
-
-function mainStatusReason({ containerStatuses: statuses = [], phase }: PodStatus): string | undefined {
-  for (const { state } of statuses) {
-    if (state.waiting?.reason !== undefined && phase !== 'Succeeded') return state.waiting.reason;
-    if (state.terminated !== undefined) return state.terminated.reason ?? `ExitCode:${state.terminated.exitCode}`;
-  }
-  return undefined;
-}
-
-function initStatusReason(pod: Pod): string | undefined {
-  const specs = pod.spec.initContainers ?? [];
-  for (const [index, spec] of specs.entries()) {
-    const status = pod.status?.initContainerStatuses?.find(({ name }) => name === spec.name);
-    const { terminated, waiting } = status?.state ?? {};
-    if (terminated?.exitCode === 0) continue;
-    if (spec.restartPolicy === 'Always' && status?.started) continue;
-    if (terminated !== undefined) return `Init:${terminated.reason ?? 'Error'}`;
-    if (waiting?.reason !== undefined && waiting.reason !== 'PodInitializing') return `Init:${waiting.reason}`;
-    return `Init:${index}/${specs.length}`;
-  }
-  return undefined;
-}
-
-/** `ready/all`, sidecars counted as kubectl does. */
-export function readyCount(pod: Pod): string {
-  const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  const names = new Set([...sidecars, ...pod.spec.containers].map(({ name }) => name));
-  const statuses = containerStatuses(pod);
-  return `${statuses.filter(({ name, ready }) => names.has(name) && ready).length}/${names.size}`;
-}
-
-export function restartCount(pod: Pod): number {
-  return containerStatuses(pod).reduce((sum, status) => sum + status.restartCount, 0);
 }

@@ -61,6 +61,13 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
+/** Says what a killed run had made, which is this one's now. */
+export function tellTaken(objects: AppliedObject[], stays: boolean): void {
+  if (objects.length === 0) return;
+  const what = stays ? 'stays' : 'ends with this one';
+  printError(`${objectNames(objects)}: left by a run that was killed, taken over: ${what}`);
+}
+
 /** Says what was there before and is left alone. */
 export function tellStood(objects: AppliedObject[]): void {
   const [unchanged, replaced] = [

@@ -1,7 +1,7 @@
-import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
+import { type Event, type ImageTransfer, type Pod, podSummary } from '@podwright/kubelet';
 import { renderTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
-import { podLabel, podStatusReason, readyCount, restartCount } from './pod-rows.ts';
+import { podLabel } from './pod-rows.ts';
 
 /** Shows pods as they come up, and what happens to them afterwards. */
 export interface RunView {
@@ -16,13 +16,11 @@ export interface RunView {
 
 /** The table that ends the start-up. `tookMs` tells how long each pod needed, by UID. */
 export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
-  const rows = pods.map((pod) => [
-    podLabel(pod),
-    readyCount(pod),
-    podStatusReason(pod),
-    String(restartCount(pod)),
-    pod.status?.podIP ?? '-',
-    tookMs.has(pod.metadata.uid) ? formatDuration(tookMs.get(pod.metadata.uid)!) : '-',
-  ]);
+  const rows = pods.map((pod) => {
+    const { ready, status, restarts } = podSummary(pod);
+    const took = tookMs.get(pod.metadata.uid);
+    const shownTook = took === undefined ? '-' : formatDuration(took);
+    return [podLabel(pod), ready, status, String(restarts), pod.status?.podIP ?? '-', shownTook];
+  });
   return renderTable(['POD', 'READY', 'STATUS', 'RESTARTS', 'IP', 'TOOK'], rows, width);
 }

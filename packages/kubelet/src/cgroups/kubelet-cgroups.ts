@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type CgroupHierarchy,
   cgroupDirectory,
+  errorCode,
   errorMessage,
   KeyedLock,
   type Logger,
@@ -102,7 +103,7 @@ export class KubeletCgroups implements PodCgroups {
     this.#made.delete(podUid);
     if (known !== undefined) await this.#weighClasses();
     const classes = known === undefined ? Object.values(CLASS_NAMES) : [CLASS_NAMES[known.class]];
-    for (const name of classes) await this.#input.driver.remove([...name, cgroupNameOf(podUid)]);
+    for (const name of classes) await this.#removeOrEnd([...name, cgroupNameOf(podUid)]);
   }
 
   async removeOrphans(keep: ReadonlySet<string>): Promise<void> {
@@ -120,6 +121,19 @@ export class KubeletCgroups implements PodCgroups {
           );
     }
     for (const uid of this.#made.keys()) if (!keep.has(uid)) this.#made.delete(uid);
+  }
+
+  /** What the runtime has lost of a pod, killed while it made a sandbox, ends with the pod; not what may be another kubelet's. */
+  async #removeOrEnd(cgroup: CgroupName): Promise<void> {
+    const { driver, logger } = this.#input;
+    try {
+      await driver.remove(cgroup);
+    } catch (error) {
+      if (errorCode(error) !== 'failed_precondition' || !(await this.#isOurs())) throw error;
+      const fields = { cgroup: driver.path(cgroup), error: errorMessage(error) };
+      logger.warn(fields, 'processes that the runtime does not know of end with their pod');
+      await driver.end(cgroup);
+    }
   }
 
   close(): void {

@@ -17,7 +17,7 @@ export interface PodCgroups {
   ensure(pod: Pod): Promise<void>;
   /** The pod's cgroup as the runtime wants it, '' to leave it the choice. */
   parentFor(pod: Pod): string;
-  /** Removes the pod's cgroup once nothing is in it. */
+  /** Removes the cgroup of a pod whose containers have ended; what is in it all the same is ended, unless it may be another kubelet's. */
   remove(podUid: string): Promise<void>;
   /** Ends and removes the cgroups of pods that are not in `keep`, unless they may be another kubelet's. */
   removeOrphans(keep: ReadonlySet<string>): Promise<void>;

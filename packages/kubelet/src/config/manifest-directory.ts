@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import {
   errorMessage,
   isErrno,
@@ -22,7 +22,7 @@ export type ManifestDirectoryOptions = {
   logger: Logger;
   /** Everything is looked at again this often, in case a notice was lost (the kubelet's fileCheckFrequency, 20 s). */
   resyncMs: number;
-  /** Until it was read for the first time, it is tried this often. */
+  /** While it cannot be read, it is tried this often. */
   retryMs: number;
   /** Gets the full content whenever it changed, and once at the start. */
   onChange: (snapshot: SourceSnapshot) => void;
@@ -44,7 +44,9 @@ export class ManifestDirectory {
   /** Files that were not taken over yet: their stamp, and since when (monotonic milliseconds) it is that one. */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
-  #watcher: { directory: string; inode: number; close: () => void } | undefined;
+  #watcher: { directory: string; identity: string; close: () => void } | undefined;
+  /** Aborted as soon as the directory itself has been moved, removed or changed. */
+  #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
 
@@ -77,8 +79,11 @@ export class ManifestDirectory {
   }
 
   async #resync(signal: AbortSignal): Promise<void> {
+    const { resyncMs, retryMs } = this.#options;
     while (!signal.aborted) {
-      await sleep(this.#options.resyncMs, signal).catch(() => undefined);
+      const waitMs = this.#directoryError === undefined ? resyncMs : Math.min(resyncMs, retryMs);
+      await sleep(waitMs, AbortSignal.any([signal, this.#moved.signal])).catch(() => undefined);
+      this.#moved = new AbortController();
       if (!signal.aborted) await this.#scan(signal);
     }
   }
@@ -108,21 +113,23 @@ export class ManifestDirectory {
   }
 
   /** Watches the directory, anew if another one has taken its place. */
-  #watch({ directory, inode }: ManifestPlace, signal: AbortSignal): void {
-    if (signal.aborted || (this.#watcher?.inode === inode && this.#watcher.directory === directory)) return;
+  #watch({ directory, identity }: ManifestPlace, signal: AbortSignal): void {
+    if (signal.aborted || (this.#watcher?.identity === identity && this.#watcher.directory === directory)) return;
+    const { path, resyncMs, logger } = this.#options;
     this.#watcher?.close();
     try {
-      const watcher: FSWatcher = watch(directory, (_, name) => {
-        if (name !== null && this.#isWanted(name)) void this.#check(join(directory, name), signal);
+      const watcher: FSWatcher = watch(directory, (event, name) => {
+        // what happens to the directory itself has its own name; the next one may have its inode
+        if (name === null || name === basename(directory)) this.#lookAnew();
+        else if (this.#isWanted(name)) void this.#check(join(directory, name), signal, { moved: event === 'rename' });
       });
       const close = () => {
         watcher.close();
         this.#watcher = undefined;
       };
       watcher.on('error', close);
-      this.#watcher = { directory, inode, close };
+      this.#watcher = { directory, identity, close };
     } catch (error) {
-      const { path, resyncMs, logger } = this.#options;
       logger.warn(
         { path, resyncMs, error: errorMessage(error) },
         'cannot watch the manifest directory, polling it instead',
@@ -135,15 +142,21 @@ export class ManifestDirectory {
     return only === undefined ? isManifestName(name) : name === only;
   }
 
-  /** Brings what is known of one file up to date. */
-  #check(path: string, signal: AbortSignal): Promise<void> {
+  #lookAnew(): void {
+    this.#watcher?.close();
+    this.#moved.abort();
+  }
+
+  /** Brings what is known of one file up to date; with `moved` its name came or went a moment ago. */
+  #check(path: string, signal: AbortSignal, { moved = false } = {}): Promise<void> {
     return this.#locks.run(path, async () => {
       if (signal.aborted) return;
       try {
         const file = await readManifestFile(path, this.#files.get(path)?.stamp);
         if (file === 'unchanged') return;
-        if (file === undefined) this.#forget(path);
-        else this.#consider(path, file, signal);
+        // a directory that is away says nothing of its files
+        if (file === undefined && (moved || (await isDirectory(dirname(path))))) this.#forget(path);
+        else if (file !== undefined) this.#consider(path, file, signal);
       } catch (error) {
         // a file has taken the directory's place, or what has will be told by the next scan
         if (isErrno(error, 'ENOTDIR')) return dirname(path) === this.#place?.directory ? undefined : this.#forget(path);
@@ -198,6 +211,13 @@ export class ManifestDirectory {
       warnings: files.flatMap(({ warnings }) => warnings),
     });
   }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
 }
 
 function problem(path: string, error: unknown): ManifestError {

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
@@ -9,6 +8,7 @@ import {
   MAX_MANIFEST_BYTES,
   ManifestError,
 } from './manifest.ts';
+import { NO_TEXT, textOfManifest } from './manifest-text.ts';
 
 /** A file's content, and what tells this state of the file from the next. */
 export type ManifestFile = {
@@ -65,14 +65,4 @@ export function decodeBytes(bytes: Uint8Array, file: string): DecodedManifest {
   const text = textOfManifest(bytes);
   if (text !== undefined) return decodeManifest(text, { file });
   return { ...decodeManifests([]), errors: [new ManifestError({ file, line: 1, column: 1 }, NO_TEXT)] };
-}
-
-export const NO_TEXT = 'is not UTF-8 text';
-
-/** UTF-8, or UTF-16 with its mark, which Windows' tools write and kubectl reads; `undefined` for other bytes. */
-export function textOfManifest(bytes: Uint8Array): string | undefined {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined;
 }

@@ -6,8 +6,8 @@ import { isErrno } from '@podwright/base';
 /** Where manifests are: the files of a directory, or one file alone. */
 export type ManifestPlace = {
   directory: string;
-  /** The directory's inode: another one may take its place. */
-  inode: number;
+  /** The directory's device and inode: another one may take its place. */
+  identity: string;
   /** The name of the one file, which need not be there. */
   only: string | undefined;
 };
@@ -21,11 +21,13 @@ export async function manifestPlace(path: string, wasFile = false): Promise<Mani
     if (isErrno(error, 'ENOENT') && (wasFile || hasFileName(path))) return undefined;
     throw error;
   });
-  if (there?.isDirectory()) return { directory: path, inode: there.ino, only: undefined };
+  if (there?.isDirectory()) return { directory: path, identity: identityOf(there), only: undefined };
   if (there !== undefined && !there.isFile()) throw new Error('it is neither a directory nor a file');
   const directory = dirname(path);
-  return { directory, inode: (await stat(directory)).ino, only: basename(path) };
+  return { directory, identity: identityOf(await stat(directory)), only: basename(path) };
 }
+
+const identityOf = ({ dev, ino }: Stats) => `${dev}:${ino}`;
 
 /** Whether a path of manifests stands for one file, so that nothing can be put into it. */
 export function isOneManifest(path: string): boolean {

@@ -13,6 +13,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET /api/v1/PLURAL, /api/v1/namespaces/NS/PLURAL ?labelSelector= &fieldSelector= &watch= &sendInitialEvents= | of pods, configmaps, secrets, events: a list, or a line of `WatchEvent` JSON a change, beginning with what is there |
  * | GET /api/v1/nodes, /apis/node.k8s.io/v1/runtimeclasses | likewise, without namespaces |
  * | GET …/NAME | one object |
+ * | the same, with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io` | kubectl's tables; `&includeObject=None`, `Metadata` or `Object` in each row |
  * | DELETE …/NAME [?gracePeriodSeconds=N] | a pod's answers at once; of pods, configmaps, secrets and runtimeclasses that were applied |
  * | PATCH …/NAME | body: a merge patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
  * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch of `spec.ephemeralContainers`; the pod |

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import { podSummary } from '../api/pod-summary.ts';
 import type { Pod } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { serveLocalApi } from './serve-local-api.ts';
@@ -41,7 +42,14 @@ type Body = {
 type Answer = { status: number; body: Body };
 type Call = (method: string, path: string, body?: object) => Promise<Answer>;
 
-async function serve(t: TestContext, manifest: string): Promise<Served & { open: (path: string) => Promise<Lines> }> {
+/** What kubectl prefers where it prints a table. */
+const TABLES =
+  'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json';
+type Table = { columnDefinitions: { name: string; priority: number }[]; rows: { cells: string[]; object?: object }[] };
+
+type Opened = { open: (path: string) => Promise<Lines>; tables: (path: string) => Promise<IncomingMessage> };
+
+async function serve(t: TestContext, manifest: string): Promise<Served & Opened> {
   const directory = mkdtempSync('/tmp/node-api-');
   const manifests = join(directory, 'manifests');
   const fake = await startFakeKubelet({ manifest });
@@ -61,14 +69,18 @@ async function serve(t: TestContext, manifest: string): Promise<Served & { open:
     for await (const chunk of response) text += chunk;
     return { status: response.statusCode!, body: JSON.parse(text) };
   };
-  return { fake, manifests, call, open };
+  const tables = (path: string) => send(socketPath, { method: 'GET', path, accept: TABLES });
+  return { fake, manifests, call, open, tables };
 }
 
-function send(socketPath: string, call: { method: string; path: string; body?: object }): Promise<IncomingMessage> {
+type SentCall = { method: string; path: string; body?: object; accept?: string };
+
+function send(socketPath: string, call: SentCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const kind =
     call.path.endsWith('ephemeralcontainers') && call.method === 'PATCH' ? 'strategic-merge-patch' : 'merge-patch';
-  const headers = { host: 'node', 'content-type': `application/${kind}+json` };
+  const { accept = 'application/json' } = call;
+  const headers = { host: 'node', 'content-type': `application/${kind}+json`, accept };
   const outgoing = request({ socketPath, method: call.method, path: call.path, headers, agent: false }, resolve);
   outgoing.on('error', reject).end(call.body && JSON.stringify(call.body));
   return promise;
@@ -136,6 +148,40 @@ test('lists are those of Kubernetes, by namespace, labels and fields', async (t)
   assert.equal(wrong.status, 400);
   assert.match(wrong.body.message, /^label selector "a b": /);
   assert.equal((await call('GET', '/api/v1/pods?fieldSelector=spec.x%3D1')).status, 400);
+});
+
+test('lists, objects and watches are tables for who prefers them, as kubectl does', async (t) => {
+  const { fake, tables } = await serve(t, pod('a', 'app: web') + configMap('c', 'x'));
+  await fake.pod('a', (one) => podSummary(one).ready === '1/1');
+  const get = async (path: string): Promise<Table & { kind: string; message: string }> => {
+    let text = '';
+    for await (const chunk of await tables(path)) text += chunk;
+    return JSON.parse(text);
+  };
+  const pods = await get('/api/v1/pods?labelSelector=app%3Dweb');
+  assert.equal(pods.kind, 'Table');
+  const shown = pods.columnDefinitions.flatMap(({ name, priority }) => (priority === 0 ? [name] : []));
+  assert.deepEqual(shown, ['Name', 'Ready', 'Status', 'Restarts', 'Age']);
+  assert.deepEqual(pods.rows[0]!.cells.slice(0, 4), ['a', '1/1', 'Running', '0']);
+  assert.match(pods.rows[0]!.cells[4]!, /^\d+s$/);
+  assert.equal((pods.rows[0]!.object as { kind: string }).kind, 'PartialObjectMetadata');
+  const one = await get('/api/v1/namespaces/default/configmaps/c?includeObject=Object');
+  assert.deepEqual(one.rows[0]!.cells.slice(0, 2), ['c', 1]);
+  assert.equal((one.rows[0]!.object as { kind: string }).kind, 'ConfigMap');
+  assert.equal((await get('/api/v1/nodes?includeObject=None')).rows[0]!.object, undefined);
+  assert.deepEqual((await get('/api/v1/secrets')).rows, []);
+  assert.match((await get('/api/v1/pods?includeObject=All')).message, /"All" is none of None, Metadata, Object/);
+
+  const watching = await tables('/api/v1/configmaps?watch=true');
+  const lines = createInterface({ input: watching })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse(String((await lines.next()).value)) as { type: string; object: Table };
+  const first = await next();
+  assert.deepEqual([first.type, first.object.columnDefinitions.length], ['ADDED', 3]);
+  fake.apply(pod('a', 'app: web') + configMap('c', 'two'));
+  const second = await next();
+  assert.deepEqual([second.type, second.object.columnDefinitions], ['MODIFIED', []]);
+  assert.equal(second.object.rows[0]!.cells[0], 'c');
+  watching.destroy();
 });
 
 test('clients of Kubernetes find out what there is', async (t) => {

@@ -7,6 +7,7 @@ import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isSet } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
 import { parseStatusPatch } from './status-patch.ts';
+import { type IncludedObject, tableOf, wantedTable } from './table-answer.ts';
 import { METRICS_VERSIONS } from './usage-routes.ts';
 
 /** A kind of the API: where its objects are, what may be done with them, and which fields select them. */
@@ -136,7 +137,11 @@ function routesOf(resource: Resource, backend: NodeBackend): Route[] {
   const one = namespaced ? `/namespaces/:namespace/${plural}/:name` : `/${plural}/:name`;
   const reading = [
     ...collection.map((path) => route('GET', path, (call) => list(resource, backend, call))),
-    route('GET', one, async ({ response, params }) => sendJson(response, backend.get(nameOf(resource, params)))),
+    route('GET', one, async ({ request, response, query, params }) => {
+      const included = wantedTable(request.headers, query);
+      const object = backend.get(nameOf(resource, params));
+      sendJson(response, included === undefined ? object : tableOf(resource.kind, [object], { included }));
+    }),
   ];
   if (!applied) return reading;
   const changing = [
@@ -179,6 +184,8 @@ async function list(resource: Resource, backend: NodeBackend, call: Call): Promi
   if (isSet(call.query, 'watch')) return watch({ resource, backend, selects }, call);
   const items = backend.list(resource.kind).filter(selects);
   const { apiVersion, kind } = resource;
+  const included = wantedTable(call.request.headers, call.query);
+  if (included !== undefined) return sendJson(call.response, tableOf(kind, items, { included }));
   sendJson(call.response, { apiVersion, kind: `${kind}List`, metadata: {}, items });
 }
 
@@ -198,25 +205,41 @@ type Watched = { resource: Resource; backend: NodeBackend; selects: (object: Api
  * Begins with what is there, as ADDED. An object that a change brings into the selection is ADDED, one that a change takes out of
  * it DELETED. With `sendInitialEvents=true` a BOOKMARK tells where what was there ends (Kubernetes' streaming lists).
  */
-async function watch({ resource, backend, selects }: Watched, { response, query, signal }: Call): Promise<void> {
+async function watch(
+  { resource, backend, selects }: Watched,
+  { request, response, query, signal }: Call,
+): Promise<void> {
+  const shownAs = shownObjects(resource.kind, wantedTable(request.headers, query));
   const { present, changes } = backend.watch(resource.kind, signal);
   const shown = new Set<string>();
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
   for (const object of present.filter(selects)) {
     shown.add(keyOf(object));
-    await sendLine(response, { type: 'ADDED', object });
+    await sendLine(response, { type: 'ADDED', object: shownAs(object) });
   }
   if (isSet(query, 'sendInitialEvents')) await sendLine(response, initialEventsEnd(resource));
-  for await (const { type, object } of changes) {
+  for await (const { type: change, object } of changes) {
     const key = keyOf(object);
     const before = shown.has(key);
-    const now = type !== 'DELETED' && selects(object);
+    const now = change !== 'DELETED' && selects(object);
     if (now) shown.add(key);
     else shown.delete(key);
     if (!before && !now) continue;
-    await sendLine(response, { type: before ? (now ? 'MODIFIED' : 'DELETED') : 'ADDED', object });
+    const type = before ? (now ? 'MODIFIED' : 'DELETED') : 'ADDED';
+    await sendLine(response, { type, object: shownAs(object) });
   }
   response.end();
+}
+
+/** How a watch sends objects: as they are, or each in a table, of which the first has the columns. */
+function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (object: ApiObject) => object {
+  if (included === undefined) return (object) => object;
+  let columnsKnown = false;
+  return (object) => {
+    const table = tableOf(kind, [object], { included, columnsKnown });
+    columnsKnown = true;
+    return table;
+  };
 }
 
 /** A pod that takes the name of another is another object. */

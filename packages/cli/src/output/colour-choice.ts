@@ -1,0 +1,10 @@
+/**
+ * Says in the words of Node.js what CLICOLOR and CLICOLOR_FORCE ask for (bixense.com/clicolors); NO_COLOR and FORCE_COLOR, which it
+ * knows itself, go before them.
+ */
+export function heedColourChoice(environment: NodeJS.ProcessEnv): void {
+  const { CLICOLOR, CLICOLOR_FORCE, NO_COLOR, FORCE_COLOR } = environment;
+  if (NO_COLOR || FORCE_COLOR !== undefined) return;
+  if (CLICOLOR_FORCE && CLICOLOR_FORCE !== '0') environment.FORCE_COLOR = '1';
+  else if (CLICOLOR === '0') environment.NO_COLOR = '1';
+}

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isErrno, PRIVATE_FILE } from '@podwright/base';
+import type { AppliedObject } from './run-session.ts';
+
+/** What a `run` in front will remove at its end. `startedNode`: also the node, if no other pods are there then. */
+export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
+
+/** A record of a `run` that was killed: `path` is its file. */
+export type LeftRecord = RunRecord & { path: string };
+
+/**
+ * Each `run` in front has a file in the node's state directory, named by its process. A file whose process is gone is of one that was
+ * killed and could remove nothing. A reboot takes the files along, as it does the processes.
+ */
+const FILE = /^run-(\d+)-(\d+)\.json$/;
+
+/** Writes down what this process has made of these objects; disposing of it takes that back. */
+export function recordRun(stateDirectory: string, { objects, startedNode }: RunRecord): Disposable {
+  const path = join(stateDirectory, `run-${process.pid}-${startOf(process.pid)}.json`);
+  write(path, { objects: objects.filter(({ action }) => action === 'created'), startedNode });
+  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+}
+
+/** What killed runs have left; what is not readable as a record is nobody's. */
+export function leftRecords(stateDirectory: string): LeftRecord[] {
+  return namesIn(stateDirectory).flatMap((name) => {
+    const [, pid, start] = FILE.exec(name) ?? [];
+    if (pid === undefined || startOf(Number(pid)) === start) return [];
+    const path = join(stateDirectory, name);
+    const record = readRecord(path);
+    return record === undefined ? [] : [{ ...record, path }];
+  });
+}
+
+/** What a run finds as killed ones have left it: its own from now on, with the node that one of them had started. */
+export type TakenOver = { objects: AppliedObject[]; taken: AppliedObject[]; startedNode: boolean };
+
+/** The objects of an apply as if those of these records that stand unchanged had been made by it: who made them is gone. */
+export function takeOver(applied: AppliedObject[], left: RunRecord[]): TakenOver {
+  const keys = new Set(left.flatMap(({ objects }) => objects.map(keyOf)));
+  const isTaken = (object: AppliedObject) => object.action === 'unchanged' && keys.has(keyOf(object));
+  const taken = applied.filter(isTaken);
+  return {
+    objects: applied.map((object) => (isTaken(object) ? { ...object, action: 'created' } : object)),
+    taken,
+    startedNode: taken.length > 0 && left.some(({ startedNode }) => startedNode),
+  };
+}
+
+/** Takes objects out of the records of killed runs; records that are empty then go. */
+export function forgetTaken(left: LeftRecord[], taken: AppliedObject[]): void {
+  const keys = new Set(taken.map(keyOf));
+  for (const { path, objects, startedNode } of left) {
+    const others = objects.filter((object) => !keys.has(keyOf(object)));
+    if (others.length === 0) rmSync(path, { force: true });
+    else if (others.length < objects.length) write(path, { objects: others, startedNode });
+  }
+}
+
+/** A pod that another one of its name has replaced is not what was made. */
+const keyOf = ({ kind, namespace, name, uid = '' }: AppliedObject): string => `${kind} ${namespace}/${name} ${uid}`;
+
+function write(path: string, record: RunRecord): void {
+  writeFileSync(path, JSON.stringify(record), { mode: PRIVATE_FILE });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'EACCES')) return [];
+    throw error;
+  }
+}
+
+function readRecord(path: string): RunRecord | undefined {
+  try {
+    const { objects, startedNode } = JSON.parse(readFileSync(path, 'utf8')) as RunRecord;
+    return Array.isArray(objects) ? { objects, startedNode: startedNode === true } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** When a process began, in clock ticks since the boot: its number alone may be another's by now. `undefined` for one that has ended. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' || state === 'X' ? undefined : fields[18];
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,12 @@
+import { isUtf8 } from 'node:buffer';
+
+/** What is wrong with bytes that `textOfManifest` refuses. */
+export const NO_TEXT = 'is not UTF-8 text';
+
+/** UTF-8, or UTF-16 with its mark, which Windows' tools write and kubectl reads; `undefined` for other bytes. */
+export function textOfManifest(bytes: Uint8Array): string | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined;
+}

@@ -1,0 +1,55 @@
+import type { DescMethodUnary } from '@bufbuild/protobuf';
+import { silentLogger } from '@podwright/base';
+import {
+  type CallContext,
+  type CriClient,
+  connectCri,
+  createCriServer,
+  type ImageHandlers,
+  ImageService,
+  type RuntimeHandlers,
+  RuntimeService,
+} from '@podwright/cri';
+
+/** A unary call that came from a kubelet. */
+export type ProxiedCall = { method: DescMethodUnary; request: object };
+
+/** Gives the kubelet its answer; `forward` asks the runtime. */
+export type Intercept = (call: ProxiedCall, forward: () => Promise<object>) => Promise<object>;
+
+/** A CRI server between a kubelet and its runtime; `cri` goes past it. */
+export type CriProxy = { endpoint: string; cri: CriClient; close(): Promise<void> };
+
+type Call = (request: object, options: { signal: AbortSignal }) => Promise<object>;
+
+/** Streams are handed on as they are. */
+export async function startCriProxy(
+  socket: string,
+  { runtimeEndpoint, intercept }: { runtimeEndpoint: string; intercept: Intercept },
+): Promise<CriProxy> {
+  const cri = await connectCri({ runtimeEndpoint, logger: silentLogger, connectTimeoutMs: 30_000 });
+  const server = await createCriServer({
+    socket,
+    handlers: {
+      runtime: handlersOf(RuntimeService, cri.runtime, intercept) as RuntimeHandlers,
+      image: handlersOf(ImageService, cri.image, intercept) as ImageHandlers,
+    },
+    logger: silentLogger,
+  });
+  const close = async () => {
+    await server.close(100);
+    cri.close();
+  };
+  return { endpoint: server.endpoint, cri, close };
+}
+
+function handlersOf(service: typeof RuntimeService | typeof ImageService, client: object, intercept: Intercept) {
+  const handlers = Object.entries(service.method).map(([name, method]) => {
+    const forward = (client as Record<string, Call>)[name]!;
+    if (method.methodKind !== 'unary') return [name, forward];
+    const handle = (request: object, { signal }: CallContext) =>
+      intercept({ method, request }, () => forward(request, { signal }));
+    return [name, handle];
+  });
+  return Object.fromEntries(handlers);
+}

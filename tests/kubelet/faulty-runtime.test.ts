@@ -1,0 +1,133 @@
+/** The kubelet on a containerd that does what it is asked, and does not always say so. */
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import {
+  ContainerState,
+  type ContainerStatusRequest,
+  type ContainerStatusResponse,
+  type ListContainersResponse,
+} from '@podwright/cri';
+import type { Pod } from '@podwright/kubelet';
+import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { type CriProxy, type Intercept, startCriProxy } from './cri-proxy.fixture.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const honest: Intercept = (_, forward) => forward();
+let intercept = honest;
+let containerd: Containerd;
+let proxy: CriProxy;
+let kubelet: RealKubelet;
+before(async () => {
+  containerd = await startContainerd('fr');
+  proxy = await startCriProxy(join(containerd.scratch, 'proxy.sock'), {
+    runtimeEndpoint: containerd.endpoint,
+    intercept: (call, forward) => intercept(call, forward),
+  });
+  const crashLoopBackoff = { initialMs: 100, maxMs: 1000 };
+  kubelet = await startRealKubelet({ ...containerd, endpoint: proxy.endpoint }, { crashLoopBackoff });
+});
+after(async () => {
+  intercept = honest;
+  await kubelet.close();
+  await proxy.close();
+  await containerd.stop();
+});
+beforeEach(() => {
+  intercept = honest;
+});
+
+/** A pod of one container that ends with code 1 once the file `end` is in its volume. */
+const manifest = (name: string): string => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 2
+  containers:
+  - name: app
+    image: ${busyboxImage}
+    command: [sh, -c, "trap 'exit 0' TERM; until [ -e /v/end ]; do sleep 0.1; done; rm /v/end; exit 1"]
+    volumeMounts: [{name: v, mountPath: /v}]
+  volumes: [{name: v, emptyDir: {}}]
+`;
+
+const isReady = (pod: Pod) =>
+  pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+const restartsOf = (pod: Pod) => pod.status!.containerStatuses![0]!.restartCount;
+
+/** States of the runtime's containers of a pod, as it says itself. */
+async function containersOf(name: string): Promise<ContainerState[]> {
+  const { containers } = await proxy.cri.runtime.listContainers({});
+  return containers.filter(({ labels }) => labels['io.kubernetes.pod.name'] === name).map(({ state }) => state);
+}
+
+async function endContainer({ metadata }: Pod): Promise<void> {
+  const end = join(kubelet.options.rootDir, 'pods', metadata.uid, 'volumes/kubernetes.io~empty-dir/v/end');
+  writeFileSync(end, '');
+  await kubelet.until('the container has ended', async () =>
+    (await containersOf(metadata.name)).includes(ContainerState.CONTAINER_EXITED),
+  );
+}
+
+async function remove(name: string): Promise<void> {
+  await kubelet.remove(`${name}.yaml`);
+  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+}
+
+test('a pod comes up once and goes although the first answer to each call is lost', async () => {
+  const changing = ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'StopContainer', 'StopPodSandbox'];
+  const unanswered = new Set([...changing, 'RemoveContainer', 'RemovePodSandbox', 'PodSandboxStatus']);
+  intercept = async ({ method }, forward) => {
+    const answer = await forward();
+    if (unanswered.delete(method.name)) throw new PodwrightError('unavailable', 'the answer is lost');
+    return answer;
+  };
+  await kubelet.apply('lost.yaml', manifest('lost'));
+  const pod = await kubelet.pod('lost', isReady);
+  const running = (await containersOf('lost')).filter((state) => state === ContainerState.CONTAINER_RUNNING);
+  assert.equal(running.length, 1);
+  await remove('lost');
+  assert.deepEqual([...unanswered], []);
+  assert.deepEqual((await proxy.cri.runtime.listPodSandbox({})).items, []);
+  assert.deepEqual(await containersOf('lost'), []);
+  assert.deepEqual(await kubelet.podCgroups(), []);
+  assert.equal(existsSync(join(kubelet.options.podLogsDir, `default_lost_${pod.metadata.uid}`)), false);
+});
+
+test('a container that is said to run although it has ended is restarted once, when the truth comes out', async () => {
+  const seen = new Map<string, object>();
+  let lies = false;
+  intercept = async ({ method, request }, forward) => {
+    const answer = await forward();
+    const { containerId } = request as ContainerStatusRequest;
+    if (method.name === 'ContainerStatus') {
+      if (lies) return seen.get(containerId) ?? answer;
+      if ((answer as ContainerStatusResponse).status?.state === ContainerState.CONTAINER_RUNNING)
+        seen.set(containerId, answer);
+    }
+    if (method.name === 'ListContainers' && lies)
+      for (const one of (answer as ListContainersResponse).containers) one.state = ContainerState.CONTAINER_RUNNING;
+    return answer;
+  };
+  await kubelet.apply('liar.yaml', manifest('liar'));
+  const pod = await kubelet.pod('liar', isReady);
+  await kubelet.until('its status is known', () => seen.size > 0);
+  lies = true;
+  await endContainer(pod);
+  let looks = 0;
+  const lying = intercept;
+  intercept = (call, forward) => {
+    if (call.method.name === 'ListContainers') looks++;
+    return lying(call, forward);
+  };
+  await kubelet.until('the kubelet has looked', () => looks >= 3);
+  assert.deepEqual(await containersOf('liar'), [ContainerState.CONTAINER_EXITED]);
+  lies = false;
+  const restarted = await kubelet.pod('liar', (one) => isReady(one) && restartsOf(one) === 1);
+  assert.equal(restarted.status!.containerStatuses![0]!.lastState!.terminated!.exitCode, 1);
+  const running = (await containersOf('liar')).filter((state) => state === ContainerState.CONTAINER_RUNNING);
+  assert.equal(running.length, 1);
+  await remove('liar');
+});
