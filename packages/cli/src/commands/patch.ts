@@ -14,7 +14,10 @@ export async function patch({ config }: CommandContext, words: string[], options
   if (named.length === 0) throw new PodwrightError('invalid_argument', `patch: which ${words.join(' ')}? Name it`);
   const other = named.find(({ kind }) => kind !== POD);
   if (subresource !== undefined && other !== undefined)
-    throw new PodwrightError('invalid_argument', `patch: a ${other.kind.singular} has no ${subresource} that could be changed`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `patch: a ${other.kind.singular} has no ${subresource} that could be changed`,
+    );
   const body = await asJson(options.patch);
   const client = new ObjectClient(config.apiSocket);
   for (const { kind, name } of named) {
