@@ -181,6 +181,24 @@ test('a readiness gate holds a pod back until somebody patches its status', asyn
   await place.ok('delete', 'gated', '--force');
 });
 
+test('patch --subresource resize changes what a running container may use', async () => {
+  const sized = `apiVersion: v1\nkind: Pod\nmetadata: {name: sized}\nspec:\n  containers:\n${container(forever)}    resources: {limits: {cpu: 100m, memory: 32Mi}}\n`;
+  await place.ok('apply', place.file('sized.yaml', sized));
+  await place.ok('wait', '--for=condition=Ready', 'pod/sized', '--timeout', '60s');
+  const name = (await place.json<Pod>('get', 'pod', 'sized')).spec.containers[0]!.name;
+  const resize = (cpu: string) => [
+    ...['patch', 'sized', '--subresource', 'resize', '-p'],
+    `{"spec":{"containers":[{"name":"${name}","resources":{"limits":{"cpu":"${cpu}"},"requests":{"cpu":"${cpu}"}}}]}}`,
+  ];
+  assert.equal(await place.ok(...resize('200m')), 'pod/sized patched\n');
+  await place.until(async () => {
+    const [status] = (await place.json<Pod>('get', 'pod', 'sized')).status!.containerStatuses!;
+    return status!.resources?.limits?.cpu === '200m' && status!.restartCount === 0;
+  });
+  await fails(/a configmap has no resize/, 'patch', 'configmap/any', '--subresource', 'resize', '-p', '{}');
+  await place.ok('delete', 'sized', '--force');
+});
+
 test('describe tells everything, and no secret', async () => {
   const text = await place.ok('describe', 'web');
   for (const line of [

@@ -31,6 +31,7 @@ export type NodeUsage = { metadata: { name: string }; usage: Usage };
 
 /** kubectl's words for how a patch is meant. */
 export type PatchType = 'strategic' | 'merge';
+export type Subresource = 'status' | 'resize';
 
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 
@@ -77,11 +78,11 @@ export class ObjectClient {
     return this.sendPatch(kind, metadata, { type: 'merge', body: JSON.stringify({ metadata: patch }) });
   }
 
-  /** A patch as JSON, of the object or of its status. */
+  /** A patch as JSON, of the object, of its status, or of what its containers may use. */
   sendPatch(
     { kind }: ObjectKind,
     { namespace, name }: { namespace: string; name: string },
-    { type, body, subresource }: { type: PatchType; body: string; subresource?: 'status' },
+    { type, body, subresource }: { type: PatchType; body: string; subresource?: Subresource },
   ): Promise<ApiObject> {
     const path = objectPath({ kind, namespace, name }) + (subresource === undefined ? '' : `/${subresource}`);
     const contentType = `application/${type === 'strategic' ? 'strategic-merge' : type}-patch+json`;

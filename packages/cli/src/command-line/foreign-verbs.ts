@@ -16,7 +16,7 @@ const FOREIGN_VERBS: Record<string, string> = {
   kustomize: "pipe what it prints: 'kubectl kustomize DIR | podwright apply -'",
   'cluster-info': "'podwright version' and 'podwright get nodes' tell about the node",
   'api-resources':
-    "'podwright get --help' names them: pods, configmaps, secrets, runtimeclasses, events, nodes, images",
+    "'podwright get --help' names them: pods, configmaps, secrets, persistentvolumeclaims, runtimeclasses, events, nodes, images",
   config: "the node is configured by /etc/podwright/config.toml; 'podwright doctor' looks at it",
   cordon: 'a lone node takes no pods from elsewhere',
   drain: "'podwright delete pods --all' ends the pods of a namespace",

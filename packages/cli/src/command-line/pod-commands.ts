@@ -70,12 +70,12 @@ export function addObjectCommands(program: Command, action: Action): void {
   program
     .command('patch <object...>')
     .description(
-      'change labels, annotations, or with --subresource status conditions: patch POD -p JSON; also TYPE/NAME',
+      'change labels, annotations, or with --subresource conditions, CPU and memory: patch POD -p JSON; also TYPE/NAME',
     )
     .addOption(namespaceOption())
     .requiredOption('-p, --patch <patch>', 'what to change, as JSON or YAML')
     .addOption(new Option('--type <type>', 'how lists are meant').choices(['strategic', 'merge']).default('strategic'))
-    .addOption(new Option('--subresource <name>', 'set conditions, as those of readiness gates').choices(['status']))
+    .addOption(new Option('--subresource <name>', 'set conditions; CPU and memory').choices(['status', 'resize']))
     .action(
       action(async (context, [words, options]: [string[], import('../commands/patch.ts').PatchOptions]) =>
         (await import('../commands/patch.ts')).patch(context, words, options),

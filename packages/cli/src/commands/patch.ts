@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PodwrightError } from '@podwright/base';
-import { type ApiObject, ObjectClient, type PatchType } from '../client/object-client.ts';
+import { type ApiObject, ObjectClient, type PatchType, type Subresource } from '../client/object-client.ts';
 import { POD, parseObjects } from '../client/object-names.ts';
 import { print } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type PatchOptions = { namespace: string; patch: string; type: PatchType; subresource?: 'status' };
+export type PatchOptions = { namespace: string; patch: string; type: PatchType; subresource?: Subresource };
 
 /** `podwright patch POD -p PATCH`, `TYPE NAME`, `TYPE/NAME`, as kubectl's. */
 export async function patch({ config }: CommandContext, words: string[], options: PatchOptions): Promise<void> {
@@ -14,7 +14,10 @@ export async function patch({ config }: CommandContext, words: string[], options
   if (named.length === 0) throw new PodwrightError('invalid_argument', `patch: which ${words.join(' ')}? Name it`);
   const other = named.find(({ kind }) => kind !== POD);
   if (subresource !== undefined && other !== undefined)
-    throw new PodwrightError('invalid_argument', `patch: a ${other.kind.singular} has no status that could be changed`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `patch: a ${other.kind.singular} has no ${subresource} that could be changed`,
+    );
   const body = await asJson(options.patch);
   const client = new ObjectClient(config.apiSocket);
   for (const { kind, name } of named) {

@@ -57,3 +57,15 @@ test('JSON and YAML say exactly what they are given, and no terminal acts on the
   assert.equal(terminalJson({ size: 5n }), '{"size":5}');
   assert.equal(terminalYaml({ size: 5n }), 'size: 5\n');
 });
+
+test('YAML is the same text to readers of YAML 1.1, as Kubernetes and Python have them', () => {
+  const words =
+    'y yes n NO on off true ~ null = << 0400 0o7 0x1f 12_000 1:30 1e3 .5 2026-11-22 2026-11-22T20:33:51Z'.split(' ');
+  for (const word of words) {
+    const yaml = terminalYaml({ [word]: [word] });
+    assert.deepEqual(parse(yaml, { version: '1.1' }), { [word]: [word] });
+    assert.equal(yaml, `"${word}":\n  - "${word}"\n`);
+  }
+  for (const plain of ['10.83.0.2', '100m', '7a52054b-b40a', 'busybox:1.37', 'kubernetes.io/a'])
+    assert.equal(terminalYaml([plain]), `- ${plain}\n`);
+});

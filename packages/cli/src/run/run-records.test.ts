@@ -41,6 +41,18 @@ test('what a process has made is left once it is gone, however its number is use
   assert.deepEqual(leftRecords(join(directory, 'missing')), []);
 });
 
+test('a ConfigMap, which has no UID, is taken over only beside a pod of the same run', () => {
+  const settings = (action: AppliedObject['action']): AppliedObject => ({
+    ...{ kind: 'ConfigMap', namespace: 'default', name: 'settings', action },
+  });
+  const left = [{ objects: [settings('created'), pod('web', '1')], startedNode: true }];
+  const again = takeOver([settings('unchanged'), pod('web', '2')], left);
+  assert.deepEqual(again.taken, [], 'somebody has made it anew since the pod was deleted');
+  assert.equal(again.startedNode, false);
+  const beside = [settings('unchanged'), pod('web', '1', 'unchanged')];
+  assert.deepEqual(takeOver(beside, left).taken, beside);
+});
+
 test('a record is gone with its run', (t) => {
   const directory = mkdtempSync('/tmp/run-records-');
   t.after(() => rmSync(directory, { recursive: true }));

@@ -36,27 +36,34 @@ export function leftRecords(stateDirectory: string): LeftRecord[] {
 /** What a run finds as killed ones have left it: its own from now on, with the node that one of them had started. */
 export type TakenOver = { objects: AppliedObject[]; taken: AppliedObject[]; startedNode: boolean };
 
-/** The objects of an apply as if those of these records that stand unchanged had been made by it: who made them is gone. */
+/**
+ * The objects of an apply as if those of these records that stand unchanged had been made by it: who made them is gone. Of a record
+ * whose pods do not stand nothing is taken: a ConfigMap has no UID, so one of its name may have been made anew by somebody else.
+ */
 export function takeOver(applied: AppliedObject[], left: RunRecord[]): TakenOver {
-  const keys = new Set(left.flatMap(({ objects }) => objects.map(keyOf)));
+  const unchanged = new Set(applied.filter(({ action }) => action === 'unchanged').map(keyOf));
+  const standing = left.filter(({ objects }) => objects.some((one) => hasUid(one) && unchanged.has(keyOf(one))));
+  const keys = new Set(standing.flatMap(({ objects }) => objects.map(keyOf)));
   const isTaken = (object: AppliedObject) => object.action === 'unchanged' && keys.has(keyOf(object));
   const taken = applied.filter(isTaken);
   return {
     objects: applied.map((object) => (isTaken(object) ? { ...object, action: 'created' } : object)),
     taken,
-    startedNode: taken.length > 0 && left.some(({ startedNode }) => startedNode),
+    startedNode: standing.some(({ startedNode }) => startedNode),
   };
 }
 
-/** Takes objects out of the records of killed runs; records that are empty then go. */
+/** Takes objects out of the records of killed runs; records without pods then go. */
 export function forgetTaken(left: LeftRecord[], taken: AppliedObject[]): void {
   const keys = new Set(taken.map(keyOf));
   for (const { path, objects, startedNode } of left) {
     const others = objects.filter((object) => !keys.has(keyOf(object)));
-    if (others.length === 0) rmSync(path, { force: true });
+    if (!others.some(hasUid)) rmSync(path, { force: true });
     else if (others.length < objects.length) write(path, { objects: others, startedNode });
   }
 }
+
+const hasUid = ({ uid = '' }: AppliedObject): boolean => uid !== '';
 
 /** A pod that another one of its name has replaced is not what was made. */
 const keyOf = ({ kind, namespace, name, uid = '' }: AppliedObject): string => `${kind} ${namespace}/${name} ${uid}`;

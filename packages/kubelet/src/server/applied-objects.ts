@@ -126,6 +126,10 @@ export class AppliedObjects {
       if (before?.kind !== 'Pod') return false;
       const after = resizedPod(before, resources);
       const what = `resize pod ${name.namespace}/${name.name}`;
+      const there = new Set([...(before.spec.initContainers ?? []), ...before.spec.containers].map((one) => one.name));
+      for (const container of resources.containers.keys())
+        if (!there.has(container))
+          throw new PodwrightError('invalid_argument', `${what}: it has no container ${container}`);
       if (!isResize(before, after)) {
         const why = 'only amounts of cpu and memory can be changed, and not so that the QoS class changes';
         throw new PodwrightError('invalid_argument', `${what}: ${why}`);

@@ -376,6 +376,8 @@ test('an applied pod is resized as the Kubernetes API has it', async (t) => {
   const refused = await call('PATCH', path, patch({ 'ephemeral-storage': '1Gi' }));
   assert.equal(refused.status, 400);
   assert.match(refused.body.message, /only amounts of cpu and memory can be changed/);
+  const other = await call('PATCH', path, { spec: { containers: [{ name: 'nope', resources: {} }] } });
+  assert.deepEqual([other.status, other.body.message], [400, 'resize pod default/web: it has no container nope']);
   const whole = { spec: { resources: { requests: { cpu: '300m' } } } };
   assert.equal((await call('PATCH', path, whole)).status, 200, 'of the pod as a whole, too');
   const podHas = () => fake.handle.pod('default', 'web').status?.resources?.requests?.cpu === '300m';
