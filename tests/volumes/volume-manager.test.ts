@@ -363,6 +363,19 @@ const claimOf = (claimName: string, readOnly?: boolean): Volume[] => [
   { name: 'data', persistentVolumeClaim: { claimName, readOnly } },
 ];
 
+test('a claim for one pod alone keeps a second one waiting until the first is gone', async (context) => {
+  const { manager, objects } = await setUp(context);
+  const spec = { accessModes: ['ReadWriteOncePod' as const] };
+  objects.replace([{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: metadata('alone'), spec }]);
+  const first = podWith(claimOf('alone'));
+  const second = { ...first, metadata: metadata('q') };
+  assert.deepEqual((await manager.mountForPod(first, signal)).failures, []);
+  assert.deepEqual((await manager.mountForPod(first, signal)).failures, [], 'not in its own way');
+  assert.match((await manager.mountForPod(second, signal)).failures[0]!, /ReadWriteOncePod .* in use by another pod$/);
+  await manager.removeForPod('p');
+  assert.deepEqual((await manager.mountForPod(second, signal)).failures, []);
+});
+
 test('a claim is a directory of the node that pods share and outlives them, until it is deleted', async (context) => {
   const { manager, newManager, claims, mounter } = await setUp(context);
   const first = podWith(claimOf('keep'));

@@ -239,7 +239,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     parts.probes.stop();
     await housekeeping;
     await Promise.all([parts.volumes.close(), parts.claims.close()]);
-    input.cgroups.close();
+    await input.cgroups.close();
     await sync.tracer.close();
     cri.close();
   };

@@ -119,7 +119,8 @@ export const pathColumn = ({ title, path }: { title: string; path: PathStep[] })
 
 /** `RWO` of `ReadWriteOnce`, as kubectl shows it. */
 function shortMode(mode: string): string {
-  return mode === 'ReadOnlyMany' ? 'ROX' : mode === 'ReadWriteMany' ? 'RWX' : 'RWO';
+  const short: Record<string, string> = { ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX', ReadWriteOncePod: 'RWOP' };
+  return short[mode] ?? 'RWO';
 }
 
 function restarts(pod: Pod, nowMs: number): string {

@@ -33,7 +33,7 @@ export type RuntimeClass = {
   scheduling?: { nodeSelector?: Record<string, string>; tolerations?: Toleration[] };
 };
 
-export type VolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany';
+export type VolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
 
 /** v1 PersistentVolumeClaim. On a lone node it is a directory of the node, whatever it asks for; `status` is the node's to write. */
 export type PersistentVolumeClaim = {

@@ -1,37 +1,43 @@
-import { once } from 'node:events';
+import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
-import { isErrno } from '@podwright/base';
+import { join } from 'node:path';
+import { errorCode, listenUnix, makePrivateDirectory, PRIVATE_FILE, type SocketFile } from '@podwright/base';
+
+/** Root's alone, as nobody else may make a claim; the same for all kubelets of a host, wherever they have their files. */
+const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 
 /**
- * Tells kubelets on a host that have their pods below the same cgroup of each other. The claim is a name among the kernel's abstract
- * unix sockets (unix(7)), so it ends with its process, however that ends.
+ * Tells kubelets on a host that have their pods below the same cgroup of each other. The claim is a socket that its kubelet answers on,
+ * so it ends with its process, however that ends.
  */
 export class CgroupClaim {
-  readonly #name: string;
-  #server: Server | undefined;
+  readonly #path: string;
+  #held: { server: Server; file: SocketFile } | undefined;
 
-  constructor(path: string) {
-    this.#name = `\0podwright-cgroups:${path}`;
+  constructor(cgroup: string) {
+    const name = createHash('sha256').update(cgroup).digest('hex').slice(0, 32);
+    this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
   }
 
   /** Whether these cgroups are ours alone; asked again, it is tried again. */
   async isOurs(): Promise<boolean> {
-    if (this.#server !== undefined) return true;
+    if (this.#held !== undefined) return true;
+    makePrivateDirectory(CLAIMS_DIRECTORY);
     const server = createServer((socket) => socket.destroy());
     try {
-      server.listen(this.#name);
-      await once(server, 'listening');
+      this.#held = { server, file: await listenUnix(server, this.#path, PRIVATE_FILE) };
     } catch (error) {
-      if (isErrno(error, 'EADDRINUSE')) return false;
+      if (errorCode(error) === 'already_exists') return false;
       throw error;
     }
     server.unref();
-    this.#server = server;
     return true;
   }
 
-  release(): void {
-    this.#server?.close();
-    this.#server = undefined;
+  async release(): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    held?.server.close();
+    await held?.file.remove();
   }
 }

@@ -136,8 +136,8 @@ export class KubeletCgroups implements PodCgroups {
     }
   }
 
-  close(): void {
-    this.#claim.release();
+  close(): Promise<void> {
+    return this.#claim.release();
   }
 
   async #isOurs(): Promise<boolean> {

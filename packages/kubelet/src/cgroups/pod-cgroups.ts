@@ -24,7 +24,7 @@ export interface PodCgroups {
   /** Brings what all pods have together up to date: somebody else may have changed it, and what was refused is tried again. */
   refresh(): Promise<void>;
   /** Lets another kubelet have these cgroups. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Leaves cgroups to the runtime. */
@@ -35,5 +35,5 @@ export const noPodCgroups: PodCgroups = {
   remove: async () => undefined,
   removeOrphans: async () => undefined,
   refresh: async () => undefined,
-  close: () => undefined,
+  close: async () => undefined,
 };

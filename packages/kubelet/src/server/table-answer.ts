@@ -189,4 +189,4 @@ const addressOf = ({ addresses }: NodeObject['status'], wanted: string): string 
   addresses.find(({ type }) => type === wanted)?.address ?? NONE;
 
 const shortMode = (mode: VolumeAccessMode): string =>
-  ({ ReadWriteOnce: 'RWO', ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX' })[mode];
+  ({ ReadWriteOnce: 'RWO', ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX', ReadWriteOncePod: 'RWOP' })[mode];

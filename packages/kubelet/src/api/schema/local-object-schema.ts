@@ -56,7 +56,7 @@ const OF_A_CLUSTER =
 
 const claimSpec = object<ClaimSpec>(
   {
-    accessModes: list(oneOf('ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany')),
+    accessModes: list(oneOf('ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod')),
     resources: object<ClaimResources>({ requests: storage, limits: storage }),
     storageClassName: string,
     volumeMode: oneOf('Filesystem'),
