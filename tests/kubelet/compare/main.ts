@@ -62,20 +62,29 @@ async function play(watch: PodWatch, places: Places, scripts: Record<string, Scr
     if (text === '') rmSync(file, { force: true });
     else writeFileSync(file, text);
   };
-  for (const [name, { text }] of Object.entries(scripts)) put(name, text);
-  const steps = Object.entries(scripts).flatMap(([name, { later }]) => later.map((step) => ({ name, ...step })));
+  const steps = Object.entries(scripts).flatMap(([name, { text, later }], index) => {
+    const first = index * spacingSeconds(scripts);
+    const next = later.map((step) => ({ name, text: step.text, seconds: first + step.seconds }));
+    return [{ name, text, seconds: first }, ...next];
+  });
   const beginMs = Date.now();
   for (const { name, seconds, text } of steps.sort((a, b) => a.seconds - b.seconds)) {
     await sleep(Math.max(0, beginMs + seconds * 1000 - Date.now()));
     put(name, text);
   }
-  await sleep(Math.max(0, beginMs + UP_MS - Date.now()));
+  const allMs = Object.keys(scripts).length * spacingSeconds(scripts) * 1000;
+  await sleep(Math.max(0, beginMs + allMs + UP_MS - Date.now()));
   const pods = structuredClone([...watch.last.values()]);
   for (const file of readdirSync(places.manifests)) rmSync(join(places.manifests, file));
   await sleep(DOWN_MS);
   await watch.close();
   await unmountVolumes(places.root);
   return pods;
+}
+
+/** Pods that are changed or deleted come one after the other: all at once, they would be before their containers run. */
+function spacingSeconds(scripts: Record<string, Script>): number {
+  return Object.values(scripts).some(({ later }) => later.length > 0) ? 1 : 0;
 }
 
 async function unmountVolumes(root: string): Promise<void> {

@@ -117,6 +117,7 @@ function containerHandlers(store: FakeStore, exec: FakeExec): Partial<RuntimeHan
       if (config.linux !== undefined) config.linux.resources = linux;
       return {};
     },
+    updatePodSandboxResources: async () => ({}),
     async reopenContainerLog({ containerId }) {
       requireRunning(store, containerId);
       return {};

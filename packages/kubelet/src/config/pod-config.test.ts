@@ -52,6 +52,19 @@ test('pods are added, updated in place by their UID, and removed', () => {
   assert.deepEqual(take(), ['REMOVE b', 'UPDATE a']);
 });
 
+test('a pod with a UID whose class of service changes is another pod, and resized in its class it is the same', () => {
+  const { config, take } = newConfig();
+  const set = (resources: object) => {
+    const pod = JSON.parse(podText('a', { uid: 'u' })) as { spec: { containers: object[] } };
+    Object.assign(pod.spec.containers[0]!, { resources });
+    config.set('file', snapshot({ 'a.yaml': JSON.stringify(pod) }));
+    return take();
+  };
+  assert.deepEqual(set({ requests: { cpu: '20m' } }), ['ADD a']);
+  assert.deepEqual(set({ requests: { cpu: '30m' } }), ['UPDATE a']);
+  assert.deepEqual(set({}), ['REMOVE a', 'ADD a']);
+});
+
 test('a pod without a UID of its own that changes is another pod, and the old one goes first', () => {
   const { config, take } = newConfig();
   config.set('file', snapshot({ 'a.yaml': podText('a') }));

@@ -1,5 +1,6 @@
 import type { Logger } from '@podwright/base';
 import { formatFieldPath } from '../api/issue.ts';
+import { qosClass } from '../api/qos-class.ts';
 import { type LocalObject, type Pod, podFullName, type RuntimeClass } from '../api/types.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { immutableProblems } from './immutable.ts';
@@ -196,11 +197,15 @@ function ignoredIn(placed: PlacedObject, nodeName: string): ManifestError[] {
   );
 }
 
-/** What leads from one set of desired pods to another: what goes, goes first. A UID that passes to another name is another pod. */
+/**
+ * What leads from one set of desired pods to another: what goes, goes first. A UID that passes to another name is another pod, and so is
+ * one whose class of service changes: its cgroup is elsewhere.
+ */
 function changes(before: Map<string, Desired>, after: Map<string, Desired>): PodUpdate[] {
   const goesOn = (uid: string) => {
     const [old, now] = [before.get(uid), after.get(uid)];
-    return old !== undefined && now !== undefined && podFullName(old.pod) === podFullName(now.pod);
+    if (old === undefined || now === undefined) return false;
+    return podFullName(old.pod) === podFullName(now.pod) && qosClass(old.pod) === qosClass(now.pod);
   };
   const removed = [...before].filter(([uid]) => !goesOn(uid)).map(([, desired]) => desired);
   const updated = [...after]

@@ -71,7 +71,7 @@ const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan:
   containersToUpdate: (plan) =>
     plan.containersToUpdate.map(
       ({ name, resources }) =>
-        `resize ${name} (${resources.map(({ resource, change }) => `${change} ${resource}`).join(', ')})`,
+        `resize ${name} (${resources.map(({ resource, change }) => `${change} ${resource}`).join(', ') || 'its pod'})`,
     ),
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };

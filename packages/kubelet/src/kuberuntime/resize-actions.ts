@@ -7,7 +7,10 @@ import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-
 const RESOURCES = ['cpu', 'memory'] as const;
 export type ResizedResource = (typeof RESOURCES)[number];
 
-/** A container that gets other resources while it runs: less of one before others get more. */
+/**
+ * A container that gets other resources while it runs: less of one before others get more. `resources` is empty if only what its pod
+ * has as a whole changes.
+ */
 export type ContainerToUpdate = {
   id: string;
   name: string;
@@ -33,7 +36,7 @@ export function decideResize(
     const change = limit ?? request;
     return change === undefined ? [] : [{ resource, change }];
   });
-  if (resources.length === 0) return { kind: 'none' };
+  if (resources.length === 0 && !differ({ resources: given.pod }, spec)) return { kind: 'none' };
   if (resources.some(({ resource }) => restartsFor(container, resource))) return { kind: 'restart' };
   const to: GivenResources = { ...container.resources, pod: spec.resources };
   return { kind: 'update', update: { id, name, from: given, to, resources } };
@@ -42,6 +45,15 @@ export function decideResize(
 function restartsFor({ resizePolicy = [] }: Container, resource: ResizedResource): boolean {
   return resizePolicy.some(
     ({ resourceName, restartPolicy }) => resourceName === resource && restartPolicy === 'RestartContainer',
+  );
+}
+
+/** Whether two pods have other amounts as a whole. */
+function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resources'>): boolean {
+  return RESOURCES.some(
+    (resource) =>
+      limitOf(before, resource) !== limitOf(after, resource) ||
+      requestOf(before, resource) !== requestOf(after, resource),
   );
 }
 

@@ -33,6 +33,8 @@ export async function resizePod(
       for (const resource of ['memory', 'cpu'] as const)
         for (const update of updateOrder(plan.containersToUpdate, resource))
           await updateContainer(deps, pod, { update, resource, signal });
+      for (const { id, from } of plan.containersToUpdate)
+        deps.actuated.set(id, { ...(deps.actuated.given(id) ?? from), pod: pod.spec.resources });
     });
     return [step];
   } catch (error) {

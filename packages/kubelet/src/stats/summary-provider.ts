@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type CgroupHierarchy, isUnimplemented, type Logger } from '@podwright/base';
+import { type CgroupHierarchy, isDeadlineExceeded, isUnimplemented, type Logger } from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
@@ -165,8 +165,24 @@ export class SummaryProvider {
       const { stats } = await runtime.listPodSandboxStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS });
       for (const { attributes, linux } of stats) if (linux !== undefined) byId.set(attributes?.id ?? '', linux);
     } catch (error) {
-      if (!isUnimplemented(error)) throw error;
-      this.#hasSandboxStats = false;
+      if (isDeadlineExceeded(error)) throw error;
+      if (isUnimplemented(error)) this.#hasSandboxStats = false;
+      else await this.#readEachSandbox(byId, error);
+    }
+  }
+
+  /** containerd 1.6 tells of no pod at all while one has ended whose cgroup is gone. */
+  async #readEachSandbox(byId: Map<string, SandboxUse>, error: unknown): Promise<void> {
+    const { cri, runtimePods } = this.#parts;
+    const ids = runtimePods().flatMap(({ sandboxes }) => sandboxes.filter(({ ready }) => ready).map(({ id }) => id));
+    const timeoutMs = STATISTICS_TIMEOUT_MS;
+    const answers = await Promise.allSettled(
+      ids.map((podSandboxId) => cri.runtime.podSandboxStats({ podSandboxId }, { timeoutMs })),
+    );
+    if (ids.length > 0 && answers.every(({ status }) => status === 'rejected')) throw error;
+    for (const [index, answer] of answers.entries()) {
+      const linux = answer.status === 'fulfilled' ? answer.value.stats?.linux : undefined;
+      if (linux !== undefined) byId.set(ids[index]!, linux);
     }
   }
 

@@ -192,6 +192,17 @@ test('a verdict fails the pod for good, with its reason', () => {
   }
 });
 
+test('a pod that ends before it was ever running is pending until its containers have stopped', () => {
+  const pod = podOf({ initContainers: [{ name: 'prepare', image: 'busybox' }] });
+  const previous = statusOf({ pod, runtime: runtimeOf([seen('prepare')]) });
+  assert.equal(previous.phase, 'Pending');
+  const verdict = { reason: 'DeadlineExceeded', message: 'too long' };
+  const phase = (ready: boolean, state: Partial<RuntimeContainer>) =>
+    statusOf({ pod, previous, verdict, runtime: runtimeOf([seen('prepare', state)], ready) }).phase;
+  assert.equal(phase(true, {}), 'Pending');
+  assert.equal(phase(false, exited), 'Failed');
+});
+
 test('what the runtime has forgotten is kept from the status before', () => {
   const pod = podOf({ restartPolicy: 'Never' });
   const before = statusOf({

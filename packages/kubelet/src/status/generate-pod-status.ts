@@ -40,7 +40,7 @@ export type PodStatusInput = {
 
 /**
  * The pod's status as the API shows it, and whether its containers have done all that they will. A pod that has ended keeps
- * its phase; one whose sidecars still run is not shown as ended yet. One that is at its end has no other phase than Succeeded or
+ * its phase; one whose containers still run keeps the phase before. One that is at its end has no other phase than Succeeded or
  * Failed, and no container that is not shown as ended if it may have run.
  */
 export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
@@ -51,7 +51,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   const ephemeral = containerStatuses(pod.spec.ephemeralContainers ?? [], sources);
   const final = decidePhase(input, init, main);
   const ended = final === 'Succeeded' || final === 'Failed';
-  const phase = ended && !isStopped(runtime) ? 'Running' : final;
+  const phase = ended && !isStopped(runtime) ? (previous?.phase === 'Pending' ? 'Pending' : 'Running') : final;
   const now = formatTime(input.nowMs);
   const ips = pod.spec.hostNetwork ? input.hostIps : podIps(runtime);
   const sandboxReady = runtime.sandboxes[0]?.ready === true && ips.length > 0;
