@@ -145,10 +145,15 @@ export class Kubelet {
     return this.#parts.statuses.pods();
   }
 
-  /** Throws `not_found`. Of two pods of one name the one that is not being deleted is meant. */
-  pod(namespace: string, name: string): Pod {
+  /** The pod of this name, if there is one; of two the one that is not being deleted. */
+  findPod(namespace: string, name: string): Pod | undefined {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-    const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+    return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+  }
+
+  /** As `findPod`; throws `not_found`. */
+  pod(namespace: string, name: string): Pod {
+    const found = this.findPod(namespace, name);
     if (found !== undefined) return found;
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
