@@ -105,8 +105,8 @@ export class Kubelet {
     return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
   }
 
-  /** Why the kubelet itself is not well; `undefined` if it is. For whoever would restart it. */
-  get illness(): string | undefined {
+  /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` while it is healthy. */
+  get unhealthyReason(): string | undefined {
     const sinceMs = this.#parts.runtimeState.sinceLookMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
