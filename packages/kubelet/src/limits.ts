@@ -192,6 +192,10 @@ export const LEAST_USAGE_WINDOW_MS = 500;
 export const USAGE_SAMPLE_KEPT_MS = 30_000;
 /** How long the runtime may take to tell what its pods use. */
 export const STATISTICS_TIMEOUT_MS = 30_000;
+/** Statistics are good for this long, as upstream's are: cAdvisor's housekeeping interval. */
+export const STATISTICS_KEPT_MS = 10_000;
+/** They are read ahead of whoever asks next, unless nobody has asked for this long: Prometheus asks once a minute by default. */
+export const STATISTICS_WANTED_MS = 90_000;
 /** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
 export const VOLUME_USE_KEPT_MS = 60_000;
 

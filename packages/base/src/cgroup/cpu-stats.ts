@@ -12,15 +12,13 @@ export type CpuStats = {
 };
 
 /** CPU time: v2's `cpu.stat` (cgroup-v2.rst), or v1's cpuacct files with the throttling of its `cpu.stat`. */
-export async function readCpuStats(hierarchy: CgroupHierarchy, path: string): Promise<CpuStats | undefined> {
+export function readCpuStats(hierarchy: CgroupHierarchy, path: string): CpuStats | undefined {
   const cpu = statsFilesOf(hierarchy, path, 'cpu');
-  return cpu?.version === 2
-    ? await readV2(cpu)
-    : await readV1({ cpu, accounting: statsFilesOf(hierarchy, path, 'cpuacct') });
+  return cpu?.version === 2 ? readV2(cpu) : readV1({ cpu, accounting: statsFilesOf(hierarchy, path, 'cpuacct') });
 }
 
-async function readV2(cpu: StatsFiles): Promise<CpuStats | undefined> {
-  const stat = keyed(await cpu.read('cpu.stat'));
+function readV2(cpu: StatsFiles): CpuStats | undefined {
+  const stat = keyed(cpu.read('cpu.stat'));
   if (stat.usage_usec === undefined) return undefined;
   return {
     usageNanoseconds: stat.usage_usec * 1000,
@@ -32,17 +30,17 @@ async function readV2(cpu: StatsFiles): Promise<CpuStats | undefined> {
   };
 }
 
-async function readV1({
+function readV1({
   cpu,
   accounting,
 }: {
   cpu: StatsFiles | undefined;
   accounting: StatsFiles | undefined;
-}): Promise<CpuStats | undefined> {
+}): CpuStats | undefined {
   const names = ['cpuacct.usage', 'cpuacct.usage_user', 'cpuacct.usage_sys'];
-  const [usage, user, system] = await Promise.all(names.map((name) => accounting?.readNumber(name)));
+  const [usage, user, system] = names.map((name) => accounting?.readNumber(name));
   if (usage === undefined) return undefined;
-  const stat = keyed((await cpu?.read('cpu.stat')) ?? '');
+  const stat = keyed(cpu?.read('cpu.stat') ?? '');
   return {
     usageNanoseconds: usage,
     userNanoseconds: user ?? 0,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '../errors.ts';
@@ -73,12 +74,20 @@ export function cgroupDirectory(tree: CgroupTree, path: string): string {
 
 /** A cgroup file's text, `undefined` if the file or the cgroup is not there, or has no such text (ENOTSUP: EOPNOTSUPP to the kernel). */
 export async function readCgroupFile(file: string): Promise<string | undefined> {
+  return await readFile(file, 'utf8').catch(nothingOfOneThatIsGone);
+}
+
+/** The same at once: for files that the kernel does not take long to write. */
+export function readCgroupFileSync(file: string): string | undefined {
   try {
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ENODEV', 'ENOTDIR', 'ENOTSUP'].some((code) => isErrno(error, code))) return undefined;
-    throw error;
+    return nothingOfOneThatIsGone(error);
   }
+}
+
+function nothingOfOneThatIsGone(error: unknown): undefined {
+  if (!['ENOENT', 'ENODEV', 'ENOTDIR', 'ENOTSUP'].some((code) => isErrno(error, code))) throw error;
 }
 
 type CgroupMount = { version: 1 | 2; mountPoint: string; options: string[] };

@@ -29,14 +29,14 @@ const V2_COUNTERS: Record<string, Counter> = {
 const V1_POLICIES = ['throttle', 'bfq'];
 
 /** Input and output by device; `undefined` without a controller for it. */
-export async function readIo(hierarchy: CgroupHierarchy, path: string): Promise<DeviceIo[] | undefined> {
+export function readIo(hierarchy: CgroupHierarchy, path: string): DeviceIo[] | undefined {
   const v2 = statsFilesOf(hierarchy, path, 'io');
-  if (v2?.version === 2) return byDevice(v2Counts(await v2.read('io.stat')));
+  if (v2?.version === 2) return byDevice(v2Counts(v2.read('io.stat')));
   const v1 = statsFilesOf(hierarchy, path, 'blkio');
   if (v1 === undefined) return undefined;
   for (const policy of V1_POLICIES) {
     const files = ['io_service_bytes', 'io_serviced'].map((name) => v1.read(`blkio.${policy}.${name}_recursive`));
-    const [bytes = '', operations = ''] = await Promise.all(files);
+    const [bytes = '', operations = ''] = files;
     const counted = [...v1Counts(bytes, 'readBytes', 'writeBytes'), ...v1Counts(operations, 'reads', 'writes')];
     if (counted.length > 0) return byDevice(counted);
   }
@@ -75,19 +75,16 @@ function byDevice(counted: Counted[]): DeviceIo[] {
 }
 
 /** Huge pages by size; `undefined` without their controller. */
-export async function readHugepages(
-  hierarchy: CgroupHierarchy,
-  path: string,
-): Promise<Record<string, HugepageStats> | undefined> {
+export function readHugepages(hierarchy: CgroupHierarchy, path: string): Record<string, HugepageStats> | undefined {
   const files = statsFilesOf(hierarchy, path, 'hugetlb');
   if (files === undefined) return undefined;
   const [usage, peak] = files.version === 1 ? ['usage_in_bytes', 'max_usage_in_bytes'] : ['current', undefined];
   const found: Record<string, HugepageStats> = {};
-  for (const name of await files.names()) {
+  for (const name of files.names()) {
     const size = new RegExp(`^hugetlb\\.(\\d+[KMG]B)\\.${usage}$`).exec(name)?.[1];
     if (size === undefined) continue;
-    const usageBytes = (await files.readNumber(name)) ?? 0;
-    const peakBytes = peak === undefined ? undefined : await files.readNumber(`hugetlb.${size}.${peak}`);
+    const usageBytes = files.readNumber(name) ?? 0;
+    const peakBytes = peak === undefined ? undefined : files.readNumber(`hugetlb.${size}.${peak}`);
     found[size] = { usageBytes, peakBytes };
   }
   return found;

@@ -29,21 +29,19 @@ export type MemoryStats = {
 };
 
 /** Memory: v1's memory controller, its hierarchical (`total_`) numbers, or v2's. */
-export async function readMemoryStats(hierarchy: CgroupHierarchy, path: string): Promise<MemoryStats | undefined> {
+export function readMemoryStats(hierarchy: CgroupHierarchy, path: string): MemoryStats | undefined {
   const files = statsFilesOf(hierarchy, path, 'memory');
-  return files?.version === 2 ? await readV2(files) : files && (await readV1(files));
+  return files?.version === 2 ? readV2(files) : files && readV1(files);
 }
 
-async function readV1({ read, readNumber }: StatsFiles): Promise<MemoryStats | undefined> {
+function readV1({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   const names = ['usage_in_bytes', 'limit_in_bytes', 'memsw.usage_in_bytes', 'memsw.limit_in_bytes'];
   const more = ['max_usage_in_bytes', 'kmem.usage_in_bytes', 'failcnt'];
-  const texts = ['memory.stat', 'memory.oom_control'];
-  const [[text, oom], [usage, limit, both, bothLimit, peak, kernel, hits]] = await Promise.all([
-    Promise.all(texts.map(read)),
-    Promise.all([...names, ...more].map((name) => readNumber(`memory.${name}`))),
-  ]);
+  const [usage, limit, both, bothLimit, peak, kernel, hits] = [...names, ...more].map((name) =>
+    readNumber(`memory.${name}`),
+  );
   if (usage === undefined) return undefined;
-  const stat = keyed(text!);
+  const stat = keyed(read('memory.stat'));
   const [limitBytes, bothLimitBytes] = [bounded(limit), bounded(bothLimit)];
   return {
     usageBytes: usage,
@@ -59,19 +57,16 @@ async function readV1({ read, readNumber }: StatsFiles): Promise<MemoryStats | u
     limitBytes,
     swapLimitBytes: bothLimitBytes === undefined ? undefined : Math.max(0, bothLimitBytes - (limitBytes ?? 0)),
     limitHits: hits ?? 0,
-    oomKills: keyed(oom!).oom_kill ?? 0,
+    oomKills: keyed(read('memory.oom_control')).oom_kill ?? 0,
     pageFaults: stat.total_pgfault ?? 0,
     majorPageFaults: stat.total_pgmajfault ?? 0,
   };
 }
 
-async function readV2({ read, readNumber }: StatsFiles): Promise<MemoryStats | undefined> {
+function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   const names = ['current', 'max', 'peak', 'swap.current', 'swap.max'];
-  const [[text, eventText], [usage, limit, peak, swap, swapLimit]] = await Promise.all([
-    Promise.all(['memory.stat', 'memory.events'].map(read)),
-    Promise.all(names.map((name) => readNumber(`memory.${name}`))),
-  ]);
-  const [stat, events] = [keyed(text!), keyed(eventText!)];
+  const [usage, limit, peak, swap, swapLimit] = names.map((name) => readNumber(`memory.${name}`));
+  const [stat, events] = [keyed(read('memory.stat')), keyed(read('memory.events'))];
   // The root cgroup has no memory.current: what its parts sum up to comes close.
   const used = usage ?? (stat.anon === undefined ? undefined : stat.anon + (stat.file ?? 0));
   if (used === undefined) return undefined;

@@ -13,14 +13,14 @@ export type CgroupPressure = Partial<Record<'cpu' | 'memory' | 'io', PressureSta
  * The cgroup's pressure, which every cgroup of a v2 tree tells, whatever controllers the tree has. On a hybrid host it is
  * told only if the cgroup's processes are in the v2 tree too.
  */
-export async function readPressure(hierarchy: CgroupHierarchy, path: string): Promise<CgroupPressure | undefined> {
+export function readPressure(hierarchy: CgroupHierarchy, path: string): CgroupPressure | undefined {
   const tree = hierarchy.trees.find(({ version }) => version === 2);
   if (tree === undefined) return undefined;
   const files = statsFilesIn(tree, path);
-  if (hierarchy.mode === 'hybrid' && keyed(await files.read('cgroup.events')).populated !== 1) return undefined;
+  if (hierarchy.mode === 'hybrid' && keyed(files.read('cgroup.events')).populated !== 1) return undefined;
   const found: CgroupPressure = {};
   for (const resource of ['cpu', 'memory', 'io'] as const) {
-    const pressure = parsePressure(await files.read(`${resource}.pressure`));
+    const pressure = parsePressure(files.read(`${resource}.pressure`));
     if (pressure !== undefined) found[resource] = pressure;
   }
   return Object.keys(found).length === 0 ? undefined : found;

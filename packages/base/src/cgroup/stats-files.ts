@@ -1,16 +1,20 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../directory.ts';
-import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
+import { isErrno } from '../errors.ts';
+import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
-/** The files of one cgroup in one tree. */
+/**
+ * The files of one cgroup in one tree. They are in the kernel's memory, and a look at all pods reads thousands: by way of the thread
+ * pool each took ten times as long.
+ */
 export type StatsFiles = {
   version: 1 | 2;
   /** A file's text, '' if it is not there. */
-  read(name: string): Promise<string>;
+  read(name: string): string;
   /** A file of one number; `undefined` without the file, and for `max`. */
-  readNumber(name: string): Promise<number | undefined>;
+  readNumber(name: string): number | undefined;
   /** Names of the files, none if the cgroup is gone. */
-  names(): Promise<string[]>;
+  names(): string[];
 };
 
 /** The cgroup's files in the tree that has `controller`; `undefined` if the host lacks it. */
@@ -22,11 +26,11 @@ export function statsFilesOf(hierarchy: CgroupHierarchy, path: string, controlle
 /** The cgroup's files in this tree. */
 export function statsFilesIn(tree: CgroupTree, path: string): StatsFiles {
   const directory = cgroupDirectory(tree, path);
-  const read = async (name: string) => (await readCgroupFile(join(directory, name))) ?? '';
+  const read = (name: string) => readCgroupFileSync(join(directory, name)) ?? '';
   return {
     version: tree.version,
     read,
-    readNumber: async (name) => number(await read(name)),
+    readNumber: (name) => number(read(name)),
     names: () => namesIn(directory),
   };
 }
@@ -44,6 +48,15 @@ export function keyed(text: string): Record<string, number | undefined> {
 /** v1 writes a huge number, the largest multiple of the page size, for no limit. */
 export const bounded = (limit: number | undefined): number | undefined =>
   limit !== undefined && limit < 2 ** 62 ? limit : undefined;
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
 
 function number(text: string): number | undefined {
   return /^\d+$/.test(text.trim()) ? Number(text) : undefined;

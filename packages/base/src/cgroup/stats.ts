@@ -4,7 +4,7 @@ import { type DeviceIo, type HugepageStats, readHugepages, readIo } from './io-s
 import { type MemoryStats, readMemoryStats } from './memory-stats.ts';
 import { type CgroupPressure, readPressure } from './pressure.ts';
 import { statsFilesOf } from './stats-files.ts';
-import { cgroupPids } from './tree.ts';
+import { countCgroupProcesses } from './tree.ts';
 
 /** What a cgroup with all below it uses, the same from v1, v2 and hybrid hosts. Parts that the host does not count are absent. */
 export type CgroupStats = {
@@ -21,27 +21,35 @@ export type CgroupStats = {
   pressure?: CgroupPressure;
 };
 
+/** CPU, memory and pressure alone, whose cost does not grow with what is below the cgroup. */
+export function readCgroupUse(
+  hierarchy: CgroupHierarchy,
+  path: string,
+): Pick<CgroupStats, 'readAtMs' | 'cpu' | 'memory' | 'pressure'> {
+  return {
+    readAtMs: Date.now(),
+    cpu: readCpuStats(hierarchy, path),
+    memory: readMemoryStats(hierarchy, path),
+    pressure: readPressure(hierarchy, path),
+  };
+}
+
 /** Reads a cgroup's use. A cgroup that is gone gives a value without parts. */
-export async function readCgroupStats(hierarchy: CgroupHierarchy, path: string): Promise<CgroupStats> {
-  const [cpu, memory, threads, io, hugepages, pressure] = await Promise.all([
-    readCpuStats(hierarchy, path),
-    readMemoryStats(hierarchy, path),
-    readThreads(hierarchy, path),
-    readIo(hierarchy, path),
-    readHugepages(hierarchy, path),
-    readPressure(hierarchy, path),
-  ]);
-  const there = [cpu, memory, threads].some((part) => part !== undefined);
-  const processes = there ? await countProcesses(hierarchy, path) : undefined;
-  return { readAtMs: Date.now(), cpu, memory, threads, processes, io, hugepages, pressure };
+export function readCgroupStats(hierarchy: CgroupHierarchy, path: string): CgroupStats {
+  const use = readCgroupUse(hierarchy, path);
+  const threads = readThreads(hierarchy, path);
+  const there = [use.cpu, use.memory, threads].some((part) => part !== undefined);
+  return {
+    ...use,
+    threads,
+    processes: there ? countCgroupProcesses(hierarchy, path) : undefined,
+    io: readIo(hierarchy, path),
+    hugepages: readHugepages(hierarchy, path),
+  };
 }
 
-async function readThreads(hierarchy: CgroupHierarchy, path: string): Promise<CgroupStats['threads']> {
+function readThreads(hierarchy: CgroupHierarchy, path: string): CgroupStats['threads'] {
   const files = statsFilesOf(hierarchy, path, 'pids');
-  const current = await files?.readNumber('pids.current');
-  return current === undefined ? undefined : { current, limit: await files?.readNumber('pids.max') };
-}
-
-async function countProcesses(hierarchy: CgroupHierarchy, path: string): Promise<number> {
-  return (await cgroupPids(hierarchy, path, { recursive: true, controller: 'pids' })).length;
+  const current = files?.readNumber('pids.current');
+  return current === undefined ? undefined : { current, limit: files?.readNumber('pids.max') };
 }

@@ -1,9 +1,17 @@
-import { access, mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { access, mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sleep } from '../deadline.ts';
 import { isErrno, PodwrightError, wrapError } from '../errors.ts';
 import { CONTAINER_DIRECTORY } from '../modes.ts';
-import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFile, treeOf } from './hierarchy.ts';
+import {
+  type CgroupHierarchy,
+  type CgroupTree,
+  cgroupDirectory,
+  readCgroupFile,
+  readCgroupFileSync,
+  treeOf,
+} from './hierarchy.ts';
 
 /** A controller that the kernel does not let the children of a v2 cgroup use: limits of it do not hold there. */
 export type DelegationRefusal = { directory: string; controller: string; error: unknown };
@@ -34,7 +42,7 @@ export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Pr
 
 /** Names of the cgroups directly below `path`, over all trees. */
 export async function listChildCgroups(hierarchy: CgroupHierarchy, path: string): Promise<string[]> {
-  const names = await Promise.all(hierarchy.trees.map((tree) => childDirectories(cgroupDirectory(tree, path))));
+  const names = hierarchy.trees.map((tree) => childDirectories(cgroupDirectory(tree, path)));
   return [...new Set(names.flat())].sort();
 }
 
@@ -50,10 +58,19 @@ export async function cgroupPids(
   const one = options.controller === undefined ? undefined : treeOf(hierarchy, options.controller);
   const found = (one === undefined ? hierarchy.trees : [one]).map(async (tree) => {
     const top = cgroupDirectory(tree, path);
-    const directories = options.recursive ? await directoriesBottomUp(top) : [top];
+    const directories = options.recursive ? directoriesBottomUp(top) : [top];
     return await Promise.all(directories.map(pidsIn));
   });
   return [...new Set((await Promise.all(found)).flat(2))];
+}
+
+/** How many processes are in the cgroup and below it, by the tree of the `pids` controller if there is one. */
+export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): number {
+  const tree = treeOf(hierarchy, 'pids');
+  const trees = tree === undefined ? hierarchy.trees : [tree];
+  const directories = trees.flatMap((one) => directoriesBottomUp(cgroupDirectory(one, path)));
+  return new Set(directories.flatMap((directory) => parsePids(readCgroupFileSync(join(directory, 'cgroup.procs')))))
+    .size;
 }
 
 /**
@@ -92,7 +109,7 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;
       if (!isErrno(error, 'EBUSY')) throw wrapError(`remove cgroup ${directory}`, error, 'internal');
-      const children = await childDirectories(directory);
+      const children = childDirectories(directory);
       for (const name of children) await removeDirectory(join(directory, name), deadline);
       if (Date.now() > deadline)
         throw wrapError(`remove cgroup ${directory}: it is still in use`, error, 'failed_precondition');
@@ -102,15 +119,13 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
 }
 
 /** The directory and all below it, children before their parents. */
-async function directoriesBottomUp(directory: string): Promise<string[]> {
-  const children = await childDirectories(directory);
-  const below = await Promise.all(children.map((name) => directoriesBottomUp(join(directory, name))));
-  return [...below.flat(), directory];
+function directoriesBottomUp(directory: string): string[] {
+  return [...childDirectories(directory).flatMap((name) => directoriesBottomUp(join(directory, name))), directory];
 }
 
-async function childDirectories(directory: string): Promise<string[]> {
+function childDirectories(directory: string): string[] {
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
+    const entries = readdirSync(directory, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];
@@ -149,7 +164,10 @@ async function inheritCpuset(directory: string): Promise<void> {
 }
 
 async function pidsIn(directory: string): Promise<number[]> {
-  const text = (await readCgroupFile(join(directory, 'cgroup.procs'))) ?? '';
+  return parsePids(await readCgroupFile(join(directory, 'cgroup.procs')));
+}
+
+function parsePids(text = ''): number[] {
   // 0 stands for a process outside of our pid namespace.
   return text
     .split('\n')

@@ -39,7 +39,7 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
   });
   const file = join(directory, 'web.yaml');
   writeFileSync(file, MANIFEST);
-  const context = { config: { apiSocket, root: directory }, configArgs: [] } as unknown as CommandContext;
+  const context = { config: { apiSocket, root: directory, state: directory }, configArgs: [] } as unknown as CommandContext;
   const running = run([file], {}, context);
   await watching.promise;
   for (const _signal of [1, 2, 3]) process.emit('SIGINT');

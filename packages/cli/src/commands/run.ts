@@ -66,7 +66,6 @@ export async function run(files: string[], options: RunOptions, context: Command
 
 type Course = {
   node: EnsuredNode;
-
   program: string;
   options: RunOptions & { detach: boolean };
   names: string[];

@@ -68,7 +68,7 @@ has ended it, 137 is SIGKILL (or OOMKilled, which the reason says), 143 SIGTERM.
     cri.sock                       CRI, for crictl and other kubelets
 
   /var/log/pods/                   logs of containers, where kubelets have them
-  /var/log/containers/             links to them for log collectors, if they are there (container_logs)
+  /var/log/containers/             links to them for log collectors
 
 Several nodes run on one host if each has --root, --state, --pod-logs,
 --cgroup-parent, --bridge and --subnet of its own.

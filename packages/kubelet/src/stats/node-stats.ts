@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
-import { type CgroupHierarchy, type CgroupStats, isErrno, readCgroupStats } from '@podwright/base';
+import { type CgroupHierarchy, type CgroupStats, isErrno, readCgroupUse } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import type { CpuRates } from './cpu-rates.ts';
 import type {
@@ -18,13 +18,13 @@ import type {
 export type MeasuredCgroup = { path: string; availableBytes?: number };
 
 /** CPU and memory of a cgroup; nothing of one that is not there. */
-export async function cgroupUse(
+export function cgroupUse(
   hierarchy: CgroupHierarchy | undefined,
   { path, availableBytes }: MeasuredCgroup,
   rates: CpuRates,
-): Promise<Pick<ContainerStats, 'cpu' | 'memory'>> {
+): Pick<ContainerStats, 'cpu' | 'memory'> {
   if (hierarchy === undefined) return {};
-  const stats = await readCgroupStats(hierarchy, path);
+  const stats = readCgroupUse(hierarchy, path);
   return { cpu: cpuOf(path, stats, rates), memory: memoryOf(stats, availableBytes) };
 }
 

@@ -17,7 +17,7 @@ export type MeasuredPod = {
   runtime: RuntimePodStatus;
   sandbox: RuntimeSandbox;
   use: SandboxUse;
-  /** CPU rates by container id, and that of the pod by its sandbox's. */
+  /** CPU rates by container id, and those of pods by their sandbox's. */
   rates: ReadonlyMap<string, number>;
 };
 

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, isUnimplemented, type Logger } from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { STATISTICS_TIMEOUT_MS } from '../limits.ts';
+import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
+import { LEAST_USAGE_WINDOW_MS, STATISTICS_TIMEOUT_MS } from '../limits.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
+import { KeptReading } from './kept-reading.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import { fullPodStats, type MeasuredPod, type PodDisk, podCpuAndMemory, type SandboxUse } from './pod-stats.ts';
 import type { ContainerStats, FsStats, NodeStats, Summary, VolumeStats } from './summary.ts';
@@ -30,7 +31,21 @@ export type SummaryParts = {
   logger: Logger;
 };
 
-/** What the node and its pods use now. Calls that come at once share one answer. */
+/** What the runtime told of pods, by sandbox id, CPU rates, and the ids of all sandboxes and containers in it. */
+type RuntimeUses = {
+  uses: Map<string, SandboxUse>;
+  rates: MeasuredPod['rates'];
+  ids: ReadonlySet<string>;
+  /** False if CPU was looked at for the first time. */
+  hasAllRates: boolean;
+};
+
+type PodFiles = Pick<PodDisk, 'logs' | 'others'>;
+
+/** What is on disk, of pods by their uid. */
+type Disks = { root: FsStats; images: NodeStats['runtime']; pods: ReadonlyMap<string, PodFiles> };
+
+/** What the node and its pods use: what takes long to find out was read within ten seconds, and says when. */
 export class SummaryProvider {
   readonly #parts: SummaryParts;
   readonly #rates = new CpuRates();
@@ -38,8 +53,8 @@ export class SummaryProvider {
   readonly #bootTime = bootTime();
   /** Whether the runtime tells what pods use, not only containers. */
   #hasSandboxStats = true;
-  #full: Promise<Summary> | undefined;
-  #cpuAndMemory: Promise<Summary> | undefined;
+  readonly #uses = new KeptReading(() => this.#readUses());
+  readonly #disks = new KeptReading(() => this.#readDisks());
 
   constructor(parts: SummaryParts) {
     this.#parts = parts;
@@ -47,19 +62,24 @@ export class SummaryProvider {
   }
 
   /** Everything that is known. Rejects with the runtime's error. */
-  full(): Promise<Summary> {
-    this.#full ??= this.#readAll().finally(() => {
-      this.#full = undefined;
-    });
-    return this.#full;
+  async full(): Promise<Summary> {
+    const [measured, facts, disks] = await Promise.all([this.#measuredPods(), hostFacts(), this.#knownDisks()]);
+    const layers = await this.#layers(measured);
+    const pods = measured.map((pod) => fullPodStats(pod, this.#diskOf(pod, { disks, layers })));
+    this.#volumes.keep(measured.flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
+    const { nodeName } = this.#parts;
+    const own = { ...this.#systemContainers(), startTime: this.#bootTime, ...this.#root() };
+    return { node: { nodeName, ...own, ...facts, fs: disks.root, runtime: disks.images }, pods };
   }
 
   /** CPU, memory and swap alone, which is cheaper. */
-  cpuAndMemory(): Promise<Summary> {
-    this.#cpuAndMemory ??= this.#readCpuAndMemory().finally(() => {
-      this.#cpuAndMemory = undefined;
-    });
-    return this.#cpuAndMemory;
+  async cpuAndMemory(): Promise<Summary> {
+    const [pods, { swap }] = await Promise.all([this.#measuredPods(), hostFacts()]);
+    const { nodeName } = this.#parts;
+    return {
+      node: { nodeName, ...this.#systemContainers(), startTime: this.#bootTime, ...this.#root(), swap },
+      pods: pods.map(podCpuAndMemory),
+    };
   }
 
   /** The volumes of claims that pods in the runtime use, as far as they were measured. */
@@ -75,84 +95,68 @@ export class SummaryProvider {
     return this.#volumes.settled();
   }
 
-  async #readCpuAndMemory(): Promise<Summary> {
-    const [pods, own, systemContainers, { swap }] = await Promise.all([
-      this.#measuredPods(),
-      this.#root(),
-      this.#systemContainers(),
-      hostFacts(),
-    ]);
-    const { nodeName } = this.#parts;
-    return {
-      node: { nodeName, ...systemContainers, startTime: this.#bootTime, ...own, swap },
-      pods: pods.map(podCpuAndMemory),
-    };
-  }
-
-  async #readAll(): Promise<Summary> {
-    const [measured, own, systemContainers, facts, root, runtime] = await Promise.all([
-      this.#measuredPods(),
-      this.#root(),
-      this.#systemContainers(),
-      hostFacts(),
-      fileSystemOf(this.#parts.rootDir),
-      this.#imageFileSystems(),
-    ]);
-    const layers = await this.#layers(measured);
-    const pods = await Promise.all(
-      measured.map(async (pod) => fullPodStats(pod, await this.#diskOf(pod, { root, layers }))),
-    );
-    this.#volumes.keep(measured.flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
-    const { nodeName } = this.#parts;
-    const startTime = this.#bootTime;
-    return { node: { nodeName, ...systemContainers, startTime, ...own, ...facts, fs: root, runtime }, pods };
-  }
-
-  #root(): Promise<Pick<NodeStats, 'cpu' | 'memory'>> {
+  #root(): Pick<NodeStats, 'cpu' | 'memory'> {
     const { hierarchy, memoryBytes } = this.#parts;
     return cgroupUse(hierarchy, { path: '/', availableBytes: memoryBytes }, this.#rates);
   }
 
   /** The cgroup of all pods, where it is the kubelet's own. */
-  async #systemContainers(): Promise<Pick<NodeStats, 'systemContainers'>> {
+  #systemContainers(): Pick<NodeStats, 'systemContainers'> {
     const { hierarchy, cgroupRoot, memoryBytes } = this.#parts;
     if (cgroupRoot === '') return {};
     const path = join(cgroupRoot, 'kubepods');
-    const use = await cgroupUse(hierarchy, { path, availableBytes: memoryBytes }, this.#rates);
+    const use = cgroupUse(hierarchy, { path, availableBytes: memoryBytes }, this.#rates);
     const pods: ContainerStats = { name: 'pods', startTime: this.#bootTime, ...use };
     return use.cpu === undefined && use.memory === undefined ? {} : { systemContainers: [pods] };
   }
 
-  /** The pods that have a ready sandbox, each with its newest one. */
+  /** The pods that have a ready sandbox, each with its newest one, and what the runtime last told of it. */
   async #measuredPods(): Promise<MeasuredPod[]> {
-    const uses = await this.#sandboxUses();
-    const keep = new Set(['cgroup /', `cgroup ${join(this.#parts.cgroupRoot, 'kubepods')}`]);
-    const pods = this.#parts.runtimePods().flatMap((runtime) => {
-      const sandbox = runtime.sandboxes.find(({ ready }) => ready);
-      const use = sandbox && (uses.get(sandbox.id) ?? uses.of(runtime));
-      return sandbox === undefined || use === undefined
-        ? []
-        : [{ runtime, sandbox, use, rates: this.#ratesOf(sandbox.id, use, keep) }];
+    const { uses, rates } = await this.#uses.get((known, ageMs) => this.#isGood(known, ageMs));
+    return this.#readyPods().flatMap(({ runtime, sandbox }) => {
+      const use = uses.get(sandbox.id);
+      return use === undefined ? [] : [{ runtime, sandbox, use, rates }];
     });
-    this.#rates.keep(keep);
-    return pods;
   }
 
-  async #sandboxUses() {
-    const byId = new Map<string, SandboxUse>();
-    let containers: CriContainerStats[] = [];
-    if (this.#hasSandboxStats) await this.#readSandboxes(byId);
-    if (!this.#hasSandboxStats) {
-      const { runtime } = this.#parts.cri;
-      containers = (await runtime.listContainerStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS })).stats;
+  /** One that lacks a pod, a container that runs, or a rate of one, is only good for the time that a rate takes. */
+  #isGood({ ids, hasAllRates }: RuntimeUses, ageMs: number): boolean {
+    if (ageMs < LEAST_USAGE_WINDOW_MS) return true;
+    if (!hasAllRates) return false;
+    return this.#readyPods().every(({ runtime, sandbox }) => {
+      const running = runtime.containers.filter(({ state }) => state === 'running');
+      return ids.has(sandbox.id) && running.every(({ id }) => ids.has(id));
+    });
+  }
+
+  #readyPods(): { runtime: RuntimePodStatus; sandbox: RuntimeSandbox }[] {
+    return this.#parts.runtimePods().flatMap((runtime) => {
+      const sandbox = runtime.sandboxes.find(({ ready }) => ready);
+      return sandbox === undefined ? [] : [{ runtime, sandbox }];
+    });
+  }
+
+  async #readUses(): Promise<RuntimeUses> {
+    const uses = new Map<string, SandboxUse>();
+    if (this.#hasSandboxStats) await this.#readSandboxes(uses);
+    if (!this.#hasSandboxStats) await this.#readContainers(uses);
+    const counted = new Set<string>();
+    const rates = new Map([...uses].flatMap(([id, use]) => this.#ratesOf(id, use, counted)));
+    const ownCgroups = ['/', join(this.#parts.cgroupRoot, 'kubepods')].map((path) => `cgroup ${path}`);
+    this.#rates.keep(new Set([...counted, ...ownCgroups]));
+    const ids = new Set([...uses].flatMap(([id, { containers }]) => [id, ...containers.map((one) => withId(one).id)]));
+    return { uses, rates, ids, hasAllRates: rates.size === counted.size };
+  }
+
+  /** Of a runtime that tells nothing of pods: the containers of each. */
+  async #readContainers(uses: Map<string, SandboxUse>): Promise<void> {
+    const { runtime } = this.#parts.cri;
+    const { stats } = await runtime.listContainerStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS });
+    const byId = new Map(stats.map((one) => [withId(one).id, one]));
+    for (const { runtime: pod, sandbox } of this.#readyPods()) {
+      const containers = pod.containers.flatMap(({ id }) => byId.get(id) ?? []);
+      if (containers.length > 0) uses.set(sandbox.id, { containers });
     }
-    /** The containers of a pod of which the runtime tells nothing else. */
-    const of = (pod: RuntimePodStatus): SandboxUse | undefined => {
-      const ids = new Set(pod.containers.map(({ id }) => id));
-      const own = containers.filter(({ attributes }) => ids.has(attributes?.id ?? ''));
-      return own.length === 0 ? undefined : { containers: own };
-    };
-    return { get: (id: string) => byId.get(id), of };
   }
 
   async #readSandboxes(byId: Map<string, SandboxUse>): Promise<void> {
@@ -166,15 +170,15 @@ export class SummaryProvider {
     }
   }
 
-  #ratesOf(sandboxId: string, use: SandboxUse, keep: Set<string>): Map<string, number> {
-    const rates = new Map<string, number>();
+  #ratesOf(sandboxId: string, use: SandboxUse, counted: Set<string>): [string, number][] {
+    const rates: [string, number][] = [];
     const counters = [{ id: sandboxId, cpu: use.cpu }, ...use.containers.map(withId)];
     for (const { id, cpu } of counters) {
       const used = cpu?.usageCoreNanoSeconds?.value;
       if (cpu === undefined || used === undefined) continue;
-      keep.add(id);
+      counted.add(id);
       const rate = this.#rates.rate(id, used, cpu.timestamp);
-      if (rate !== undefined) rates.set(id, rate);
+      if (rate !== undefined) rates.push([id, rate]);
     }
     return rates;
   }
@@ -210,17 +214,36 @@ export class SummaryProvider {
     return mountpoint === '' ? undefined : await fileSystemOf(mountpoint).catch(() => undefined);
   }
 
-  async #diskOf({ runtime }: MeasuredPod, shared: Pick<PodDisk, 'root' | 'layers'>): Promise<PodDisk> {
-    const { logDirectory, hostsFile, podOf } = this.#parts;
-    const pod = podOf(runtime.pod.uid);
-    const directory = logDirectory(runtime.pod);
+  #knownDisks(): Promise<Disks> {
+    const isGood = ({ pods }: Disks, ageMs: number) =>
+      ageMs < LEAST_USAGE_WINDOW_MS || this.#readyPods().every(({ runtime }) => pods.has(runtime.pod.uid));
+    return this.#disks.get(isGood);
+  }
+
+  async #readDisks(): Promise<Disks> {
+    const [root, images] = await Promise.all([fileSystemOf(this.#parts.rootDir), this.#imageFileSystems()]);
+    const pods = new Map<string, PodFiles>();
+    for (const { runtime } of this.#readyPods()) pods.set(runtime.pod.uid, await this.#filesOf(runtime));
+    return { root, images, pods };
+  }
+
+  async #filesOf({ pod, containers }: RuntimePodStatus): Promise<PodFiles> {
+    const { logDirectory, hostsFile } = this.#parts;
+    const directory = logDirectory(pod);
     const logs = new Map<string, FileUse>();
-    for (const name of new Set(runtime.containers.map((container) => container.name))) {
+    for (const name of new Set(containers.map((container) => container.name))) {
       const use = await filesIn(join(directory, name));
       if (use !== undefined) logs.set(name, use);
     }
-    const others = sumOf([await fileUse(hostsFile(runtime.pod.uid)), (await filesIn(directory)) ?? sumOf([])]);
-    return { ...shared, logs, others, volumes: pod === undefined ? [] : this.#volumes.of(pod), pod };
+    const others = sumOf([await fileUse(hostsFile(pod.uid)), (await filesIn(directory)) ?? sumOf([])]);
+    return { logs, others };
+  }
+
+  #diskOf({ runtime }: MeasuredPod, { disks, layers }: { disks: Disks; layers: PodDisk['layers'] }): PodDisk {
+    const { uid } = runtime.pod;
+    const pod = this.#parts.podOf(uid);
+    const files = disks.pods.get(uid) ?? { logs: new Map(), others: sumOf([]) };
+    return { root: disks.root, layers, ...files, volumes: pod === undefined ? [] : this.#volumes.of(pod), pod };
   }
 }
 

@@ -89,15 +89,14 @@ export class CgroupStatistics implements Statistics {
     const { cgroups, controllers } = this.#dependencies;
     const { cgroupParent } = record.config;
     const ownUse = record.state.phase === 'ready' ? await controllers.find(record)?.use?.(record) : undefined;
-    const cgroup =
-      ownUse ?? (cgroupParent === '' ? undefined : await readCgroupStats(cgroups, podCgroup(cgroupParent)));
+    const cgroup = ownUse ?? (cgroupParent === '' ? undefined : readCgroupStats(cgroups, podCgroup(cgroupParent)));
     const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
   }
 
   async #taskUse(id: string, path: string): Promise<CgroupStats> {
     const { cgroups, tasks } = this.#dependencies;
-    const counted = await readCgroupStats(cgroups, path);
+    const counted = readCgroupStats(cgroups, path);
     if (counted.cpu !== undefined || counted.memory !== undefined) return counted;
     return (await tasks.use?.(id)) ?? counted;
   }

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { errorMessage, Limiter } from '@podwright/base';
 import type { CriServices } from '../services/services.ts';
 
-/** Each takes some forty reads of small files: more at once only keep others waiting. */
+/** Walks through written layers at once: more only keep others waiting. */
 const AT_ONCE = 8;
 
 /**
@@ -16,7 +17,10 @@ export async function measureEach<R extends { id: string }, T>(
   const limiter = new Limiter(AT_ONCE);
   const one = (record: R) =>
     limiter
-      .run(async () => [await measure(record)])
+      .run(async () => {
+        await setImmediate(); // reading some forty files keeps all others waiting: for those of one record only
+        return [await measure(record)];
+      })
       .catch((error: unknown) => {
         logger.warn({ id: record.id, error: errorMessage(error) }, 'what it uses could not be measured');
         return [];

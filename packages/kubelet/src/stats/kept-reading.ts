@@ -1,0 +1,53 @@
+import { STATISTICS_KEPT_MS, STATISTICS_WANTED_MS } from '../limits.ts';
+
+type Reading<T> = { value: T; atMs: number };
+
+/**
+ * A look at things that takes long, shared by all who ask at once and by those who ask while it is young: cAdvisor's housekeeping
+ * as far as its clients see it. While somebody asks it is taken anew in time, so that nobody who asks again waits for it.
+ */
+export class KeptReading<T> {
+  readonly #read: () => Promise<T>;
+  #last: Reading<T> | undefined;
+  #running: Promise<T> | undefined;
+  #next: NodeJS.Timeout | undefined;
+  #askedAtMs = 0;
+
+  /** What `read` gives has the times at which it was measured: it is told as it is until the next reading. */
+  constructor(read: () => Promise<T>) {
+    this.#read = read;
+  }
+
+  /** The last reading if it is good for whoever asks, who is told its age; else a new one, with the errors of that. */
+  async get(isGood: (value: T, ageMs: number) => boolean): Promise<T> {
+    this.#askedAtMs = performance.now();
+    const last = this.#last;
+    return last !== undefined && isGood(last.value, this.#askedAtMs - last.atMs) ? last.value : await this.#readNow();
+  }
+
+  #readNow(): Promise<T> {
+    this.#running ??= this.#take().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #take(): Promise<T> {
+    clearTimeout(this.#next);
+    const atMs = performance.now();
+    const value = await this.#read();
+    this.#last = { value, atMs };
+    // it is replaced when it has got old: until then it is told
+    this.#next = setTimeout(() => this.#refresh(), STATISTICS_KEPT_MS).unref();
+    return value;
+  }
+
+  /** Whoever asks next has the error of one that fails. */
+  #refresh(): void {
+    if (performance.now() - this.#askedAtMs > STATISTICS_WANTED_MS) this.#last = undefined;
+    else
+      void this.#readNow().catch(() => {
+        this.#last = undefined;
+      });
+  }
+}
