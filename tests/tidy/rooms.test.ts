@@ -23,6 +23,23 @@ test('a circle is found, and a graph without one has none', () => {
   assert.deepEqual(circlesOf(new Map([['a', ['a']]])), ['a → a']);
 });
 
+test("ARCHITECTURE.md has the kubelet's rooms from the top down, each above those that it imports", () => {
+  const [, section = ''] = read('ARCHITECTURE.md').split('## The kubelet, room by room');
+  const rows = section
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row, index) =>
+    [...row.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(([, room]) => [room!, index] as const),
+  );
+  const places = new Map(named);
+  const placeOf = (room: string) => places.get(room) ?? places.get(room.split('/')[0]!) ?? Number.NaN;
+  const wrong = Object.entries(ROOM_ARROWS.kubelet!).flatMap(([room, targets]) =>
+    targets.filter((target) => !(placeOf(target) >= placeOf(room))).map((target) => `${room} → ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 for (const name of PACKAGES) {
   test(`rooms of ${name} import what the table of arrows says`, () => {
     const found: Record<string, Set<string>> = {};

@@ -35,6 +35,6 @@ export {
 export { serveWaiting } from './server/kubelet-api/serve-waiting.ts';
 export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
-export { type Patience, startKubelet } from './start-kubelet.ts';
+export { type RuntimeWait, startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

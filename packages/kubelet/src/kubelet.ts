@@ -105,8 +105,8 @@ export class Kubelet {
     return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
   }
 
-  /** Why the kubelet itself is not well; `undefined` if it is. For whoever would restart it. */
-  get illness(): string | undefined {
+  /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` while it is healthy. */
+  get unhealthyReason(): string | undefined {
     const sinceMs = this.#parts.runtimeState.sinceLookMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
@@ -145,10 +145,15 @@ export class Kubelet {
     return this.#parts.statuses.pods();
   }
 
-  /** Throws `not_found`. Of two pods of one name the one that is not being deleted is meant. */
-  pod(namespace: string, name: string): Pod {
+  /** The pod of this name, if there is one; of two the one that is not being deleted. */
+  findPod(namespace: string, name: string): Pod | undefined {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-    const found = named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+    return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
+  }
+
+  /** As `findPod`; throws `not_found`. */
+  pod(namespace: string, name: string): Pod {
+    const found = this.findPod(namespace, name);
     if (found !== undefined) return found;
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }

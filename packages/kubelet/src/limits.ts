@@ -58,9 +58,9 @@ export const RUNTIME_STATUS_PERIOD_MS = 5000;
 export const RUNTIME_STATUS_RETRY_MS = 1000;
 /** A runtime that was not ready for this long is down (maxWaitForContainerRuntime). */
 export const RUNTIME_DOWN_AFTER_MS = 30_000;
-/** A kubelet that did not come to ask the runtime for this long hangs (minimum of the sync loop's health check). */
+/** A kubelet that has not asked for the runtime's status for this long is unhealthy (upstream's minimum for its `syncloop` check). */
 export const SYNC_LOOP_THRESHOLD_MS = 120_000;
-/** A runtime that is away this long when the kubelet starts is said to be, and waited for. */
+/** A runtime that is down for this long when the kubelet starts is reported as down, and waited for. */
 export const RUNTIME_START_PATIENCE_MS = 2000;
 /** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
 export const HELD_RETRY_MS = 1000;
@@ -201,7 +201,7 @@ export const VOLUME_USE_KEPT_MS = 60_000;
 
 // The kubelet's HTTP API
 
-/** Heads of requests hold commands: as much as three long arguments take, percent-encoded. */
+/** Heads of requests hold the commands of `exec` in their URL: enough for three long arguments, percent-encoded. */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
 /** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
@@ -209,9 +209,9 @@ export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
 /** Idle time after which the kernel probes a client's connection: as upstream (Go's net.ListenConfig). */
 export const KEEP_ALIVE_PROBE_MS = 15_000;
-/** A client that takes none of what it asked for is cut off after this long. */
+/** A client that does not read its response is disconnected after this long. */
 export const STALLED_CLIENT_MS = 60_000;
-/** Bodies of requests that mean nothing to us are read away up to this. */
+/** Request bodies that are not used are read and discarded up to this size. */
 export const MAX_IGNORED_BODY_BYTES = 64 << 10;
 /** How long a command of `/run` may take: upstream's bound of a response. */
 export const MAX_RUN_MS = 4 * 3_600_000;

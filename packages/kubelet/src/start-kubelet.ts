@@ -34,8 +34,8 @@ import { PodDirectories } from './volumes/pod-directories.ts';
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
-/** How a caller waits for a runtime that is away when the kubelet starts. */
-export type Patience = {
+/** How a caller waits for a runtime that is down when the kubelet starts. */
+export type RuntimeWait = {
   /** Ends the waiting; the start then rejects with its reason. */
   signal: AbortSignal;
   /** Called with the reason when it is clear that there is something to wait for; if it rejects, so does the start. */
@@ -45,19 +45,19 @@ export type Patience = {
 /**
  * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed; containers go on, and
  * those that run already are taken over. Rejects with `unimplemented` if what is at the endpoint is no CRI runtime, and without
- * `patience` with `unavailable` if there is none.
+ * `runtimeWait` with `unavailable` if there is none.
  */
 export async function startKubelet(
   options: KubeletOptions,
   given: GivenParts = {},
-  patience?: Patience,
+  runtimeWait?: RuntimeWait,
 ): Promise<Kubelet> {
   await requireOfHost(options.requirements);
   if (options.oomScoreAdj !== undefined) await applyOomScore(options.oomScoreAdj, options.logger);
   const resource = { 'service.name': 'kubelet', 'host.name': options.nodeName };
   const exporter = createSpanExporter(options.tracing, { resource, logger: options.logger });
   const tracer = new PodTracer(exporter);
-  const { cri = await connect(options, tracer.tracer, patience), ...parts } = given;
+  const { cri = await connect(options, tracer.tracer, runtimeWait), ...parts } = given;
   try {
     return await assemble({ options, cri, tracer }, parts);
   } catch (error) {
@@ -68,18 +68,22 @@ export async function startKubelet(
 
 type Connected = { options: KubeletOptions; cri: CriClient; tracer: PodTracer };
 
-async function connect(options: KubeletOptions, tracer: Tracer, patience: Patience | undefined): Promise<CriClient> {
+async function connect(
+  options: KubeletOptions,
+  tracer: Tracer,
+  runtimeWait: RuntimeWait | undefined,
+): Promise<CriClient> {
   const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
   const requestTimeoutMs = options.runtimeRequestTimeoutMs;
-  const signal = patience?.signal;
+  const signal = runtimeWait?.signal;
   const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal, tracer };
   try {
-    return await connectCri({ ...how, connectTimeoutMs: patience && RUNTIME_START_PATIENCE_MS });
+    return await connectCri({ ...how, connectTimeoutMs: runtimeWait && RUNTIME_START_PATIENCE_MS });
   } catch (error) {
-    if (patience === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
+    if (runtimeWait === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
     const reason = errorMessage(error);
     logger.error({ endpoint: runtimeEndpoint, error: reason }, 'container runtime is down, waiting for it');
-    await patience.onWait(reason);
+    await runtimeWait.onWait(reason);
     return await connectCri({ ...how, connectTimeoutMs: Number.POSITIVE_INFINITY });
   }
 }

@@ -29,7 +29,7 @@ export async function exec(
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
 
-/** Only for a container that is not named the pod must be known. */
+/** Looks the pod up only if no container is named. */
 async function findTarget(
   socketPath: string,
   argument: string,

@@ -3,7 +3,7 @@ import {
   type Kubelet,
   type KubeletOptions,
   type LocalApiOptions,
-  type Patience,
+  type RuntimeWait,
   type ServeKubeletApiInput,
   serveKubeletApi,
   serveLocalApi,
@@ -48,17 +48,20 @@ export async function runKubelet(settings: KubeletSettings, { criApiVersion, fla
   void stopped.then(() => toldToStop.abort(new Error('the kubelet was told to stop')));
   const onWait = async () => {
     await manager.ready('container runtime is down');
-    manager.watch(() => undefined); // the kubelet itself is well
+    manager.watch(() => undefined); // the kubelet itself is healthy
   };
   let kubelet: ServedKubelet;
   try {
-    kubelet = await serveKubelet(config, place, { onStop: request, patience: { signal: toldToStop.signal, onWait } });
+    kubelet = await serveKubelet(config, place, {
+      onStop: request,
+      runtimeWait: { signal: toldToStop.signal, onWait },
+    });
   } catch (error) {
     if (toldToStop.signal.aborted) return manager.stop();
     throw error;
   }
   await manager.ready('running');
-  manager.watch(() => kubelet.illness());
+  manager.watch(() => kubelet.unhealthyReason());
   const { endPods } = await stopped;
   await manager.stop();
   if (endPods) await kubelet.endPods();
@@ -68,18 +71,22 @@ export async function runKubelet(settings: KubeletSettings, { criApiVersion, fla
 /** What the API shows of how the kubelet was started. */
 type ShownSettings = Pick<ServeKubeletApiInput, 'configuration' | 'flags'>;
 
-type ServedKubelet = { endPods: () => Promise<void>; illness: () => string | undefined; close: () => Promise<void> };
+type ServedKubelet = {
+  endPods: () => Promise<void>;
+  unhealthyReason: () => string | undefined;
+  close: () => Promise<void>;
+};
 
 /** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
   place: KubeletPlace & { metrics: Registry; configure?: KubeletSettings['configure']; shown?: ShownSettings },
-  { onStop, patience }: { onStop: LocalApiOptions['onStop']; patience?: Patience },
+  { onStop, runtimeWait }: { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait },
 ): Promise<ServedKubelet> {
   const { configure = (options) => options, shown, ...runtime } = place;
   const options = configure(kubeletOptionsOf(config, runtime));
   const logger = createLogger({ name: 'api', level: config.log_level });
-  const kubelet = await startPatiently(config, options, { patience, logger });
+  const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger });
   const api = await serveKubeletApi({
     kubelet,
     registry: place.metrics,
@@ -104,7 +111,7 @@ export async function serveKubelet(
   });
   return {
     endPods: () => kubelet.endPods(),
-    illness: () => kubelet.illness,
+    unhealthyReason: () => kubelet.unhealthyReason,
     close: async () => {
       await Promise.all([server.close(), api.close()]);
       await kubelet.close();
@@ -112,21 +119,21 @@ export async function serveKubelet(
   };
 }
 
-/** While the runtime is away, the socket and the port of health say so. */
-async function startPatiently(
+/** While the runtime is down, `node.sock` and the healthz port say so. */
+async function startWhenRuntimeIsUp(
   { apiSocket: socketPath }: NodeConfig,
   options: KubeletOptions,
-  { patience, logger }: { patience: Patience | undefined; logger: Logger },
+  { runtimeWait, logger }: { runtimeWait: RuntimeWait | undefined; logger: Logger },
 ): Promise<Kubelet> {
-  if (patience === undefined) return startKubelet(options);
+  if (runtimeWait === undefined) return startKubelet(options);
   let waiting: Awaited<ReturnType<typeof serveWaiting>> | undefined;
   const onWait = async (cause: string) => {
     const reason = `the container runtime is down: ${cause}; the kubelet waits for it`;
     waiting = await serveWaiting({ socketPath, server: options.server, reason, logger });
-    await patience.onWait(cause);
+    await runtimeWait.onWait(cause);
   };
   try {
-    return await startKubelet(options, {}, { ...patience, onWait });
+    return await startKubelet(options, {}, { ...runtimeWait, onWait });
   } finally {
     await waiting?.close();
   }

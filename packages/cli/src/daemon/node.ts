@@ -31,7 +31,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
     throw error;
   });
   await manager.ready('running');
-  manager.watch(() => kubelet.illness());
+  manager.watch(() => kubelet.unhealthyReason());
   const { removeHostState, endPods } = await stopped;
   await manager.stop();
   if (endPods) await kubelet.endPods();

@@ -23,14 +23,14 @@ test('a daemon is up once, and says afterwards how it is', async () => {
 
 test('the watchdog is fed while all is well, and no more when it is not', async () => {
   const { manager, told, complaints } = start(10);
-  let illness: string | undefined;
-  manager.watch(() => illness);
+  let unhealthyReason: string | undefined;
+  manager.watch(() => unhealthyReason);
   await until(() => told.length >= 2);
-  illness = 'sync Loop took longer than expected';
+  unhealthyReason = 'sync Loop took longer than expected';
   const fed = told.length;
   await until(() => complaints.length >= 2);
   assert.equal(told.length, fed);
-  illness = undefined;
+  unhealthyReason = undefined;
   await until(() => told.length > fed);
   await manager.stop();
   assert.equal(told.at(-1), 'STOPPING=1');

@@ -26,11 +26,11 @@ export class ServiceManager {
     this.#isReady = true;
   }
 
-  /** Feeds the watchdog at half of its time, as long as `illness` has nothing to say; the last one given counts. */
-  watch(illness: () => string | undefined): void {
+  /** Notifies the watchdog at half of its timeout while `unhealthyReason` returns nothing. A second call replaces the function. */
+  watch(unhealthyReason: () => string | undefined): void {
     if (this.#watchdogMs === undefined) return;
     const feed = () => {
-      const problem = illness();
+      const problem = unhealthyReason();
       if (problem === undefined) return void this.#tell('WATCHDOG=1');
       this.#logger.error({ problem }, 'do not notify watchdog this iteration as the kubelet is reportedly not healthy');
     };

@@ -27,7 +27,7 @@ function renderList(items: unknown[], indent: string): string {
   return `[\n${lines.join('')}${indent}]`;
 }
 
-/** Of several lines each has one of its own, by escaped line ends, which mean nothing. */
+/** A text of several lines is written on as many, each ending in an escaped line break, which YAML drops. */
 function renderString(text: string, indent: string): string {
   if (!text.includes('\n')) return JSON.stringify(text);
   const lines = text.split(/(?<=\n)/).map((line) => {

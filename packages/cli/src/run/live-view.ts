@@ -9,7 +9,7 @@ import { type ContainerRow, containerRows, firstLine, podLabel } from './pod-row
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** No yellow anywhere: on a white ground nobody can read it. */
+/** No yellow: it cannot be read on a white background. */
 const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
 /** The picture is drawn at most so often. */

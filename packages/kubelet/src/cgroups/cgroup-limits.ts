@@ -55,7 +55,7 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
 /** The least weight that there is. */
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
-/** Limits of all pods together: their weight is all the CPU that they may have, as the kernel's default would be that of one core. */
+/** Limits of the cgroup of all pods. Its CPU weight is set to what pods may have, as the kernel's default is that of one core. */
 export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
   return {
     cpuShares: Number(cpuShares(milliCpu)),

@@ -40,7 +40,7 @@ export function identifyPod(
   };
 }
 
-/** Pods of a directory stay on their node whatever befalls it, as upstream's do. */
+/** Pods of manifest files tolerate every NoExecute taint, as upstream's do. */
 function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
   const isThere = tolerations.some(
     ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',

@@ -20,7 +20,7 @@ export class LogGrowth {
   #dueAtMs: number | undefined;
   /** The longest that a look has come late since the log was rotated. */
   #lateMs = 0;
-  /** From when a look is due to the new file, as it lately was. */
+  /** Time from when a look is due until the new file is there, as measured lately. */
   #reactionMs = LOG_REOPEN_MS;
 
   constructor(maxSizeBytes: number) {
@@ -32,7 +32,7 @@ export class LogGrowth {
     this.#dueAtMs = atMs;
   }
 
-  /** Judges a look at the log. Of bursts, the speed is remembered for some looks. */
+  /** Judges a look at the log. After a burst its speed still counts, halved at each look. */
   judge(sizeBytes: number, atMs: number): LogVerdict {
     if (this.#dueAtMs !== undefined) this.#lateMs = Math.max(this.#lateMs, atMs - this.#dueAtMs);
     this.#dueAtMs = undefined;
@@ -48,7 +48,7 @@ export class LogGrowth {
     return { kind: 'look-again', afterMs };
   }
 
-  /** The log is a new one since this time. One slow rotation is forgotten by and by. */
+  /** The log is a new file since `atMs`. The effect of one slow rotation fades with each rotation after it. */
   rotated(atMs: number): void {
     const reopenMs = atMs - (this.#seen?.atMs ?? atMs);
     this.#reactionMs = Math.max(this.#lateMs + reopenMs, (this.#reactionMs + LOG_REOPEN_MS) / 2);

@@ -14,7 +14,7 @@ const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 
 /** A program that knows credentials of registries. */
 export type CredentialProvider = {
-  /** Also of the program, in the directory of all of them. */
+  /** The provider's name, and that of its program in `--image-credential-provider-bin-dir`. */
   name: string;
   /** The version of its requests and answers. */
   apiVersion: string;

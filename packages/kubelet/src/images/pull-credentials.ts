@@ -7,7 +7,7 @@ import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyr
 /** A Secret that an image was pulled with, and a hash of what was in it. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };
 
-/** Whose an image is under one name: every pod's of the node, or that of pods with one of these Secrets. */
+/** Who may use an image under one name: all pods of the node, or those with one of these Secrets. */
 export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
 
 /** The credentials of each name, without tag and digest, that an image was pulled under. */

@@ -2,7 +2,7 @@ import { errorMessage } from '@podwright/base';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
 
-/** Words that a runtime begins its error with (cri-api, pkg/errors), and how the kubelet goes on. */
+/** Prefixes of a runtime's errors (cri-api, pkg/errors), and what the kubelet does about each. */
 const KNOWN = {
   RegistryUnavailable: 'the registry is unavailable',
   SignatureValidationFailed: 'the signature validation failed',

@@ -11,7 +11,7 @@ export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 /** A container that is to be started, and what the runtime has of its pod. */
 export type Restart = { pod: Pod; container: Container; status: RuntimePodStatus };
 
-/** Two clocks, both in milliseconds: how late it is, and one that nobody sets. */
+/** Two clocks in milliseconds: the wall clock, and a monotonic one. */
 export type Clocks = { wallMs: () => number; monotonicMs: () => number };
 
 const HOST_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() };

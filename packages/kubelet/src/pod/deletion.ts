@@ -17,7 +17,7 @@ function ownGrace({ spec }: Pod): number {
   return spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
-/** The marks of a pod that is going, which no source has. */
+/** The deletion fields of a pod's metadata, which no source sets. */
 export function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };

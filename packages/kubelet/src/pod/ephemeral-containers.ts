@@ -28,7 +28,7 @@ export class EphemeralContainers {
     this.#directories = directories;
   }
 
-  /** Reads what was added before a restart of the kubelet. A file that is broken is in the log. */
+  /** Reads what was added before a restart of the kubelet. A file that cannot be read is logged. */
   async load(logger: Logger): Promise<void> {
     for (const uid of await namesIn(this.#directories.root)) {
       const path = this.#directories.ephemeralContainers(uid);

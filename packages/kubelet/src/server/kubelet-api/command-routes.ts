@@ -6,7 +6,7 @@ import type { Kubelet } from '../../kubelet.ts';
 import { MAX_RUN_MS } from '../../limits.ts';
 import { sendJson } from '../api-call.ts';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
-import { containerOf, fullName, podOfName, runningContainer } from './pod-lookup.ts';
+import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 
 /** `/run/…?cmd=`: a command and its output. `/checkpoint/…`: the runtime writes a container's state into a file. */
 export function commandRoutes(kubelet: Kubelet): ApiRoute[] {
@@ -25,7 +25,7 @@ export function commandRoutes(kubelet: Kubelet): ApiRoute[] {
 
 async function run(kubelet: Kubelet, { request, response, query, params, signal }: ApiCall): Promise<void> {
   const { namespace = '', pod: name = '', uid, container = '' } = params;
-  const pod = podOfName(kubelet, namespace, name);
+  const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return sendText(response, 404, 'pod does not exist');
   const running = runningContainer(kubelet, pod, { uid, container });
   if (running === undefined) return sendText(response, 500, `container not found (${JSON.stringify(container)})`);
@@ -44,7 +44,7 @@ async function run(kubelet: Kubelet, { request, response, query, params, signal 
 
 async function checkpoint(kubelet: Kubelet, { response, query, params, signal }: ApiCall): Promise<void> {
   const { namespace = '', pod: name = '', container = '' } = params;
-  const pod = podOfName(kubelet, namespace, name);
+  const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return sendText(response, 404, 'pod does not exist');
   if (containerOf(pod, container) === undefined)
     return sendText(response, 404, `container ${container} does not exist`);

@@ -5,7 +5,7 @@ import { readLog } from '../../logs/log-reader.ts';
 import { endOfLog } from '../log-end.ts';
 import { logOptions } from '../log-options.ts';
 import { type ApiCall, type ApiRoute, refusal, sendRefusal, sendText } from './api-route.ts';
-import { containerOf, podOfName } from './pod-lookup.ts';
+import { containerOf } from './pod-lookup.ts';
 
 /** Upstream's answers. */
 const LOG_REFUSALS = {
@@ -26,7 +26,7 @@ async function sendContainerLog(
   const { namespace = '', pod: name = '', container = '' } = params;
   const wanted = logOptions(query, Date.now());
   if (wanted.kind !== 'log') return sendRefusal(response, LOG_REFUSALS[wanted.kind]);
-  const pod = podOfName(kubelet, namespace, name);
+  const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return sendText(response, 404, `pod ${JSON.stringify(name)} does not exist`);
   if (containerOf(pod, container) === undefined)
     return sendText(response, 404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);

@@ -6,15 +6,15 @@ import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.t
 export type HealthCheck = { name: string; error: () => string | undefined };
 
 /** The kubelet's checks, by upstream's names. */
-export function kubeletChecks(kubelet: Pick<Kubelet, 'illness'>): HealthCheck[] {
+export function kubeletChecks(kubelet: Pick<Kubelet, 'unhealthyReason'>): HealthCheck[] {
   return [
     { name: 'ping', error: () => undefined },
     { name: 'log', error: () => undefined },
-    { name: 'syncloop', error: () => kubelet.illness },
+    { name: 'syncloop', error: () => kubelet.unhealthyReason },
   ];
 }
 
-/** Tells whoever asks whether the kubelet is well, and nothing else. */
+/** Serves `/healthz` and its single checks, and nothing else. */
 export function healthListener(checks: HealthCheck[]): HttpListener {
   const routes = new Map(healthRoutes(checks).map((route) => [route.path, route]));
   return {

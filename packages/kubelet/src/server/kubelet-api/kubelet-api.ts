@@ -60,7 +60,7 @@ export class KubeletApi implements HttpListener {
       for (const { kind, path } of STREAM_PATHS) this.#add(['GET', 'POST'], path, { kind: 'stream', stream: kind });
     this.#counter = requestMetrics(parts.registry, {
       serverType: readOnly ? 'readonly' : 'readwrite',
-      folders: [...routes.map(({ path }) => path), ...STREAM_PATHS.map(({ path }) => path)],
+      paths: [...routes.map(({ path }) => path), ...STREAM_PATHS.map(({ path }) => path)],
     });
   }
 

@@ -2,12 +2,6 @@ import { type Container, everyContainer, type Pod } from '../../api/types.ts';
 import type { RuntimeContainer } from '../../kubecontainer/runtime-pod.ts';
 import type { Kubelet } from '../../kubelet.ts';
 
-/** The pod of this name, if there is one; of two the one that is not being deleted. */
-export function podOfName(kubelet: Kubelet, namespace: string, name: string): Pod | undefined {
-  const named = kubelet.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-  return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
-}
-
 /** Upstream's full name of a pod. */
 export const fullName = ({ metadata }: Pod) => `${metadata.name}_${metadata.namespace}`;
 

@@ -54,7 +54,7 @@ function readSeconds(text: string | null): number | undefined {
   return seconds >= 1 && seconds <= MAX_PROFILE_SECONDS ? seconds : undefined;
 }
 
-/** V8's profilers are loaded by who uses them. */
+/** Takes a profile and sends it. `node:inspector` is loaded here, as few nodes ever need it. */
 async function sendProfile(
   { begin, end }: Take,
   seconds: number,

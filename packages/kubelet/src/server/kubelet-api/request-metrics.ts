@@ -13,22 +13,22 @@ const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 const LABELS = ['method', 'path', 'server_type', 'long_running'] as const;
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** `folders` are the paths that are counted by name; servers of one registry share the metrics. */
+/** Requests to `paths` are counted by their first segment, all others as `other`; servers of one registry share the metrics. */
 export function requestMetrics(
   registry: Registry,
-  { serverType, folders }: { serverType: 'readwrite' | 'readonly'; folders: string[] },
+  { serverType, paths }: { serverType: 'readwrite' | 'readonly'; paths: string[] },
 ): RequestCounter {
   const { requests, inFlight, seconds, webSockets } = metricsOf(registry);
-  const known = new Set(folders.map(rootOf));
+  const known = new Set(paths.map(pathLabel));
   return {
-    started(method, path) {
-      const root = rootOf(path);
-      const folder = known.has(root) ? root : 'other';
+    started(method, requestPath) {
+      const label = pathLabel(requestPath);
+      const path = known.has(label) ? label : 'other';
       const labels = {
         method: METHODS.has(method) ? method : 'other',
-        path: folder,
+        path,
         server_type: serverType,
-        long_running: String(LONG_RUNNING.has(folder)),
+        long_running: String(LONG_RUNNING.has(path)),
       };
       const startedAtMs = performance.now();
       requests.inc(labels);
@@ -68,8 +68,8 @@ function metricsOf(registry: Registry) {
   };
 }
 
-/** The first name of a path, two of `/metrics/…`. */
-function rootOf(path: string): string {
+/** The first segment of a path, two of `/metrics/…`. */
+function pathLabel(path: string): string {
   const [first = '', second] = path.replace(/^\//, '').split('/');
   return first === 'metrics' && second ? `${first}/${second}` : first;
 }

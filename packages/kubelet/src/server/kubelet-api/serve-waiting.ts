@@ -16,12 +16,12 @@ export type WaitingApiOptions = {
 };
 
 /**
- * Stands for the APIs of a kubelet that does not run yet, until it is closed: health is told, and is not well, and whoever calls the
- * local API learns why. Throws `already_exists` if another daemon has the socket, and if the port of health cannot be had.
+ * Serves in place of a kubelet that does not run yet, until it is closed: `/healthz` fails, and calls of the local API fail with
+ * the reason. Throws `already_exists` if another daemon has the socket, and if the healthz port cannot be listened on.
  */
 export async function serveWaiting(options: WaitingApiOptions): Promise<{ close: () => Promise<void> }> {
   const { socketPath, server, reason, logger } = options;
-  const health = healthListener(kubeletChecks({ illness: reason }));
+  const health = healthListener(kubeletChecks({ unhealthyReason: reason }));
   const local = createServer((request, response) => answer(health, reason, { request, response }));
   local.maxConnections = MAX_CONNECTIONS;
   const socket = await listenUnix(local, socketPath, PRIVATE_FILE);

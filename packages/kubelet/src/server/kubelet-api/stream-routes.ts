@@ -1,7 +1,7 @@
 import type { Kubelet, StreamOptions } from '../../kubelet.ts';
 import { isSet } from '../query.ts';
 import { type Refusal, refusal } from './api-route.ts';
-import { containerOf, fullName, podOfName, runningContainer } from './pod-lookup.ts';
+import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 import { streamRefusal } from './stream-refusal.ts';
 
 export type StreamKind = 'exec' | 'attach' | 'portForward';
@@ -45,7 +45,7 @@ function findCommand(kubelet: Kubelet, { kind, params, query }: StreamRequest): 
   const choice = streamChoice(query);
   if (choice === undefined) return refuse(400, 'you must specify at least 1 of stdin, stdout, stderr');
   const { namespace = '', pod: name = '', uid, container = '' } = params;
-  const pod = podOfName(kubelet, namespace, name);
+  const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return refuse(404, 'pod does not exist');
   const running = runningContainer(kubelet, pod, { uid, container });
   const { runtime } = kubelet.cri;
@@ -76,7 +76,7 @@ function findPorts(kubelet: Kubelet, { params, query, needsPorts }: StreamReques
   const ports = needsPorts ? readPorts(query.getAll('port')) : { kind: 'ports' as const, ports: [] };
   if (ports.kind === 'wrong') return refuse(400, ports.message);
   const { namespace = '', pod: name = '', uid } = params;
-  const pod = podOfName(kubelet, namespace, name);
+  const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return refuse(404, 'pod does not exist');
   if (uid !== undefined && uid !== pod.metadata.uid) return refuse(404, 'pod not found');
   const status = kubelet.runtimePods().find((one) => one.pod.uid === pod.metadata.uid);

@@ -16,7 +16,7 @@ const GROUP = 'config.k8s.io';
 const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.';
 
-/** `/configz`, `/flagz` and `/statusz`. `paths` are those that the last one lists. */
+/** `/configz`, `/flagz` and `/statusz`, which lists `paths` by their first segment. */
 export function zpageRoutes(facts: KubeletFacts, paths: () => string[]): ApiRoute[] {
   const route = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ANY_METHOD,
@@ -38,13 +38,13 @@ export function zpageRoutes(facts: KubeletFacts, paths: () => string[]): ApiRout
 }
 
 function statusOf({ startedAtMs }: KubeletFacts, paths: string[]) {
-  const folders = paths.map((path) => `/${path.split('/')[1]}`);
+  const topLevel = paths.map((path) => `/${path.split('/')[1]}`);
   return {
     startTime: formatTime(startedAtMs),
     uptimeSeconds: Math.max(0, Math.floor((Date.now() - startedAtMs) / 1000)),
     goVersion: '',
     binaryVersion: VERSION,
-    paths: [...new Set(folders)].sort(),
+    paths: [...new Set(topLevel)].sort(),
   };
 }
 
