@@ -99,9 +99,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const events = new PodEvents(options.nodeName);
   events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources });
-  const onRecovery = () => {
-    for (const { metadata } of sync.manager.list()) sync.workers.retry(metadata.uid);
-  };
+  const onRecovery = () => sync.workers.retryAll();
   const plegHealth = () => {
     const problem = sync.pleg.problem();
     return problem && `PLEG is not healthy: ${problem}`;

@@ -114,6 +114,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
       loop.handleLifecycle(podUid);
       changes.tell(podUid);
     },
+    onRecovery: () => workers.retryAll(),
   });
   const allocations = new PodAllocations({
     events: input.events,

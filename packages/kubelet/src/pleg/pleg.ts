@@ -35,6 +35,8 @@ export type PlegOptions = {
   eventedRelistPeriodMs: number;
   /** A container or sandbox of the pod came, changed its state or went. */
   onChange: (podUid: string) => void;
+  /** The runtime lists its pods again, after listings that failed. */
+  onRecovery: () => void;
 };
 
 /** The runtime reads what it puts into an event a little before it dates the event. */
@@ -207,6 +209,7 @@ export class Pleg {
       try {
         await this.#pause(signal);
         await this.relist();
+        if (failure !== '') this.#options.onRecovery();
         failure = '';
       } catch (error) {
         if (signal.aborted) return;

@@ -43,6 +43,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     cache: new PodStatusCache(),
     logger: silentLogger,
     onChange: () => undefined,
+    onRecovery: () => undefined,
     ...period,
   });
   await pleg.start();

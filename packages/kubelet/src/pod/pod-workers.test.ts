@@ -207,6 +207,21 @@ test('after a failed sync a notice waits, so that a step that causes notices can
   await workers.stop();
 });
 
+test('when what held them up is over, pods that are ending are tried again at once as well', async () => {
+  const steps = new RecordedSteps();
+  const slow = { initialMs: 600_000, maxMs: 600_000 };
+  const workers = new PodWorkers({ steps, logger: silentLogger, resyncPeriodMs: 600_000, errorBackoff: slow });
+  steps.terminateFailures = 1;
+  workers.update(podOf('a'));
+  await until(() => steps.log.length === 1);
+  const gone = workers.end(podOf('a'), { remove: true });
+  await until(() => steps.log.length === 2 && steps.terminateFailures === 0);
+  await new Promise(setImmediate);
+  workers.retryAll();
+  await gone;
+  assert.deepEqual(steps.log, ['sync a 1', 'terminate a default', 'terminate a default', 'finish a', 'remove a']);
+});
+
 test('no step begins after the workers were stopped', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);

@@ -112,6 +112,14 @@ export class PodWorkers {
     if (worker !== undefined) this.#wake(worker);
   }
 
+  /** What held pods up is over: all are tried again at once, those that are ending as well, and later delays begin anew. */
+  retryAll(): void {
+    for (const [uid, worker] of this.#workers) {
+      this.#backoff.forget(uid);
+      this.#wake(worker);
+    }
+  }
+
   /** Something happened to the pod's containers. After a failed step this waits a little: the step itself may have been it. */
   notice(podUid: string): void {
     const worker = this.#workers.get(podUid);

@@ -4,7 +4,7 @@ import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, sleep } from '@podwright/base';
 import type { Container, HttpGetAction, Probe } from '../api/types.ts';
 import { Prober } from './prober.ts';
 import { ThresholdCounter } from './threshold-counter.ts';
@@ -78,8 +78,9 @@ function nameIn(message: Buffer): string {
 
 const commands: string[][] = [];
 const runner = {
-  runInContainer: async (_id: string, command: string[]) => {
+  runInContainer: async (_id: string, command: string[], { signal }: { signal: AbortSignal }) => {
     commands.push(command);
+    if (command[0] === 'late') await sleep(1200, signal);
     if (command[0] === 'hang') throw new PodwrightError('deadline_exceeded', 'not done');
     if (command[0] === 'broken') throw new PodwrightError('internal', 'no runtime');
     return { exitCode: Number(command[1]), output: 'said' };
@@ -193,6 +194,8 @@ test('exit code 0 is success', () => check({ exec: { command: ['exit', '0'] } },
 test('another exit code is failure', () => check({ exec: { command: ['exit', '1'] } }, 'failure', 'said'));
 test('a command that hangs is failure', () =>
   check({ exec: { command: ['hang', 'on'] } }, 'failure', 'command timed out: "hang on" timed out after 1s'));
+test('a command whose runtime answers later than the command may take has not failed', () =>
+  check({ exec: { command: ['late', '0'] } }, 'success', 'said'));
 test('a command that cannot be run counts neither way, and is tried three times', async () => {
   commands.length = 0;
   await check({ exec: { command: ['broken'] } }, 'error', 'rpc error: code = Internal desc = no runtime');

@@ -38,24 +38,19 @@ export class Prober {
 
   async #try(target: ProbeTarget, parent: AbortSignal): Promise<ProbeAnswer> {
     const timeoutMs = Math.min((target.probe.timeoutSeconds || 1) * 1000, MAX_TIMER_MS);
-    using signal = withTimeout(parent, timeoutMs, 'the probe');
     try {
-      const answer = await this.#attempt(target, { signal, timeoutMs });
+      const answer = await this.#attempt(target, { signal: parent, timeoutMs });
       return { ...answer, output: answer.output.slice(0, MAX_PROBE_OUTPUT_BYTES) };
     } catch (error) {
       return { verdict: 'error', output: shownError(error).slice(0, MAX_PROBE_OUTPUT_BYTES) };
     }
   }
 
-  #attempt(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
-    const { probe, container, podIps } = target;
-    if (probe.exec !== undefined) return this.#exec(target, call);
-    if (probe.httpGet !== undefined) return probeHttp(target, call.signal);
-    if (probe.tcpSocket !== undefined) {
-      const { host, port } = probe.tcpSocket;
-      return probeTcp({ host: resolveHost(host, podIps), port: resolvePort(port, container) }, call.signal);
-    }
-    return probeGrpc(target, call);
+  /** A command's time is for the runtime to keep: one that is away or at its start has not found the container to be slow. */
+  async #attempt(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
+    if (target.probe.exec !== undefined) return await this.#exec(target, call);
+    using signal = withTimeout(call.signal, call.timeoutMs, 'the probe');
+    return await probeNetwork(target, { ...call, signal });
   }
 
   async #exec({ probe, container, containerId }: ProbeTarget, call: Call): Promise<ProbeAnswer> {
@@ -70,6 +65,16 @@ export class Prober {
       return failed(`command timed out: ${JSON.stringify(command.join(' '))} timed out after ${after}`);
     }
   }
+}
+
+function probeNetwork(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
+  const { probe, container, podIps } = target;
+  if (probe.httpGet !== undefined) return probeHttp(target, call.signal);
+  if (probe.tcpSocket !== undefined) {
+    const { host, port } = probe.tcpSocket;
+    return probeTcp({ host: resolveHost(host, podIps), port: resolvePort(port, container) }, call.signal);
+  }
+  return probeGrpc(target, call);
 }
 
 const failed = (output: string): ProbeAnswer => ({ verdict: 'failure', output });
