@@ -62,7 +62,7 @@ test('flags and commands that there are not are refused with what was meant', as
     [['run', '--onec', 'x'], /--once/],
     [['pss'], /\bps\b/],
     [['run', '--timeout', 'soon', 'x'], /soon.*duration/s],
-    [['ps', '-o', 'xml'], /xml.*wide, json, yaml, name/s],
+    [['ps', '-o', 'xml'], /xml.*wide, json, yaml, kyaml, name/s],
   ] as const) {
     const { code, err } = await place.call(...args);
     assert.notEqual(code, 0);

@@ -28,5 +28,6 @@ try {
   }
 }
 process.exitCode = exitCode;
-// Else Node.js takes its heap apart first, which costs as much as a call of the node. What a slow reader has not taken yet is waited for.
-if (process.stdout.writableLength === 0) process.exit();
+// Else Node.js takes its heap apart first, which costs as much as a call of the node. What a slow reader has not taken yet is waited for,
+// and an error of the output is told first.
+if (process.stdout.writableLength === 0 && process.stdout.errored === null) process.exit();

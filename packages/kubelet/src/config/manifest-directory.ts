@@ -158,8 +158,8 @@ export class ManifestDirectory {
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) this.#forget(path);
         else if (file !== undefined) this.#consider(path, file, signal);
       } catch (error) {
-        // a file has taken the directory's place, or what has will be told by the next scan
-        if (isErrno(error, 'ENOTDIR')) return dirname(path) === this.#place?.directory ? undefined : this.#forget(path);
+        // something else has the directory's place: the next scan tells what, and a file there counts once it can be read
+        if (isErrno(error, 'ENOTDIR')) return;
         this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
     });
@@ -185,6 +185,8 @@ export class ManifestDirectory {
     this.#undecided.delete(path);
     const lastGood = this.#files.get(path)?.objects ?? [];
     const objects = state.errors.length > 0 ? lastGood : (state.objects ?? []);
+    // one file in the place of a directory, whose files are no more
+    if (this.#place?.only !== undefined && state.errors.length === 0) this.#files.clear();
     this.#files.set(path, { ...state, objects });
     this.#publish();
   }
