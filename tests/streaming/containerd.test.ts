@@ -11,5 +11,6 @@ streamingSuite('containerd 1.6', async () => {
     cri.close();
     await containerd.stop();
   };
-  return { cri, image: busyboxImage, logDirectory: join(containerd.scratch, 'logs'), end };
+  const logDirectory = join(containerd.scratch, 'logs');
+  return { cri, image: busyboxImage, logDirectory, end, lingerSeconds: 0.5 };
 });

@@ -9,6 +9,8 @@ export type RuntimeForStreaming = {
   image: string;
   logDirectory: string;
   end: () => Promise<void>;
+  /** How long a container goes on after its last words, for runtimes that may drop what it wrote just before its end. */
+  lingerSeconds?: number;
 };
 
 /** Which streams a client asks for: stdout always. */

@@ -138,7 +138,8 @@ function attachTests(pod: () => StreamingPod): void {
   });
 
   test('an attached client sees the last output of the container and its end; then none can attach any more', async () => {
-    const id = await pod().container('read line; echo "bye $line"; exit 3', { stdin: true });
+    const { lingerSeconds = 0 } = pod().runtime;
+    const id = await pod().container(`read line; echo "bye $line"; sleep ${lingerSeconds}; exit 3`, { stdin: true });
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write('all\n');
     assert.equal(await visitor.ended, 0, 'the code of the session, not of the container');
