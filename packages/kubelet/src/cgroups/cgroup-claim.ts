@@ -13,14 +13,22 @@ const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 export class CgroupClaim {
   readonly #path: string;
   #held: { server: Server; file: SocketFile } | undefined;
+  #asking: Promise<boolean> | undefined;
 
   constructor(cgroup: string) {
     const name = createHash('sha256').update(cgroup).digest('hex').slice(0, 32);
     this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
   }
 
-  /** Whether these cgroups are ours alone; asked again, it is tried again. */
-  async isOurs(): Promise<boolean> {
+  /** Whether these cgroups are ours alone; asked again, it is tried again. Who asks meanwhile has the same answer. */
+  isOurs(): Promise<boolean> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #ask(): Promise<boolean> {
     if (this.#held !== undefined) return true;
     makePrivateDirectory(CLAIMS_DIRECTORY);
     const server = createServer((socket) => socket.destroy());
