@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno } from '../errors.ts';
+import { namesInSync } from '../directory.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /**
@@ -31,7 +30,7 @@ export function statsFilesIn(tree: CgroupTree, path: string): StatsFiles {
     version: tree.version,
     read,
     readNumber: (name) => number(read(name)),
-    names: () => namesIn(directory),
+    names: () => namesInSync(directory),
   };
 }
 
@@ -48,15 +47,6 @@ export function keyed(text: string): Record<string, number | undefined> {
 /** v1 writes a huge number, the largest multiple of the page size, for no limit. */
 export const bounded = (limit: number | undefined): number | undefined =>
   limit !== undefined && limit < 2 ** 62 ? limit : undefined;
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
 
 function number(text: string): number | undefined {
   return /^\d+$/.test(text.trim()) ? Number(text) : undefined;

@@ -1,7 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, type Logger, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
+import { type Logger, namesInSync, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
 import { oneName } from './pod-directories.ts';
 
 /** A directory of the node that outlives pods. */
@@ -37,10 +37,10 @@ export class ClaimVolumes {
 
   /** Every claim that has a directory. */
   list(): ClaimVolume[] {
-    return namesIn(this.#root)
+    return namesInSync(this.#root)
       .filter((namespace) => !namespace.startsWith('.'))
       .flatMap((namespace) =>
-        namesIn(join(this.#root, namespace)).map((name) => {
+        namesInSync(join(this.#root, namespace)).map((name) => {
           const path = this.#pathOf(namespace, name);
           return { namespace, name, path, createdAtMs: statSync(path).birthtimeMs };
         }),
@@ -68,13 +68,4 @@ export class ClaimVolumes {
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
 }
