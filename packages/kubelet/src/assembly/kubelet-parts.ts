@@ -52,7 +52,8 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   const mounter = new ProgramMounter();
   const claims = new ClaimVolumes(options.rootDir, logger);
   const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims });
-  const volumes = given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger });
+  const volumes =
+    given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger, metrics: options.metrics });
   const commands = new CriCommandRunner(cri);
   const preparer = new ContainerPreparer({
     volumes,

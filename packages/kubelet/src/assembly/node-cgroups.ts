@@ -24,7 +24,7 @@ export type NodeCgroupsInput = {
 /** The cgroups of pods, and those of the host that get limits; upstream's events tell of them. Rejects if one of the host's cannot be limited. */
 export async function openNodeCgroups(input: NodeCgroupsInput): Promise<PodCgroups> {
   const { options, cri, events, hierarchy, host, allocatable, resources } = input;
-  const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger } = options;
+  const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger, metrics } = options;
   const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
   const node = nodeSubject(options.nodeName);
   const name = [...root.split('/').filter((part) => part !== ''), 'kubepods'].map((part) => JSON.stringify(part));
@@ -44,7 +44,7 @@ export async function openNodeCgroups(input: NodeCgroupsInput): Promise<PodCgrou
     hugePageSizes: host.hugePageSizes,
     onLimited,
   };
-  const cgroups = await openPodCgroups({ root, driver, hierarchy, settings, logger });
+  const cgroups = await openPodCgroups({ root, driver, hierarchy, settings, logger, metrics });
   await limitReserved(input, { hierarchy, driver });
   return cgroups;
 }

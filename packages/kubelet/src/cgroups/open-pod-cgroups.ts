@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type CgroupHierarchy, errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { type CgroupHierarchy, errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
+import { measuredDriver } from './cgroup-metrics.ts';
 import { CgroupfsDriver } from './cgroupfs-driver.ts';
 import { KubeletCgroups, type KubeletCgroupsSettings } from './kubelet-cgroups.ts';
 import type { PodCgroups } from './pod-cgroups.ts';
@@ -14,6 +15,7 @@ export type PodCgroupsInput = {
   hierarchy: CgroupHierarchy | undefined;
   settings: KubeletCgroupsSettings;
   logger: Logger;
+  metrics?: Registry;
 };
 
 /**
@@ -21,15 +23,16 @@ export type PodCgroupsInput = {
  * cgroups cannot be made.
  */
 export async function openPodCgroups(input: PodCgroupsInput): Promise<PodCgroups> {
-  const { root, hierarchy, settings, logger } = input;
+  const { root, hierarchy, settings, logger, metrics } = input;
   if (root === '') return noPodCgroups;
   try {
     if (hierarchy === undefined) throw new PodwrightError('failed_precondition', 'no cgroup tree is mounted');
     const top = [...root.split('/').filter((name) => name !== ''), 'kubepods'];
-    const driver =
+    const own =
       input.driver === 'systemd'
         ? new SystemdDriver({ top, hierarchy })
         : new CgroupfsDriver({ hierarchy, root: join('/', ...top), logger });
+    const driver = metrics === undefined ? own : measuredDriver(own, metrics);
     const cgroups = new KubeletCgroups({ driver, hierarchy, settings, logger });
     await cgroups.prepare();
     return cgroups;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type CgroupHierarchy, isDeadlineExceeded, isUnimplemented, type Logger } from '@podwright/base';
+import { type CgroupHierarchy, isDeadlineExceeded, isUnimplemented, type Logger, type Registry } from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
@@ -29,6 +29,7 @@ export type SummaryParts = {
   podOf: (uid: string) => Pod | undefined;
   volumePaths: (podUid: string) => ReadonlyMap<string, string>;
   logger: Logger;
+  metrics?: Registry;
 };
 
 /** What the runtime told of pods, by sandbox id, CPU rates, and the ids of all sandboxes and containers in it. */
@@ -58,7 +59,7 @@ export class SummaryProvider {
 
   constructor(parts: SummaryParts) {
     this.#parts = parts;
-    this.#volumes = new VolumeUse({ pathsOf: parts.volumePaths, logger: parts.logger });
+    this.#volumes = new VolumeUse({ pathsOf: parts.volumePaths, logger: parts.logger, metrics: parts.metrics });
   }
 
   /** Everything that is known. Rejects with the runtime's error. */
@@ -88,6 +89,16 @@ export class SummaryProvider {
     const pods = running.flatMap(({ pod }) => this.#parts.podOf(pod.uid) ?? []);
     this.#volumes.keep(pods);
     return pods.flatMap((pod) => this.#volumes.ofClaims(pod));
+  }
+
+  /** What the logs of containers that run use, by pod and by the container's name. */
+  async containerLogs(): Promise<{ pod: RuntimePodStatus['pod']; container: string; bytes: number }[]> {
+    const { pods } = await this.#knownDisks();
+    return this.#readyPods().flatMap(({ runtime: { pod, containers } }) => {
+      const running = new Set(containers.filter(({ state }) => state === 'running').map(({ name }) => name));
+      const logs = [...(pods.get(pod.uid)?.logs ?? [])].filter(([name]) => running.has(name));
+      return logs.map(([container, { bytes }]) => ({ pod, container, bytes }));
+    });
   }
 
   /** Resolves when the walks through volumes that were begun have ended. */

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
 import type { Pod, Volume } from '../api/types.ts';
 import { VOLUME_USE_KEPT_MS } from '../limits.ts';
 import { fileSystemOf, treeUse } from './file-system-use.ts';
@@ -8,6 +8,7 @@ export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */
   pathsOf: (podUid: string) => ReadonlyMap<string, string>;
   logger: Logger;
+  metrics?: Registry;
 };
 
 type Measured = { atMs: number; stats: VolumeStats };
@@ -21,9 +22,18 @@ export class VolumeUse {
   #measured = new Map<string, Measured>();
   #walks: Promise<unknown> = Promise.resolve();
   readonly #waiting = new Set<string>();
+  readonly #seconds: Histogram<'metric_source'> | undefined;
 
   constructor(parts: VolumeUseParts) {
     this.#parts = parts;
+    this.#seconds =
+      parts.metrics &&
+      new Histogram({
+        name: 'kubelet_volume_metric_collection_duration_seconds',
+        help: 'Duration in seconds to calculate volume stats',
+        labelNames: ['metric_source'],
+        registers: [parts.metrics],
+      });
   }
 
   /** What is known of the pod's volumes; the first call waits for none. */
@@ -62,6 +72,7 @@ export class VolumeUse {
     if (this.#waiting.has(path)) return;
     this.#waiting.add(path);
     const walk = async () => {
+      const startedAtMs = performance.now();
       try {
         // a server tells what all of its export uses, and to walk that would take it long
         const [fileSystem, use] = await Promise.all([
@@ -75,6 +86,8 @@ export class VolumeUse {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
       } finally {
         this.#waiting.delete(path);
+        const source = { metric_source: nfs === undefined ? 'du' : 'statfs' };
+        this.#seconds?.observe(source, (performance.now() - startedAtMs) / 1000);
       }
     };
     this.#walks = this.#walks.then(walk);

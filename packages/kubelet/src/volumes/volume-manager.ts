@@ -1,7 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, namesIn, POD_DIRECTORY, PodwrightError, Trash } from '@podwright/base';
+import {
+  errorMessage,
+  KeyedLock,
+  type Logger,
+  namesIn,
+  POD_DIRECTORY,
+  PodwrightError,
+  type Registry,
+  Trash,
+} from '@podwright/base';
 import { everyContainer, type Pod, type Volume } from '../api/types.ts';
+import { type MountMetrics, mountMetrics, type VolumeCounts } from './mount-metrics.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
@@ -13,6 +23,7 @@ export type VolumeManagerOptions = {
   plugins: VolumePlugin[];
   mounter: Mounter;
   logger: Logger;
+  metrics?: Registry;
 };
 
 /** Where a volume is, if it can be used, and why it could not be made or brought up to date. */
@@ -26,10 +37,14 @@ export class VolumeManager implements PodVolumes {
   readonly #options: VolumeManagerOptions;
   readonly #locks = new KeyedLock();
   readonly #paths = new Map<string, VolumePaths>();
+  /** The volumes that pods were last to have. */
+  readonly #wanted = new Map<string, Volume[]>();
+  readonly #metrics: MountMetrics | undefined;
   readonly #trash: Trash;
 
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
+    this.#metrics = options.metrics && mountMetrics(options.metrics, () => this.#counts());
     this.#trash = new Trash(options.directories.trash, options.logger);
   }
 
@@ -40,6 +55,7 @@ export class VolumeManager implements PodVolumes {
       const used = usedVolumes(pod);
       // Images are mounted by the runtime.
       const volumes = (pod.spec.volumes ?? []).filter(({ name, image }) => image === undefined && used.has(name));
+      this.#wanted.set(uid, volumes);
       if (needsPropagation(pod)) await this.#share(this.#options.directories.volumes(uid), signal);
       const results = await Promise.all(volumes.map((volume) => this.#setUp(pod, volume, signal)));
       signal.throwIfAborted();
@@ -63,6 +79,7 @@ export class VolumeManager implements PodVolumes {
   async unmountForPod(podUid: string): Promise<void> {
     const { directories } = this.#options;
     await this.#locks.run(podUid, async () => {
+      this.#wanted.delete(podUid);
       this.#paths.delete(podUid);
       await this.#clear(directories.subPaths(podUid));
       await this.#clear(directories.volumes(podUid));
@@ -96,18 +113,37 @@ export class VolumeManager implements PodVolumes {
   }
 
   async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<SetUpResult> {
-    const { plugins, directories } = this.#options;
+    const { directories } = this.#options;
     const { name } = volume;
     const { uid } = pod.metadata;
-    const plugin = plugins.find((candidate) => candidate.supports(volume))!;
+    const plugin = this.#pluginOf(volume);
+    const isNew = !this.pathsOf(uid).has(name);
+    const startedAtMs = performance.now();
+    const note = (failed: boolean) => {
+      if (isNew) this.#metrics?.mounted(plugin.name, (performance.now() - startedAtMs) / 1000, failed);
+    };
     const request = { pod, volume, directory: directories.volume(uid, plugin.name, name) };
     try {
       await mkdir(dirname(request.directory), { recursive: true, mode: POD_DIRECTORY });
-      return { name, path: await plugin.setUp(request, signal) };
+      const path = await plugin.setUp(request, signal);
+      note(false);
+      return { name, path };
     } catch (error) {
+      note(true);
       const path = this.pathsOf(uid).get(name) ?? (await plugin.madeBefore?.(request).catch(() => undefined));
       return { name, path, failure: `MountVolume.SetUp failed for volume "${name}" : ${errorMessage(error)}` };
     }
+  }
+
+  #pluginOf(volume: Volume): VolumePlugin {
+    return this.#options.plugins.find((candidate) => candidate.supports(volume))!;
+  }
+
+  #counts(): VolumeCounts {
+    const wanted = [...this.#wanted].flatMap(([uid, volumes]) => volumes.map((volume) => ({ uid, volume })));
+    const made = wanted.filter(({ uid, volume }) => this.pathsOf(uid).has(volume.name));
+    const names = (all: typeof wanted) => all.map(({ volume }) => this.#pluginOf(volume).name);
+    return { actual: names(made), desired: names(wanted) };
   }
 
   /** What is mounted in a volume then reaches those that have it already, which containerd asks for of a host without systemd. */
