@@ -82,7 +82,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'api/schema': ['api'],
     'api/validation': ['api'],
     assembly: [
-      'api',
       'cgroups',
       'config',
       'container',
@@ -123,7 +122,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
     ],
     logs: [],
-    metrics: ['api', 'kubecontainer', 'node', 'pod', 'stats', 'trace'],
+    metrics: ['api', 'config', 'kubecontainer', 'node', 'pod', 'stats', 'trace'],
     node: ['api'],
     pleg: ['api', 'kubecontainer', 'kuberuntime'],
     pod: [

@@ -20,6 +20,7 @@ import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
+import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
@@ -140,7 +141,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const usage = new ContainerUsage(cri);
   const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
-  countPods(sync, { nodeName: options.nodeName, cgroupVersion });
+  if (options.metrics !== undefined)
+    countPods(options.metrics, { nodeName: options.nodeName, cgroupVersion, ...countedPods(sync) });
   const { objects, claims } = parts;
   const own = {
     ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime },
@@ -162,10 +164,10 @@ type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
   Pick<SummaryParts, 'hierarchy' | 'memoryBytes'>;
 
 function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: SummaryInput): SummaryProvider {
-  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger } = options;
+  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger, metrics } = options;
   const directories = new PodDirectories(rootDir);
   return new SummaryProvider({
-    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger },
+    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger, metrics },
     logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
     hostsFile: (uid) => directories.etcHosts(uid),
     runtimePods: () => sync.cache.list(),
@@ -174,17 +176,14 @@ function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: 
   });
 }
 
-/** Metrics of pods, if somebody asks for metrics. */
-function countPods(
-  { metrics, cache, manager, workers }: PodSync,
-  node: { nodeName: string; cgroupVersion: 1 | 2 },
-): void {
-  metrics?.count({
-    ...node,
+function countedPods({ cache, manager, workers, statuses }: PodSync): Omit<CountedPods, 'nodeName' | 'cgroupVersion'> {
+  return {
     runtimePods: () => cache.list(),
     desiredPods: () => manager.list(),
     activePods: () => workers.activePods(),
-  });
+    workedPods: () => workers.list(),
+    shownPods: () => statuses.pods(),
+  };
 }
 
 type RunInput = {

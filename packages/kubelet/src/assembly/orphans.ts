@@ -6,7 +6,8 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
 export type OrphanInput = {
-  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop'>;
+  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop'> &
+    Partial<Pick<PodSync, 'metrics'>>;
   volumes: Pick<PodVolumes, 'removeOrphans'>;
   cgroups: Pick<PodCgroups, 'removeOrphans'>;
   podLogsDir: string;
@@ -26,7 +27,11 @@ export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<strin
 /** Removes the volumes, logs and statuses of pods that are gone. */
 async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInput): Promise<void> {
   const isKnown = (uid: string) => isKnownPod(sync, uid);
-  const withVolumes = await volumes.removeOrphans(isKnown);
+  const withVolumes = await volumes.removeOrphans(isKnown).catch((error: unknown) => {
+    sync.metrics?.swept({ pods: 1, failures: 1 }); // it ends at the first that fails
+    throw error;
+  });
+  sync.metrics?.swept({ pods: withVolumes.length, failures: 0 });
   const withStatus = sync.statuses.orphans(isKnown);
   await removeLogsOf(podLogsDir, [...withVolumes, ...withStatus], logger);
   for (const uid of withStatus) sync.statuses.delete(uid);

@@ -1,7 +1,6 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
 import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
@@ -34,7 +33,7 @@ import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
 import { RestartRequests } from '../pod/restart-requests.ts';
-import { SyncLoop } from '../pod/sync-loop.ts';
+import { type PodObserver, SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
 import type { StatusManager } from '../status/status-manager.ts';
@@ -147,11 +146,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
+    onComeback: () => metrics?.cameBack(),
   });
-  const onSeen = (pod: Pod) => {
-    metrics?.seen(pod);
-    tracer.mark(pod.metadata.uid, 'pod seen');
-  };
   const probes: ProbeAnswers = {
     readiness: (id) => parts.probes.readiness.get(id),
     startup: (id) => parts.probes.startup.get(id),
@@ -159,9 +155,22 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
-  const loop = new SyncLoop({ ...kept, runtimePods, listedPods, onSeen, logger });
+  const loop = new SyncLoop({ ...kept, runtimePods, listedPods, observer: observer(metrics, tracer), logger });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+function observer(metrics: KubeletMetrics | undefined, tracer: PodTracer): PodObserver {
+  return {
+    seen: (pod) => {
+      metrics?.seen(pod);
+      tracer.mark(pod.metadata.uid, 'pod seen');
+    },
+    changed: (before, after) => metrics?.changed(before, after),
+    refused: (reason) => metrics?.refused(reason),
+    preempted: (resource) => metrics?.preempted(resource),
+    orphaned: () => metrics?.orphaned(),
+  };
 }
 
 function runtimeDependencies(

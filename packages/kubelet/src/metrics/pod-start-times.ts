@@ -1,4 +1,4 @@
-import type { Histogram } from '@podwright/base';
+import type { Gauge, Histogram } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 
 type Interval = { startMs: number; endMs: number };
@@ -15,13 +15,22 @@ type Start = {
   started: boolean;
 };
 
+export type StartMetrics = {
+  start: Histogram;
+  sli: Histogram;
+  total: Histogram;
+  /** As `sli`, of the first pod with a network of its own. */
+  firstNetwork: Gauge;
+};
+
 /** How long pods take to start: from being seen to running, and from being created to all containers started. */
 export class PodStartTimes {
-  readonly #histograms: { start: Histogram; sli: Histogram; total: Histogram };
+  readonly #metrics: StartMetrics;
   readonly #starts = new Map<string, Start>();
+  #hasStartedNetwork = false;
 
-  constructor(histograms: { start: Histogram; sli: Histogram; total: Histogram }) {
-    this.#histograms = histograms;
+  constructor(metrics: StartMetrics) {
+    this.#metrics = metrics;
   }
 
   /** The pod was seen for the first time. */
@@ -46,12 +55,12 @@ export class PodStartTimes {
     if (start !== undefined && !start.started) start.pulls.push(interval);
   }
 
-  /** Whether this is the first sync of the pod; asked once for each. */
-  isFirstSync(podUid: string): boolean {
+  /** How long after the pod was seen its first sync begins, in milliseconds; `undefined` if this is another. Called once for each. */
+  firstSync(podUid: string, atMs: number): number | undefined {
     const start = this.#starts.get(podUid);
-    if (start === undefined || start.synced) return false;
+    if (start === undefined || start.synced) return undefined;
     start.synced = true;
-    return true;
+    return Math.max(0, atMs - start.seenAtMs);
   }
 
   told({ metadata, status, spec }: Pod, nowMs: number): void {
@@ -59,14 +68,18 @@ export class PodStartTimes {
     if (start === undefined || !start.begun || start.started) return;
     if (status?.phase === 'Running' && !start.running) {
       start.running = true;
-      this.#histograms.start.observe((nowMs - start.seenAtMs) / 1000);
+      this.#metrics.start.observe((nowMs - start.seenAtMs) / 1000);
     }
     const statuses = status?.containerStatuses ?? [];
     if (statuses.length < spec.containers.length || !statuses.every(({ state }) => state.running)) return;
     start.started = true;
     const total = nowMs - creationMs(metadata.creationTimestamp, start.seenAtMs);
-    this.#histograms.total.observe(total / 1000);
-    this.#histograms.sli.observe(Math.max(0, total - coveredMs([...start.pulls, ...initIntervals(status)])) / 1000);
+    this.#metrics.total.observe(total / 1000);
+    const sli = Math.max(0, total - coveredMs([...start.pulls, ...initIntervals(status)])) / 1000;
+    this.#metrics.sli.observe(sli);
+    if (spec.hostNetwork === true || this.#hasStartedNetwork) return;
+    this.#hasStartedNetwork = true;
+    this.#metrics.firstNetwork.set(sli);
   }
 
   forget(podUid: string): void {

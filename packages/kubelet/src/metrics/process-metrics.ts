@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from '@podwright/base';
 
 const CPU_SECONDS = 'process_cpu_seconds_total';
@@ -17,6 +17,13 @@ export function processMetrics(registry: Registry): void {
   );
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss());
   gauge('process_open_fds', 'Number of open file descriptors.', () => readdirSync('/proc/self/fd').length);
+  gauge('process_max_fds', 'Maximum number of open file descriptors.', () => limitOf('Max open files'));
+  gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', () => {
+    return Number(/^VmSize:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+  });
+  gauge('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory available in bytes.', () =>
+    limitOf('Max address space'),
+  );
   if (registry.getSingleMetric(CPU_SECONDS) !== undefined) return;
   const cpu: Counter = new Counter({
     name: CPU_SECONDS,
@@ -28,4 +35,10 @@ export function processMetrics(registry: Registry): void {
       cpu.inc((user + system) / 1e6);
     },
   });
+}
+
+/** A soft limit of this process (proc_pid_limits(5)); without one the largest number, as client libraries write it. */
+function limitOf(name: string): number {
+  const [, limit] = new RegExp(`^${name} +(\\S+)`, 'm').exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return limit === 'unlimited' ? 2 ** 64 : Number(limit);
 }

@@ -13,7 +13,6 @@ export function resourceMetrics(summary: Summary | undefined): MetricFamily[] {
   const failed = [{ value: summary === undefined ? 1 : 0 }];
   return [
     ...(summary === undefined ? [] : [...nodeMetrics(summary), ...containerMetrics(summary), ...podMetrics(summary)]),
-    gauge('scrape_error', '1 if there was an error while getting container metrics, 0 otherwise', failed),
     gauge('resource_scrape_error', '1 if there was an error while getting container metrics, 0 otherwise', failed),
   ];
 }

@@ -1,4 +1,5 @@
 import type { FsStats, VolumeStats } from '../stats/summary.ts';
+import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { MetricFamily } from './exposition.ts';
 
 const GAUGES: [name: string, value: keyof Omit<FsStats, 'time'>, help: string][] = [
@@ -28,4 +29,17 @@ export function volumeMetrics(volumes: VolumeStats[]): MetricFamily[] {
       return value === undefined ? [] : [{ labels, value }];
     }),
   }));
+}
+
+/** What logs of containers use (upstream's collectors/log_metrics.go). Pure. */
+export function logMetrics(logs: Awaited<ReturnType<SummaryProvider['containerLogs']>>): MetricFamily {
+  return {
+    name: 'kubelet_container_log_filesystem_used_bytes',
+    help: "Bytes used by the container's logs on the filesystem.",
+    type: 'gauge',
+    samples: logs.map(({ pod: { uid, namespace, name }, container, bytes }) => ({
+      labels: { uid, namespace, pod: name, container },
+      value: bytes,
+    })),
+  };
 }

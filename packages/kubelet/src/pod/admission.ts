@@ -4,8 +4,8 @@ import type { Pod } from '../api/types.ts';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
 import { podsToPreempt } from './preemption.ts';
 
-/** What was decided about a pod: `preempt` are the pods that must end before it begins. */
-export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[] };
+/** What was decided about a pod: `preempt` are the pods that must end before it begins, as it is short of this resource ('' if there are none). */
+export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[]; shortOf: string };
 
 export class PodAdmission {
   readonly #node: NodeFacts;
@@ -20,15 +20,16 @@ export class PodAdmission {
     const refusal = refusePod(pod, others, this.#node);
     if (refusal === undefined) return this.admit(pod);
     const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
-    if (preempt !== undefined) return this.admit(pod, preempt);
+    const shortOf = refusal.shortages?.[0]?.resource;
+    if (preempt !== undefined) return this.admit(pod, { preempt, shortOf });
     this.#decided.set(pod.metadata.uid, refusal);
     return { refusal };
   }
 
   /** Takes a pod without a look, such as one that runs already. */
-  admit(pod: Pod, preempt: Pod[] = []): AdmissionDecision {
+  admit(pod: Pod, { preempt = [], shortOf = '' }: { preempt?: Pod[]; shortOf?: string } = {}): AdmissionDecision {
     this.#decided.set(pod.metadata.uid, 'admitted');
-    return { preempt };
+    return { preempt, shortOf };
   }
 
   /** Why the pod was refused, if it was. */

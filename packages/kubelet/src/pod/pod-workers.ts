@@ -48,9 +48,12 @@ export type PodWorkersOptions = {
   resyncPeriodMs: number;
   /** Delays after steps that failed. */
   errorBackoff: { initialMs: number; maxMs: number };
+  /** A pod that came back to its source while it was being removed begins anew. */
+  onComeback?: () => void;
 };
 
-type Phase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
+/** Where a pod is on its way; what follows what is drawn above. */
+export type WorkerPhase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
 
 /**
  * What a worker does after a step: the next one at once, one at a time (`performance.now`), or none until it is woken.
@@ -63,7 +66,7 @@ const SLEEP: Next = { kind: 'sleep' };
 
 type Worker = {
   pod: Pod;
-  phase: Phase;
+  phase: WorkerPhase;
   /** Something is to be done that the running step may not have seen. */
   pending: boolean;
   busy: boolean;
@@ -157,8 +160,13 @@ export class PodWorkers {
     return this.#workers.get(podUid)?.pod;
   }
 
-  phaseOf(podUid: string): Phase | undefined {
+  phaseOf(podUid: string): WorkerPhase | undefined {
     return this.#workers.get(podUid)?.phase;
+  }
+
+  /** Every pod that has a worker, and where it is. */
+  list(): { pod: Pod; phase: WorkerPhase }[] {
+    return [...this.#workers.values()].map(({ pod, phase }) => ({ pod, phase }));
   }
 
   /** Pods that have something running or may get it. */
@@ -199,7 +207,7 @@ export class PodWorkers {
     if (worker.phase === 'syncing') this.#wake(worker);
   }
 
-  #insert(pod: Pod, phase: Phase): Worker {
+  #insert(pod: Pod, phase: WorkerPhase): Worker {
     const worker: Worker = {
       pod,
       phase,
@@ -317,7 +325,10 @@ export class PodWorkers {
     this.#workers.delete(worker.pod.metadata.uid);
     this.#backoff.forget(worker.pod.metadata.uid);
     worker.gone.resolve();
-    if (worker.comeback !== undefined) this.#add(worker.comeback);
+    if (worker.comeback !== undefined) {
+      this.#options.onComeback?.();
+      this.#add(worker.comeback);
+    }
     this.#startWaiting(podFullName(worker.pod));
   }
 
@@ -333,7 +344,7 @@ export class PodWorkers {
   }
 }
 
-function enter(worker: Worker, phase: Phase): Next {
+function enter(worker: Worker, phase: WorkerPhase): Next {
   worker.phase = phase;
   return AGAIN;
 }

@@ -59,7 +59,13 @@ function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
     events: { event: (about, _, reason) => void told.push(`event ${about.uid} ${reason}`) },
     runtimePods: () => runtime,
     listedPods: () => [...runtime, ...unread].map(({ pod }) => pod),
-    onSeen: ({ metadata }) => seen.push(metadata.uid),
+    observer: {
+      seen: ({ metadata }) => void seen.push(metadata.uid),
+      changed: (before, after) => void seen.push(`${before.metadata.uid} changed to ${after.metadata.uid}`),
+      refused: (reason) => void seen.push(`refused ${reason}`),
+      preempted: (resource) => void seen.push(`preempted for ${resource}`),
+      orphaned: () => void seen.push('orphaned'),
+    },
     logger: silentLogger,
   });
   const add = (...pods: Pod[]) => loop.handlePods({ operation: 'ADD', source: 'file', pods });
@@ -71,7 +77,7 @@ test('pods of a source go to their workers, and are seen for the first time once
   loop.handlePods({ operation: 'ADD', source: 'file', pods: [podOf('a'), podOf('b')] });
   loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [podOf('a')] });
   assert.deepEqual(told, ['update a', 'update b', 'update a']);
-  assert.deepEqual(seen, ['a', 'b']);
+  assert.deepEqual(seen, ['a', 'b', 'a changed to a']);
 });
 
 test('what is left of another pod of the same name ends first, unless its source may still want it', () => {
@@ -177,6 +183,20 @@ test('a critical pod begins when those that make room for it have stopped', asyn
   assert.equal(told.length, 2);
   stopped.resolve();
   await waitFor(() => told.includes('update c') || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+});
+
+test('what happens to pods is told to who counts it', () => {
+  const { loop, seen, add, runtime } = start();
+  add(podOf('a'));
+  loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [podOf('a')] });
+  add(podOf('b'), podOf('c'));
+  const critical = podOf('d');
+  critical.spec.priority = 2_000_000_000;
+  add(critical);
+  runtime.push({ pod: { uid: 'x', namespace: 'd', name: 'x' }, sandboxes: [], containers: [] });
+  loop.endOrphans(new Set());
+  const expected = ['a', 'a changed to a', 'b', 'c', 'refused OutOfpods', 'd', 'preempted for pods', 'orphaned'];
+  assert.deepEqual(seen, expected);
 });
 
 test('what a probe says is shown at once, whatever the worker is doing', () => {

@@ -29,6 +29,20 @@ const PREEMPTED: PodVerdict = {
   disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 };
 
+/** Hears of what happens to pods, for metrics and traces. */
+export type PodObserver = {
+  /** A pod entered the kubelet. */
+  seen(pod: Pod): void;
+  /** A source has changed a pod. */
+  changed(before: Pod, after: Pod): void;
+  /** A pod may not run here, by the reason in its status. */
+  refused(reason: string): void;
+  /** A pod ends for one that is more important, and is short of this resource. */
+  preempted(resource: string): void;
+  /** The runtime has a pod that nobody knows. */
+  orphaned(): void;
+};
+
 export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
@@ -43,8 +57,7 @@ export type SyncLoopDependencies = {
   listedPods: () => PodIdentity[];
   /** What people added to pods. */
   ephemeral: EphemeralContainers;
-  /** A pod entered the kubelet. */
-  onSeen: (pod: Pod) => void;
+  observer: PodObserver;
   logger: Logger;
 };
 
@@ -77,19 +90,24 @@ export class SyncLoop {
   }
 
   #update(pod: Pod, source: PodSourceName): void {
-    this.#deps.manager.set(pod, source);
-    this.#deps.workers.update(pod);
+    const { manager, workers, observer } = this.#deps;
+    const before = manager.get(pod.metadata.uid);
+    if (before !== undefined) observer.changed(before.pod, pod);
+    manager.set(pod, source);
+    workers.update(pod);
   }
 
   /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
   #add(pod: Pod, { source, isRunning }: { source: PodSourceName; isRunning: boolean }): void {
-    const { manager, admission, workers, onSeen } = this.#deps;
-    onSeen(pod);
+    const { manager, admission, workers, observer } = this.#deps;
+    observer.seen(pod);
     this.#endNamesakes(pod, source);
     manager.set(pod, source);
     if (this.#hasEnded(pod)) return workers.update(pod);
     const decision = isRunning ? admission.admit(pod) : admission.decide(pod, this.#admitted());
+    if (decision.refusal !== undefined) observer.refused(decision.refusal.reason);
     if (decision.refusal !== undefined || decision.preempt.length === 0) return workers.update(pod);
+    for (const _ of decision.preempt) observer.preempted(decision.shortOf);
     this.#settle(this.#afterPreempting(decision.preempt, pod));
   }
 
@@ -145,6 +163,7 @@ export class SyncLoop {
   #endOrphan(status: RuntimePodStatus): void {
     const { uid, namespace, name } = status.pod;
     this.#deps.logger.info({ pod: `${namespace}/${name}`, uid }, 'ending a pod that no source has');
+    this.#deps.observer.orphaned();
     this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 

@@ -3,7 +3,7 @@ import type { Kubelet } from '../../kubelet.ts';
 import { containerMetrics, machineMetrics } from '../../metrics/cadvisor-metrics.ts';
 import { EXPOSITION_TYPE, exposition } from '../../metrics/exposition.ts';
 import { resourceMetrics } from '../../metrics/resource-metrics.ts';
-import { volumeMetrics } from '../../metrics/volume-metrics.ts';
+import { logMetrics, volumeMetrics } from '../../metrics/volume-metrics.ts';
 import { sendJson } from '../api-call.ts';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 
@@ -13,7 +13,7 @@ const PROCESS_START = 'process_start_time_seconds';
 
 /** `/stats/summary` and the four pages of metrics. */
 export function statisticsRoutes(parts: Parts): ApiRoute[] {
-  const { kubelet, registry } = parts;
+  const { registry } = parts;
   const page = (path: string, text: () => Promise<string>): ApiRoute => {
     const shared = sharedAnswer(text);
     const handler = async ({ response }: ApiCall) => {
@@ -24,10 +24,7 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   };
   return [
     { methods: ['GET', 'POST'], path: '/stats/summary', access: 'open', handler: (call) => sendSummary(parts, call) },
-    page('/metrics', async () => {
-      const own = await metricsText(registry, (name) => !isProbeMetric(name));
-      return own + exposition(volumeMetrics(kubelet.summary.claimVolumes()));
-    }),
+    page('/metrics', () => ownPage(parts)),
     page('/metrics/probes', () => metricsText(registry, (name) => isProbeMetric(name) || name === PROCESS_START)),
     page('/metrics/resource', () => resourcePage(parts)),
     page('/metrics/cadvisor', () => cadvisorPage(parts)),
@@ -54,6 +51,15 @@ async function sendSummary({ kubelet, logger }: Parts, { response, query }: ApiC
     logger.warn({ error: errorMessage(error) }, 'statistics could not be read');
     sendText(response, 500, `Internal Error: ${errorMessage(error)}`);
   }
+}
+
+async function ownPage({ kubelet, registry, logger }: Parts): Promise<string> {
+  const logs = await kubelet.summary.containerLogs().catch((error: unknown) => {
+    logger.warn({ error: errorMessage(error) }, 'the size of logs for /metrics could not be read');
+    return [];
+  });
+  const own = await metricsText(registry, (name) => !isProbeMetric(name));
+  return own + exposition([...volumeMetrics(kubelet.summary.claimVolumes()), logMetrics(logs)]);
 }
 
 async function resourcePage({ kubelet, logger }: Parts): Promise<string> {

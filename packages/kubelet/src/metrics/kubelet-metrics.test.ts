@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { metricsText, Registry } from '@podwright/base';
+import type { Container, Pod, PodSpec, PodStatus } from '../api/types.ts';
+import type { PodSteps, WorkerPhase } from '../pod/pod-workers.ts';
+import { KubeletMetrics } from './kubelet-metrics.ts';
+import { countPods } from './pod-counts.ts';
+import { requestedResizes } from './requested-resizes.ts';
+
+function podOf(uid: string, given: { spec?: Partial<PodSpec>; status?: PodStatus; source?: string } = {}): Pod {
+  const annotations: Record<string, string> =
+    given.source === undefined ? {} : { 'kubernetes.io/config.source': given.source };
+  const metadata = { name: uid, namespace: 'default', uid, annotations };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], ...given.spec }, status: given.status };
+}
+
+/** Metrics of these pods, and what is told of those whose names begin so. */
+function metricsOf(...pods: Pod[]) {
+  const registry = new Registry();
+  const metrics = new KubeletMetrics(registry, (wanted) => pods.find(({ metadata: { uid } }) => uid === wanted));
+  const told = async (prefix: string) => {
+    const text = await metricsText(registry, (name) => name.startsWith(`kubelet_${prefix}`));
+    return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  };
+  return { registry, metrics, told };
+}
+
+const took = (name: string, detail?: string) => ({ name, startMs: 0, endMs: 20, ...(detail && { detail }) });
+
+test('amounts that a changed manifest asks for are counted by what becomes of each', () => {
+  const check = (before: Container['resources'], after: Container['resources'], expected: string[]) => {
+    const made = (resources: Container['resources']) =>
+      podOf('a', { spec: { containers: [{ name: 'c', image: 'i', resources }] } });
+    const found = requestedResizes(made(before), made(after));
+    assert.deepEqual(
+      found.map(({ resource, requirement, operation }) => `${resource} ${requirement} ${operation}`),
+      expected,
+    );
+  };
+  check({ limits: { cpu: '1' } }, { limits: { cpu: '1000m' } }, []);
+  check({ limits: { cpu: '1' } }, { limits: { cpu: '2' } }, ['cpu limits increase']);
+  check({ requests: { memory: '2Mi' } }, { requests: { memory: '1Mi' } }, ['memory requests decrease']);
+  check({}, { limits: { memory: '1Mi', cpu: '1' } }, ['memory limits add', 'cpu limits add']);
+  check({ requests: { cpu: '1' } }, { requests: { cpu: '0' } }, ['cpu requests remove']);
+  assert.deepEqual(requestedResizes(podOf('a', { spec: { containers: [{ name: 'c', image: 'i' }] } }), podOf('a')), []);
+});
+
+test('the end of a container is counted once, each time that it is shown', async () => {
+  const { metrics, told } = metricsOf();
+  const status = (state: 'running' | 'terminated'): PodStatus => {
+    const terminated = { exitCode: 3, reason: 'Error', containerID: '', startedAt: null, finishedAt: null };
+    const shown = state === 'running' ? { running: { startedAt: '' } } : { terminated };
+    const one = { name: 'c', state: shown, lastState: {}, ready: false, restartCount: 0, image: '', imageID: '' };
+    return { phase: 'Running', containerStatuses: [one] } as unknown as PodStatus;
+  };
+  for (const state of ['running', 'terminated', 'terminated', 'running', 'terminated'] as const)
+    metrics.told('a', podOf('a', { status: status(state) }));
+  const name = 'kubelet_terminated_containers_total{container_type="container",exit_code="3",reason="Error"}';
+  assert.deepEqual(await told('terminated'), [`${name} 2`]);
+});
+
+test('a resize that waited for room and began is counted, one that was taken back is not', async () => {
+  const { metrics, told } = metricsOf();
+  const tell = (uid: string, ...types: string[]) => {
+    const conditions = types.map((type) => ({ type, status: 'True' }));
+    metrics.told(uid, podOf(uid, { status: { phase: 'Running', conditions } as unknown as PodStatus }));
+  };
+  tell('a', 'PodResizePending');
+  tell('a', 'PodResizeInProgress');
+  tell('a');
+  tell('b', 'PodResizePending');
+  tell('b');
+  tell('c', 'PodResizeInProgress');
+  assert.deepEqual(await told('pod_deferred'), [
+    'kubelet_pod_deferred_accepted_resizes_total{retry_trigger="periodic_retry"} 1',
+  ]);
+});
+
+test('steps of pods with user namespaces, image volumes and resizes are counted', async () => {
+  const volumeMounts = ['data', 'tmp', 'data'].map((name) => ({ name, mountPath: '/x' }));
+  const spec = {
+    hostUsers: false,
+    volumes: [
+      { name: 'data', image: { reference: 'i' } },
+      { name: 'tmp', emptyDir: {} },
+    ],
+    containers: [{ name: 'c', image: 'i', volumeMounts }],
+  };
+  const { metrics, told } = metricsOf(podOf('a', { spec }), podOf('b'));
+  const steps = metrics.timed({
+    sync: async ({ metadata: { uid } }: Pod) => {
+      metrics.step(uid, took('run sandbox'));
+      metrics.step(uid, took('create c', 'failed: rpc error: ImageVolumeMountFailed: x'));
+      metrics.step(uid, took('create c'));
+      metrics.step(uid, took('start c', 'failed: no'));
+      metrics.step(uid, took('resize'));
+      return { ended: false };
+    },
+  } as unknown as PodSteps);
+  for (const uid of ['a', 'b']) await steps.sync(podOf(uid), new AbortController().signal);
+  metrics.step('a', took('start c', 'failed: no'));
+  assert.deepEqual(await told('started_user'), [
+    'kubelet_started_user_namespaced_pods_total 1',
+    'kubelet_started_user_namespaced_pods_errors_total 1',
+  ]);
+  assert.deepEqual(await told('image_volume'), [
+    'kubelet_image_volume_requested_total 2',
+    'kubelet_image_volume_mounted_succeed_total 2',
+    'kubelet_image_volume_mounted_errors_total 2',
+  ]);
+  assert.ok(
+    (await told('pod_resize')).includes('kubelet_pod_resize_duration_milliseconds_bucket{le="50",success="true"} 2'),
+  );
+});
+
+test('refusals are counted by reasons that upstream knows, and pods that come back or are ended by themselves', async () => {
+  const { metrics, told } = metricsOf();
+  for (const reason of ['OutOfcpu', 'OutOfexample.com/gpu', 'NodePorts']) metrics.refused(reason);
+  const refused = (reason: string) => `kubelet_admission_rejections_total{reason="${reason}"} 1`;
+  assert.deepEqual(await told('admission'), ['OutOfcpu', 'OutOfExtendedResources', 'Other'].map(refused));
+  metrics.cameBack();
+  assert.deepEqual(await told('restarted'), [
+    'kubelet_restarted_pods_total{static=""} 0',
+    'kubelet_restarted_pods_total{static="true"} 1',
+  ]);
+  metrics.preempted('memory');
+  assert.deepEqual(await told('preemptions'), ['kubelet_preemptions{preemption_signal="memory"} 1']);
+  metrics.orphaned();
+  assert.deepEqual(await told('orphaned'), ['kubelet_orphaned_runtime_pods_total 1']);
+});
+
+test('how long a pod waits for its worker is told of its first sync', async () => {
+  const { metrics, told } = metricsOf();
+  const steps = metrics.timed({ sync: async () => ({ ended: false }) } as unknown as PodSteps);
+  metrics.seen(podOf('a'));
+  for (let times = 0; times < 2; times++) await steps.sync(podOf('a'), new AbortController().signal);
+  assert.ok((await told('pod_worker_start')).includes('kubelet_pod_worker_start_duration_seconds_count 1'));
+});
+
+test('pods are counted when somebody asks', async () => {
+  const { registry, told } = metricsOf();
+  const conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Deferred' }];
+  const status = { phase: 'Running', conditions } as unknown as PodStatus;
+  const wanted = podOf('a', { source: 'file', status, spec: { ephemeralContainers: [{ name: 'debug', image: 'i' }] } });
+  const worked: [Pod, WorkerPhase][] = [
+    [wanted, 'syncing'],
+    [podOf('b', { source: 'http' }), 'terminating'],
+    [podOf('c'), 'terminating'],
+  ];
+  countPods(registry, {
+    nodeName: 'here',
+    cgroupVersion: 2,
+    runtimePods: () => [],
+    desiredPods: () => [wanted],
+    activePods: () => [wanted],
+    workedPods: () => worked.map(([pod, phase]) => ({ pod, phase })),
+    shownPods: () => [wanted],
+  });
+  const working = await told('working');
+  assert.equal(working.length, 15);
+  assert.deepEqual(
+    working.filter((line) => line.endsWith(' 1')),
+    [
+      'kubelet_working_pods{lifecycle="sync",config="desired",static="true"} 1',
+      'kubelet_working_pods{lifecycle="terminating",config="orphan",static="true"} 1',
+      'kubelet_working_pods{lifecycle="terminating",config="runtime_only",static="unknown"} 1',
+    ],
+  );
+  assert.deepEqual(await told('desired'), [
+    'kubelet_desired_pods{static=""} 0',
+    'kubelet_desired_pods{static="true"} 1',
+  ]);
+  assert.deepEqual(await told('managed'), ['kubelet_managed_ephemeral_containers 1']);
+  assert.deepEqual(await told('pod_pending'), ['kubelet_pod_pending_resizes{reason="deferred"} 1']);
+  assert.deepEqual(await told('pod_in_progress'), ['kubelet_pod_in_progress_resizes 0']);
+});

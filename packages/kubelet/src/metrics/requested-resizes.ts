@@ -1,0 +1,38 @@
+import { parseQuantity } from '../api/quantity.ts';
+import type { Container, Pod } from '../api/types.ts';
+
+/** A change of an amount that a container asks for, by the labels of upstream's metric. */
+export type RequestedResize = {
+  resource: 'cpu' | 'memory';
+  requirement: 'requests' | 'limits';
+  operation: 'add' | 'remove' | 'increase' | 'decrease';
+};
+
+/** What a changed manifest asks of the pod's containers; an amount of 0 is none. Pure. */
+export function requestedResizes(before: Pod, after: Pod): RequestedResize[] {
+  const now = new Map(containersOf(after).map((container) => [container.name, container]));
+  return containersOf(before).flatMap((old) => {
+    const wanted = now.get(old.name);
+    return wanted === undefined ? [] : changesOf(old, wanted);
+  });
+}
+
+const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
+
+function changesOf(old: Container, wanted: Container): RequestedResize[] {
+  const changes: RequestedResize[] = [];
+  for (const resource of ['memory', 'cpu'] as const)
+    for (const requirement of ['requests', 'limits'] as const) {
+      const amount = ({ resources }: Container) => parseQuantity(resources?.[requirement]?.[resource] ?? '0').nanos;
+      const operation = operationOf(amount(old), amount(wanted));
+      if (operation !== undefined) changes.push({ resource, requirement, operation });
+    }
+  return changes;
+}
+
+function operationOf(old: bigint, wanted: bigint): RequestedResize['operation'] | undefined {
+  if (old === wanted) return undefined;
+  if (wanted === 0n) return 'remove';
+  if (old === 0n) return 'add';
+  return wanted > old ? 'increase' : 'decrease';
+}

@@ -1,0 +1,62 @@
+import { Counter, type Registry } from '@podwright/base';
+import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
+
+/** Which of a pod's containers were shown as ended, and whether a resize waited for room. */
+type Shown = { ended: ReadonlySet<string>; waits: boolean };
+
+const NOTHING: Shown = { ended: new Set(), waits: false };
+
+const LISTS = [
+  ['init_container', 'initContainerStatuses'],
+  ['container', 'containerStatuses'],
+  ['ephemeral_container', 'ephemeralContainerStatuses'],
+] as const;
+
+/** What is counted when the status of a pod changes. */
+export class StatusMetrics {
+  readonly #shown = new Map<string, Shown>();
+  readonly #ended: Counter<'container_type' | 'exit_code' | 'reason'>;
+  readonly #accepted: Counter<'retry_trigger'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#ended = new Counter({
+      name: 'kubelet_terminated_containers_total',
+      help: 'Cumulative number of container terminations.',
+      labelNames: ['container_type', 'exit_code', 'reason'],
+      registers,
+    });
+    this.#accepted = new Counter({
+      name: 'kubelet_pod_deferred_accepted_resizes_total',
+      help: 'Cumulative number of resizes that were accepted after being deferred.',
+      labelNames: ['retry_trigger'],
+      registers,
+    });
+  }
+
+  /** The pod as its status is told now. */
+  told({ metadata: { uid }, status }: Pod): void {
+    if (status === undefined) return;
+    const before = this.#shown.get(uid) ?? NOTHING;
+    const ended = LISTS.flatMap(([type, list]) => endedIn(status[list]).map((one) => ({ type, ...one })));
+    for (const { type, name, exitCode, reason = '' } of ended)
+      if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
+    const waits = has(status, 'PodResizePending');
+    // room is looked for now and then, whatever has made it
+    if (before.waits && !waits && has(status, 'PodResizeInProgress'))
+      this.#accepted.inc({ retry_trigger: 'periodic_retry' });
+    this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), waits });
+  }
+
+  forget(podUid: string): void {
+    this.#shown.delete(podUid);
+  }
+}
+
+function endedIn(statuses: ContainerStatus[] = []) {
+  return statuses.flatMap(({ name, state: { terminated } }) =>
+    terminated === undefined ? [] : [{ name, ...terminated }],
+  );
+}
+
+const has = ({ conditions = [] }: PodStatus, type: string) => conditions.some((condition) => condition.type === type);
