@@ -3,7 +3,7 @@ export * from './hierarchy.ts';
 export type { DeviceIo, HugepageStats } from './io-stats.ts';
 export * from './limits.ts';
 export { type MemoryStats, readOomKills } from './memory-stats.ts';
-export type { CgroupPressure, PressureStats } from './pressure.ts';
+export { type CgroupPressure, type PressureStats, readHostPressure } from './pressure.ts';
 export * from './slice.ts';
 export * from './stats.ts';
 export * from './systemd.ts';

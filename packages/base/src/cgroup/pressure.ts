@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CgroupHierarchy } from './hierarchy.ts';
 import { keyed, statsFilesIn } from './stats-files.ts';
 
@@ -24,6 +25,16 @@ export function readPressure(hierarchy: CgroupHierarchy, path: string): CgroupPr
     if (pressure !== undefined) found[resource] = pressure;
   }
   return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/** The whole host's pressure; `undefined` where the kernel does not measure it. */
+export function readHostPressure(): CgroupPressure | undefined {
+  try {
+    const of = (resource: string) => parsePressure(readFileSync(`/proc/pressure/${resource}`, 'utf8'));
+    return { cpu: of('cpu'), memory: of('memory'), io: of('io') };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; `undefined` without any. */

@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
-import { type CgroupHierarchy, type CgroupStats, isErrno, readCgroupUse } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  type CgroupStats,
+  isErrno,
+  type PressureStats,
+  readCgroupUse,
+  readHostPressure,
+} from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import type { CpuRates } from './cpu-rates.ts';
 import type {
@@ -10,6 +17,7 @@ import type {
   MemoryStats,
   NetworkStats,
   NodeStats,
+  PsiStats,
   RlimitStats,
   SwapStats,
 } from './summary.ts';
@@ -17,15 +25,34 @@ import type {
 /** What CPU and memory are measured by: a cgroup with all below it. `available` is what memory there is to use. */
 export type MeasuredCgroup = { path: string; availableBytes?: number };
 
-/** CPU and memory of a cgroup; nothing of one that is not there. */
+/** CPU, memory, pressure and swap of a cgroup; nothing of one that is not there. The pressure of `/` is the host's. */
 export function cgroupUse(
   hierarchy: CgroupHierarchy | undefined,
   { path, availableBytes }: MeasuredCgroup,
   rates: CpuRates,
-): Pick<ContainerStats, 'cpu' | 'memory'> {
+): Pick<ContainerStats, 'cpu' | 'memory' | 'io' | 'swap'> {
   if (hierarchy === undefined) return {};
   const stats = readCgroupUse(hierarchy, path);
-  return { cpu: cpuOf(path, stats, rates), memory: memoryOf(stats, availableBytes) };
+  const time = formatTime(stats.readAtMs);
+  const pressure = path === '/' ? readHostPressure() : stats.pressure;
+  const [cpu, memory] = [cpuOf(path, stats, rates), memoryOf(stats, availableBytes)];
+  return {
+    cpu: cpu && { ...cpu, psi: psiOf(pressure?.cpu) },
+    memory: memory && { ...memory, psi: psiOf(pressure?.memory) },
+    io: pressure?.io && { time, psi: psiOf(pressure.io) },
+    swap: stats.memory && { time, swapUsageBytes: stats.memory.swapBytes },
+  };
+}
+
+/** Kernels tell nothing of all tasks waiting for CPU on a whole host, or zeros. */
+function psiOf(pressure: PressureStats | undefined): PsiStats | undefined {
+  const data = (
+    { totalMicroseconds: total, ...averages } = { totalMicroseconds: 0, avg10: 0, avg60: 0, avg300: 0 },
+  ) => ({
+    total,
+    ...averages,
+  });
+  return pressure && { full: data(pressure.full), some: data(pressure.some) };
 }
 
 function cpuOf(path: string, { cpu, readAtMs }: CgroupStats, rates: CpuRates): CpuStats | undefined {

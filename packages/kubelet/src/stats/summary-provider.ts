@@ -77,10 +77,10 @@ export class SummaryProvider {
   async cpuAndMemory(): Promise<Summary> {
     const [pods, { swap }] = await Promise.all([this.#measuredPods(), hostFacts()]);
     const { nodeName } = this.#parts;
-    return {
-      node: { nodeName, ...this.#systemContainers(), startTime: this.#bootTime, ...this.#root(), swap },
-      pods: pods.map(podCpuAndMemory),
-    };
+    const { io: _, ...root } = this.#root();
+    const systemContainers = this.#systemContainers().systemContainers?.map(({ io, ...rest }) => rest);
+    const node = { nodeName, systemContainers, startTime: this.#bootTime, ...root, swap };
+    return { node, pods: pods.map(podCpuAndMemory) };
   }
 
   /** The volumes of claims that pods in the runtime use, as far as they were measured. */
@@ -106,9 +106,11 @@ export class SummaryProvider {
     return this.#volumes.settled();
   }
 
-  #root(): Pick<NodeStats, 'cpu' | 'memory'> {
+  /** Its swap is the host's. */
+  #root(): Pick<NodeStats, 'cpu' | 'memory' | 'io'> {
     const { hierarchy, memoryBytes } = this.#parts;
-    return cgroupUse(hierarchy, { path: '/', availableBytes: memoryBytes }, this.#rates);
+    const { cpu, memory, io } = cgroupUse(hierarchy, { path: '/', availableBytes: memoryBytes }, this.#rates);
+    return { cpu, memory, io };
   }
 
   /** The cgroup of all pods, where it is the kubelet's own. */
