@@ -2,8 +2,8 @@ import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
 import { completeConfiguration } from '../../configuration/complete-configuration.ts';
 import { configurationDocument } from '../../configuration/configuration-document.ts';
 import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';
-import type { KubeletServerOptions } from '../../configuration/server-options.ts';
 import type { KubeletOptions } from '../../options.ts';
+import { certificateDirectory, ownCertificateFiles } from './server-certificate.ts';
 
 /** The KubeletConfiguration in force: what was `configured`, else upstream's defaults, under what the options say. */
 export function effectiveConfiguration(
@@ -16,7 +16,7 @@ export function effectiveConfiguration(
     ...imageFields(options),
     ...resourceFields(options),
     systemReserved: systemReserved(options.systemReserved, configured),
-    ...serverFields(options.server, configured),
+    ...serverFields(options, configured),
   });
 }
 
@@ -132,16 +132,17 @@ function written(nanos: bigint, { like, given }: { like: string; given: string |
 }
 
 function serverFields(
-  { tls, authentication, ...server }: KubeletServerOptions,
+  { server: { tls, authentication, ...server }, rootDir }: KubeletOptions,
   { 'authorization.mode': mode }: KubeletConfiguration,
 ): SomeFields {
   const { streamingConnectionIdleTimeoutMs, ...plain } = server;
+  const own = server.port > 0 ? ownCertificateFiles(tls, certificateDirectory(rootDir)) : undefined;
   return {
     ...plain,
     enableServer: server.port > 0 || server.readOnlyPort > 0,
     streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs,
-    tlsCertFile: tls.certFile ?? '',
-    tlsPrivateKeyFile: tls.privateKeyFile ?? '',
+    tlsCertFile: tls.certFile ?? own?.certificate ?? '',
+    tlsPrivateKeyFile: tls.privateKeyFile ?? own?.key ?? '',
     tlsCipherSuites: tls.cipherSuites,
     tlsMinVersion: tls.minVersion,
     'authentication.x509.clientCAFile': authentication.clientCaFile ?? '',

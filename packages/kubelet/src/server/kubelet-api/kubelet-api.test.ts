@@ -54,6 +54,13 @@ test('what is not there, and what is asked for in another way', async (t) => {
   const { ask } = await withPod(t);
   for (const [path, method, status, body] of [
     ['/', 'GET', 404, '404 page not found\n'],
+    ['/checkpoints/x', 'GET', 404, '404 page not found\n'],
+    ['/exec', 'GET', 404, '404: Page Not Found'],
+    ['/containerLogs/shop/web', 'GET', 404, '404: Page Not Found'],
+    ['/debug/pprof/', 'GET', 404, '404: Page Not Found'],
+    ['/stats', 'GET', 307, '<a href="/stats/">Temporary Redirect</a>.\n\n'],
+    ['/logs?a="<', 'GET', 307, '<a href="/logs/?a=&#34;&lt;">Temporary Redirect</a>.\n\n'],
+    ['/runningpods', 'POST', 307, ''],
     ['/pods', 'POST', 405, '405: Method Not Allowed'],
     ['/exec/shop/web/server', 'DELETE', 405, '405: Method Not Allowed'],
     ['/%zz', 'GET', 400, '400 Bad Request\n'],
@@ -128,6 +135,7 @@ test('pages about the kubelet', async (t) => {
   const { kubeletconfig } = JSON.parse(configz) as { kubeletconfig: Record<string, unknown> };
   assert.deepEqual([kubeletconfig.kind, kubeletconfig.maxPods], ['KubeletConfiguration', 110]);
   assert.doesNotMatch(configz, /secret/);
+  assert.match(String(kubeletconfig.tlsCertFile), /\/pki\/kubelet\.crt$/);
   assert.deepEqual(kubeletconfig.authentication, {
     anonymous: { enabled: true },
     webhook: { enabled: true, cacheTTL: '2m0s' },
@@ -140,8 +148,12 @@ test('pages about the kubelet', async (t) => {
   const named = { accept: 'application/json;v=v1beta1;g=config.k8s.io;as=Statusz' };
   const status = JSON.parse((await ask('/statusz', { headers: named })).body) as Record<string, unknown>;
   assert.deepEqual([status.kind, status.apiVersion], ['Statusz', 'config.k8s.io/v1beta1']);
-  assert.deepEqual(status.paths, ['/configz', '/flagz', '/healthz', '/metrics', '/statusz']);
-  assert.equal((await ask('/statusz', { headers: { accept: 'application/json' } })).status, 406);
+  assert.deepEqual(status.paths, ['/configz', '/debug', '/flagz', '/healthz', '/metrics']);
+  const refused = await ask('/statusz', { headers: { accept: 'application/json' } });
+  assert.deepEqual([refused.status, (JSON.parse(refused.body) as { reason: string }).reason], [406, 'NotAcceptable']);
+  const text = (await ask('/statusz')).body;
+  assert.match(text, /^Started: {2}\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d UTC \d{4}\nUp: {2}0 hr 00 min \d\d sec$/m);
+  assert.match(text, /^Paths: {2}\/configz \/debug /m);
 });
 
 test('metrics have upstream’s names, each on its page', async (t) => {
@@ -209,7 +221,14 @@ test('without debugging handlers only what is open to everybody is told', async 
   const { ask } = await serveApi(t, { enableDebuggingHandlers: false });
   assert.equal((await ask('/pods')).status, 200);
   assert.equal((await ask('/metrics')).status, 200);
-  for (const path of ['/exec/a/b/c?output=1', '/logs/', '/runningpods', '/containerLogs/a/b/c', '/debug/pprof/profile'])
+  assert.equal((await ask('/run')).headers.location, '/run/');
+  for (const path of [
+    '/exec/a/b/c?output=1',
+    '/logs/',
+    '/runningpods/',
+    '/containerLogs/a/b/c',
+    '/debug/pprof/profile',
+  ])
     assert.deepEqual(await ask(path).then(({ status, body }) => [status, body]), [
       405,
       'Debug endpoints are disabled.\n',

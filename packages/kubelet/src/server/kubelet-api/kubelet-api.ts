@@ -16,6 +16,7 @@ import { type RequestCounter, requestMetrics } from './request-metrics.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
 import { findStream, openStream, STREAM_PATHS, type Stream, type StreamKind } from './stream-routes.ts';
 import { type SystemLogs, systemLogRoutes } from './system-log-routes.ts';
+import { notFoundWords, withSlash } from './upstream-paths.ts';
 import { type KubeletFacts, zpageRoutes } from './zpage-routes.ts';
 
 export type KubeletApiParts = {
@@ -45,12 +46,14 @@ export class KubeletApi implements HttpListener {
   readonly #parts: KubeletApiParts;
   readonly #router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 300 });
   readonly #listed: string[];
+  readonly #hasDebug: boolean;
   readonly #counter: RequestCounter;
   readonly #upgraded = new Set<Duplex>();
 
   constructor(parts: KubeletApiParts, { readOnly }: { readOnly: boolean }) {
     this.#parts = parts;
     const hasDebug = parts.debuggingHandlers && !readOnly;
+    this.#hasDebug = hasDebug;
     const all = routesOf(parts, () => this.#listed);
     const routes = all.filter(({ access }) => access === 'open' || hasDebug);
     this.#listed = routes.filter(({ listed }) => listed).map(({ path }) => path);
@@ -72,6 +75,8 @@ export class KubeletApi implements HttpListener {
     const done = this.#counter.started(request.method ?? '', path ?? '');
     response.on('close', done);
     if (path === undefined) return sendText(response, 400, '400 Bad Request\n');
+    const moved = withSlash(path, this.#hasDebug);
+    if (moved !== undefined) return sendRedirect(request, response, moved);
     const found = this.#find(request.method, path);
     if (found === undefined) return this.#refuse(response, path);
     const decoded = decodeURIComponent(path); // which parseTarget has tried
@@ -128,7 +133,7 @@ export class KubeletApi implements HttpListener {
   #refuse(response: ServerResponse, path: string): void {
     const isThere = ANY_METHOD.some((method) => this.#router.find(method, path) !== null);
     if (isThere) sendText(response, 405, '405: Method Not Allowed');
-    else sendText(response, 404, '404 page not found\n');
+    else sendText(response, 404, notFoundWords(path, this.#hasDebug));
   }
 
   async #answer(target: Target, call: ApiCall): Promise<void> {
@@ -202,6 +207,17 @@ function parseTarget({ url = '/' }: IncomingMessage): { path: string | undefined
     return { path: undefined, query: searchParams };
   }
 }
+
+/** As Go's ServeMux does: with the query, and with words for those who only read. */
+function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerResponse, path: string): void {
+  const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+  const reads = method === 'GET' || method === 'HEAD';
+  response.writeHead(307, { location: path + query, ...(reads && { 'content-type': 'text/html; charset=utf-8' }) });
+  response.end(method === 'GET' ? `<a href="${path}${escaped(query)}">Temporary Redirect</a>.\n\n` : '');
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&#34;');
 
 /** Nothing here takes a body; a long one ends the connection. */
 function ignoreBody(request: IncomingMessage): void {

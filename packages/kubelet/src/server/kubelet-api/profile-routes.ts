@@ -45,7 +45,8 @@ export function profileRoutes(enabled: boolean): ApiRoute[] {
       isBusy = false;
     }
   };
-  return [{ methods: ['GET'], path: '/debug/pprof/*', access: 'debug', handler: enabled ? handler : disabled }];
+  const route = { path: '/debug/pprof/*', access: 'debug', listed: true } as const;
+  return [{ methods: ['GET'], ...route, handler: enabled ? handler : disabled }];
 }
 
 function readSeconds(text: string | null): number | undefined {

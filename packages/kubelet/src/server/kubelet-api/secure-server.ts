@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,7 +14,7 @@ import { sendText } from './api-route.ts';
 import { type Authenticator, authenticator } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
 import type { SelfSigned } from './self-signed-certificate.ts';
-import { serverCertificate } from './server-certificate.ts';
+import { certificateDirectory, serverCertificate } from './server-certificate.ts';
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -31,7 +30,7 @@ export async function secureServer(
   const names = [
     ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
   ];
-  const owner = { nodeName, names, directory: join(rootDir, 'pki') };
+  const owner = { nodeName, names, directory: certificateDirectory(rootDir) };
   let certificate: SelfSigned | undefined;
   const read = async () => {
     certificate = await serverCertificate(options.tls, owner, certificate);

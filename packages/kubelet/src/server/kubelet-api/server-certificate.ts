@@ -25,8 +25,7 @@ export async function serverCertificate(
   if ((certFile === undefined) !== (privateKeyFile === undefined))
     throw new PodwrightError('invalid_argument', 'tlsCertFile and tlsPrivateKeyFile: both or neither must be given');
   if (certFile !== undefined) return givenCertificate(certFile, privateKeyFile!);
-  const directory = tls.certDirectory ?? owner.directory;
-  const files = { certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
+  const { directory, ...files } = ownCertificateFiles(tls, owner.directory);
   const kept = await readPair(files).catch(() => served);
   const now = Date.now();
   if (kept !== undefined && isUsable(kept, owner, now)) return kept;
@@ -40,6 +39,15 @@ export async function serverCertificate(
   await writeFileAtomic(files.key, made.key);
   await writeFileAtomic(files.certificate, made.certificate);
   return made;
+}
+
+/** Where certificates are, unless `certDirectory` says where. */
+export const certificateDirectory = (rootDir: string) => join(rootDir, 'pki');
+
+/** Where the certificate is that the kubelet makes if it is given none. */
+export function ownCertificateFiles({ certDirectory }: ServerTls, byDefault: string) {
+  const directory = certDirectory ?? byDefault;
+  return { directory, certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
 }
 
 async function givenCertificate(certFile: string, keyFile: string): Promise<SelfSigned> {

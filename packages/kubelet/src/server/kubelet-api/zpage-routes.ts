@@ -22,12 +22,12 @@ export function zpageRoutes(facts: KubeletFacts, paths: () => string[]): ApiRout
     methods: ANY_METHOD,
     path,
     access: 'debug',
-    listed: true,
     handler,
   });
+  const listed = (path: string, handler: ApiRoute['handler']): ApiRoute => ({ ...route(path, handler), listed: true });
   return [
-    route('/configz', ({ response }) => sendJson(response, { kubeletconfig: facts.configuration })),
-    route('/flagz', (call) =>
+    listed('/configz', ({ response }) => sendJson(response, { kubeletconfig: facts.configuration })),
+    listed('/flagz', (call) =>
       negotiate(call, { kind: 'Flagz', text: () => flagText(facts.flags), fields: () => ({ flags: facts.flags }) }),
     ),
     route('/statusz', (call) => {
@@ -59,12 +59,18 @@ function statusText({ startTime, uptimeSeconds, binaryVersion, paths }: ReturnTy
   const up = new Date(uptimeSeconds * 1000).toISOString().slice(11, 19).split(':').map(Number);
   const hours = Math.floor(uptimeSeconds / 3600);
   const lines = [
-    `Started: ${startTime}`,
-    `Up: ${hours} hr ${String(up[1]).padStart(2, '0')} min ${String(up[2]).padStart(2, '0')} sec`,
-    `Binary version: ${binaryVersion}`,
-    `Paths: ${paths.join(' ')}`,
+    `Started:  ${unixDate(new Date(startTime))}`,
+    `Up:  ${hours} hr ${String(up[1]).padStart(2, '0')} min ${String(up[2]).padStart(2, '0')} sec`,
+    `Binary version:  ${binaryVersion}`,
+    `Paths:  ${paths.join(' ')}`,
   ];
   return `\nkubelet statusz\n${WARNING}\n\n${lines.join('\n')}\n`;
+}
+
+/** As date(1) writes it in UTC: `Sun Nov  2 03:04:05 UTC 2026`. */
+function unixDate(date: Date): string {
+  const [weekday = '', day = '', month = '', year = '', time = ''] = date.toUTCString().split(' ');
+  return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
 }
 
 type Page = { kind: string; text: () => string; fields: () => object };
@@ -77,8 +83,12 @@ function negotiate({ request, response }: ApiCall, { kind, text, fields }: Page)
     const version = given.find((part) => part === 'v=v1beta1' || part === 'v=v1alpha1')?.slice(2);
     const isNamed = given.includes(`g=${GROUP}`) && given.includes(`as=${kind.toLowerCase()}`);
     if (type !== 'application/json' || version === undefined || !isNamed) continue;
-    const metadata = { name: 'kubelet' };
-    return sendJson(response, { kind, apiVersion: `${GROUP}/${version}`, metadata, ...fields() });
+    const body = { kind, apiVersion: `${GROUP}/${version}`, metadata: { name: 'kubelet' }, ...fields() };
+    const as = `application/json;g=${GROUP};v=${version};as=${kind}`;
+    return void response.writeHead(200, { 'content-type': as }).end(JSON.stringify(body));
   }
-  sendText(response, 406, `only the following media types are accepted: text/plain, application/json;as=${kind}`);
+  const message = 'only the following media types are accepted: application/json, text/plain';
+  const status = { status: 'Failure', message, reason: 'NotAcceptable', code: 406 };
+  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, ...status };
+  response.writeHead(406, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
