@@ -1,8 +1,8 @@
 /**
  * `node tests/kubelet/compare/http-api.ts`: starts upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, and
  * `podwright kubelet` with the same configuration, each on a containerd of its own, gives both the same pods, and prints how the
- * answers of their HTTP APIs differ: fields of JSON and metrics with their labels without their values, other answers as they are.
- * With PODWRIGHT_COMPARE_KEEP that directory gets the answers.
+ * answers of their HTTP APIs differ: fields of JSON, metrics with their types and labels, each once, and other answers as they are.
+ * With PODWRIGHT_COMPARE_KEEP that directory gets the answers. It takes about four minutes.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -143,9 +143,21 @@ function factsOf({ status, type, text }: Answer, clean: (text: string) => string
   if (json !== undefined) return [head, ...new Set(fields(json))];
   const lines = text.split('\n').filter((line) => line !== '');
   const isMetrics = lines.some((line) => line.startsWith('# TYPE '));
-  if (!isMetrics) return [head, ...lines.map(clean)];
-  return [head, ...new Set(lines.map(metricOf))];
+  if (!isMetrics) return [head, ...lines.map((line) => withoutChance(clean(line)))];
+  const metrics = lines.filter((line) => !line.startsWith('# HELP ')).map(metricOf);
+  return [head.replace('; escaping=underscores', ''), ...new Set(metrics.filter((one) => !FOREIGN.test(one)))];
 }
+
+/** Metrics of Go, and of the libraries of the API server. */
+const FOREIGN =
+  /^metric (TYPE )?(go|aggregator|apiserver|cardinality|disabled|hidden|registered|rest_client|workqueue)_/;
+
+/** Times, ids and names that are others in each run. */
+const withoutChance = (text: string) =>
+  text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\w{3} \w{3} [ \d]\d [\d:]+ UTC \d{4}/g, 'TIME')
+    .replaceAll(/\b[\da-f]{64}\b/g, 'ID')
+    .replaceAll(/\d\d sec/g, 'SECONDS');
 
 /** Upstream calls some answers JSON that are not. */
 function parsed(text: string): unknown {
@@ -156,12 +168,13 @@ function parsed(text: string): unknown {
   }
 }
 
-const metricOf = (line: string) =>
-  line.startsWith('#')
-    ? line
-    : line
-        .replace(/="(?:[^"\\]|\\.)*"/g, '')
-        .replace(/ [^ }]+( \d+)?$/, (_, time) => (time === undefined ? '' : ' TIME'));
+/** A metric's name and type, or that it has values with these labels. */
+function metricOf(line: string): string {
+  if (line.startsWith('#')) return `metric ${line.slice(2)}`;
+  const [, name = '', labels = '', time] = /^(\w+)(?:\{(.*)\})? [^ ]+( \d+)?$/.exec(line) ?? [];
+  const names = [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, label]) => label).sort();
+  return `metric ${name}{${names}}${time === undefined ? '' : ' with a time'}`;
+}
 
 function fields(value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object') return [`${path}: ${value === null ? 'null' : typeof value}`];
@@ -169,7 +182,10 @@ function fields(value: unknown, path = ''): string[] {
     return value.length === 0
       ? [`${path}[]`]
       : value.flatMap((one) =>
-          fields(one, `${path}[${(one as { name?: string })?.name?.replace(/-node$/, '') ?? ''}]`),
+          fields(
+            one,
+            `${path}[${(one as { name?: string })?.name?.replace(/-node$/, '').replace(/^(veth|pwk).*/, '$1…') ?? ''}]`,
+          ),
         );
   const entries = Object.entries(value);
   return entries.length === 0 ? [`${path}: {}`] : entries.flatMap(([key, one]) => fields(one, `${path}.${key}`));
@@ -249,8 +265,14 @@ async function run(kind: 'upstream' | 'ours'): Promise<Map<string, string[]>> {
 
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 const [upstream, ours] = [await run('upstream'), await run('ours')];
+const told = new Set<string>();
+function tell(name: string, fact: string): void {
+  if (fact.includes(' metric ') && told.has(fact)) return;
+  told.add(fact);
+  console.log(`${name} ${fact}`);
+}
 for (const [name, theirs] of upstream) {
   const own = ours.get(name) ?? [];
-  for (const fact of theirs) if (!own.includes(fact)) console.log(`${name} - ${fact}`);
-  for (const fact of own) if (!theirs.includes(fact)) console.log(`${name} + ${fact}`);
+  for (const fact of theirs) if (!own.includes(fact)) tell(name, `- ${fact}`);
+  for (const fact of own) if (!theirs.includes(fact)) tell(name, `+ ${fact}`);
 }
