@@ -25,7 +25,8 @@ export type NodeCgroupsInput = {
 export async function openNodeCgroups(input: NodeCgroupsInput): Promise<PodCgroups> {
   const { options, cri, events, hierarchy, host, allocatable, resources } = input;
   const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger, metrics } = options;
-  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, options.cgroupDriverFallback) : cgroupDriver;
+  const fallback = options.cgroupDriverFallback;
+  const driver = cgroupDriver === 'auto' ? await runtimeCgroupDriver(cri, { fallback, metrics }) : cgroupDriver;
   const node = nodeSubject(options.nodeName);
   const name = [...root.split('/').filter((part) => part !== ''), 'kubepods'].map((part) => JSON.stringify(part));
   const onLimited = (failure: string | undefined) => {

@@ -140,6 +140,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     obstacles: input.obstacles,
     logger,
     refusal: (podUid) => admission.refusalOf(podUid),
+    onActed: (pod, steps) => metrics?.acted(pod, steps),
   });
   const workers = new PodWorkers({
     steps: tracedSteps(metrics?.timed(syncer) ?? syncer, tracer),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CgroupHierarchy, PodwrightError, silentLogger } from '@podwright/base';
-import { hostCgroups } from './host-cgroups.ts';
+import { type CgroupHierarchy, metricsText, PodwrightError, Registry, silentLogger } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { hostCgroups, runtimeCgroupDriver } from './host-cgroups.ts';
 
 test('why there are no cgroups is in the log, since containers then have no limits', async () => {
   const warnings: object[] = [];
@@ -14,4 +15,12 @@ test('why there are no cgroups is in the log, since containers then have no limi
 test('cgroups that are there are taken as they are', async () => {
   const hierarchy: CgroupHierarchy = { mode: 'v2', trees: [] };
   assert.equal(await hostCgroups(silentLogger, async () => hierarchy), hierarchy);
+});
+
+test('a runtime that cannot tell its driver is one that upstream drops', async () => {
+  const metrics = new Registry();
+  const cannotTell = () => Promise.reject(new PodwrightError('unimplemented', 'no'));
+  const cri = { runtime: { runtimeConfig: cannotTell } } as unknown as CriClient;
+  assert.equal(await runtimeCgroupDriver(cri, { fallback: 'systemd', metrics }), 'systemd');
+  assert.match(await metricsText(metrics, () => true), /^kubelet_cri_losing_support\{version="1.37.0"\} 1$/m);
 });

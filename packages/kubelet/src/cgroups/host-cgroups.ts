@@ -1,4 +1,12 @@
-import { type CgroupHierarchy, discoverCgroups, errorMessage, isUnimplemented, type Logger } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  discoverCgroups,
+  errorMessage,
+  Gauge,
+  isUnimplemented,
+  type Logger,
+  type Registry,
+} from '@podwright/base';
 import { CgroupDriver, type CriClient } from '@podwright/cri';
 
 /** The host's cgroups; `undefined`, with a line in the log why, where there are none: then containers have no limits. */
@@ -14,16 +22,27 @@ export async function hostCgroups(
   }
 }
 
-/** Asks the runtime which driver its cgroups have; `fallback` is that of one that cannot say. */
+/** Asks the runtime which driver its cgroups have; `fallback` is that of one that cannot say, which upstream counts as too old soon. */
 export async function runtimeCgroupDriver(
   cri: CriClient,
-  fallback: 'cgroupfs' | 'systemd',
+  { fallback, metrics }: { fallback: 'cgroupfs' | 'systemd'; metrics?: Registry },
 ): Promise<'cgroupfs' | 'systemd'> {
   try {
     const { linux } = await cri.runtime.runtimeConfig({});
     return linux?.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
   } catch (error) {
-    if (isUnimplemented(error)) return fallback;
-    throw error;
+    if (!isUnimplemented(error)) throw error;
+    if (metrics !== undefined) losingSupport(metrics);
+    return fallback;
   }
+}
+
+function losingSupport(registry: Registry): void {
+  const gauge = new Gauge({
+    name: 'kubelet_cri_losing_support',
+    help: 'the Kubernetes version that the currently running CRI implementation will lose support on if not upgraded.',
+    labelNames: ['version'],
+    registers: [registry],
+  });
+  gauge.set({ version: '1.37.0' }, 1);
 }

@@ -76,41 +76,50 @@ test('a resize that waited for room and began is counted, one that was taken bac
   ]);
 });
 
-test('steps of pods with user namespaces, image volumes and resizes are counted', async () => {
-  const volumeMounts = ['data', 'tmp', 'data'].map((name) => ({ name, mountPath: '/x' }));
-  const spec = {
-    hostUsers: false,
-    volumes: [
-      { name: 'data', image: { reference: 'i' } },
-      { name: 'tmp', emptyDir: {} },
-    ],
-    containers: [{ name: 'c', image: 'i', volumeMounts }],
-  };
-  const { metrics, told } = metricsOf(podOf('a', { spec }), podOf('b'));
-  const steps = metrics.timed({
-    sync: async ({ metadata: { uid } }: Pod) => {
-      metrics.step(uid, took('run sandbox'));
-      metrics.step(uid, took('create c', 'failed: rpc error: ImageVolumeMountFailed: x'));
-      metrics.step(uid, took('create c'));
-      metrics.step(uid, took('start c', 'failed: no'));
-      metrics.step(uid, took('resize'));
-      return { ended: false };
-    },
-  } as unknown as PodSteps);
-  for (const uid of ['a', 'b']) await steps.sync(podOf(uid), new AbortController().signal);
-  metrics.step('a', took('start c', 'failed: no'));
+test('containers are counted as they are started, and those that cannot be by the reason', async () => {
+  const { metrics, told } = metricsOf();
+  const waits = (reason: string) => ({ error: { reason, message: '' }, held: true as const });
+  metrics.acted(podOf('a', { spec: { hostUsers: false } }), [
+    { action: 'CreatePodSandbox', target: 's' },
+    { action: 'StartInitContainer', target: 'i' },
+    { action: 'StartContainer', target: 'c', ...waits('ErrImagePull') },
+    { action: 'StartContainer', target: 'd', ...waits('CrashLoopBackOff') },
+    { action: 'KillContainer', target: 'e' },
+  ]);
+  metrics.acted(podOf('a', { spec: { hostUsers: false } }), [{ action: 'StartContainer', target: 'c' }]);
+  metrics.acted(podOf('b', { spec: { hostUsers: false } }), [{ action: 'CreatePodSandbox', target: 's' }]);
+  metrics.acted(podOf('c'), [{ action: 'CreatePodSandbox', target: 's', ...waits('no') }]);
+  assert.deepEqual(await told('started_containers'), [
+    'kubelet_started_containers_total{container_type="init_container"} 1',
+    'kubelet_started_containers_total{container_type="container"} 2',
+    'kubelet_started_containers_errors_total{container_type="container",code="ErrImagePull"} 1',
+  ]);
   assert.deepEqual(await told('started_user'), [
-    'kubelet_started_user_namespaced_pods_total 1',
+    'kubelet_started_user_namespaced_pods_total 2',
     'kubelet_started_user_namespaced_pods_errors_total 1',
   ]);
+});
+
+test('image volumes of containers that are made are counted, and resizes are measured', async () => {
+  const volumeMounts = ['data', 'tmp', 'data'].map((name) => ({ name, mountPath: '/x' }));
+  const volumes = [
+    { name: 'data', image: { reference: 'i' } },
+    { name: 'tmp', emptyDir: {} },
+  ];
+  const containers = [{ name: 'c', image: 'i', volumeMounts }];
+  const { metrics, told } = metricsOf(podOf('a', { spec: { volumes, containers } }));
+  metrics.step('a', took('create c', 'failed: rpc error: ImageVolumeMountFailed: x'));
+  metrics.step('a', took('create c'));
+  metrics.step('b', took('create c'));
+  for (const detail of [undefined, undefined, 'failed: no']) metrics.step('a', took('resize', detail));
   assert.deepEqual(await told('image_volume'), [
     'kubelet_image_volume_requested_total 2',
     'kubelet_image_volume_mounted_succeed_total 2',
     'kubelet_image_volume_mounted_errors_total 2',
   ]);
-  assert.ok(
-    (await told('pod_resize')).includes('kubelet_pod_resize_duration_milliseconds_bucket{le="50",success="true"} 2'),
-  );
+  const resizes = await told('pod_resize');
+  assert.ok(resizes.includes('kubelet_pod_resize_duration_milliseconds_bucket{le="50",success="true"} 2'));
+  assert.ok(resizes.includes('kubelet_pod_resize_duration_milliseconds_count{success="false"} 1'));
 });
 
 test('refusals are counted by reasons that upstream knows, and pods that come back or are ended by themselves', async () => {

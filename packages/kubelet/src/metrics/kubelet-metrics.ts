@@ -1,5 +1,6 @@
 import type { Registry } from '@podwright/base';
-import type { Container, Pod } from '../api/types.ts';
+import { everyContainer, type Pod } from '../api/types.ts';
+import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
 import type { PodSteps } from '../pod/pod-workers.ts';
 import type { PodObserver } from '../pod/sync-loop.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
@@ -27,8 +28,6 @@ export class KubeletMetrics implements PodObserver {
   readonly #statuses: StatusMetrics;
   readonly #podOf: (uid: string) => Pod | undefined;
   readonly #of: ReturnType<typeof ownMetrics>;
-  /** Pods with user namespaces that got a sandbox in the sync that goes on, and of which nothing has failed since. */
-  readonly #userNamespaced = new Set<string>();
 
   /** `podOf` finds a pod that is synced. */
   constructor(registry: Registry, podOf: (uid: string) => Pod | undefined) {
@@ -78,15 +77,25 @@ export class KubeletMetrics implements PodObserver {
   /** A step of a pod has ended, or something that takes no time has happened. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;
-    const [, verb, what = ''] = /^(run|create|start|image|resize)(?: (.+))?$/.exec(name) ?? [];
+    const [, verb, what = ''] = /^(run|create|image|resize)(?: (.+))?$/.exec(name) ?? [];
     if (verb === 'run') this.#sandbox(podUid, (endMs - startMs) / 1000, failed);
     if (verb === 'create') this.#created(podUid, what, detail);
     if (verb === 'image') this.#starts.pulled(podUid, { startMs, endMs });
     if (verb === 'resize') this.#of.resizeMs.observe({ success: String(!failed) }, endMs - startMs);
-    if ((verb !== 'create' && verb !== 'start') || !failed) return;
-    const code = ERROR_CODES[verb];
-    this.#of.startedContainerErrors.inc({ container_type: containerIn(this.#podOf(podUid), what).type, code });
-    if (this.#userNamespaced.delete(podUid)) this.#of.startedUserNamespacedErrors.inc();
+  }
+
+  /** The steps of a sync have ended so. Who waits out a back-off after crashes has not tried. */
+  acted({ spec }: Pod, steps: StepResult[]): void {
+    for (const { action, error } of steps) {
+      const type = CONTAINER_TYPES[action];
+      if (type === undefined || error?.reason === 'CrashLoopBackOff') continue;
+      this.#of.startedContainers.inc({ container_type: type });
+      if (error !== undefined) this.#of.startedContainerErrors.inc({ container_type: type, code: error.reason });
+    }
+    const hasBegun = steps.some(({ action }) => action === 'CreatePodSandbox');
+    if (spec.hostUsers !== false || !hasBegun) return;
+    this.#of.startedUserNamespaced.inc();
+    if (failedSteps(steps).length > 0) this.#of.startedUserNamespacedErrors.inc();
   }
 
   /** The pod as its status is told now; `undefined` when it is gone. */
@@ -112,11 +121,9 @@ export class KubeletMetrics implements PodObserver {
     };
     return {
       sync: (pod, signal) => {
-        const { uid } = pod.metadata;
-        const waitedMs = this.#starts.firstSync(uid, Date.now());
+        const waitedMs = this.#starts.firstSync(pod.metadata.uid, Date.now());
         if (waitedMs !== undefined) this.#of.workerStartSeconds.observe(waitedMs / 1000);
-        const work = () => steps.sync(pod, signal).finally(() => this.#userNamespaced.delete(uid));
-        return measure(waitedMs === undefined ? 'sync' : 'create', work);
+        return measure(waitedMs === undefined ? 'sync' : 'create', () => steps.sync(pod, signal));
       },
       terminate: (pod, end, signal) => measure('kill', () => steps.terminate(pod, end, signal)),
       finish: (pod, end) => measure('kill', () => steps.finish(pod, end)),
@@ -127,24 +134,19 @@ export class KubeletMetrics implements PodObserver {
   #sandbox(podUid: string, seconds: number, failed: boolean): void {
     const { spec } = this.#podOf(podUid) ?? {};
     const labels = { runtime_handler: spec?.runtimeClassName ?? '' };
-    const isUserNamespaced = spec?.hostUsers === false;
     this.#starts.begun(podUid);
     this.#of.startedPods.inc();
     this.#of.sandboxSeconds.observe(labels, seconds);
-    if (isUserNamespaced) this.#of.startedUserNamespaced.inc();
-    if (isUserNamespaced && !failed) this.#userNamespaced.add(podUid);
     if (!failed) return;
     this.#of.startedPodErrors.inc();
     this.#of.sandboxErrors.inc(labels);
-    if (isUserNamespaced) this.#of.startedUserNamespacedErrors.inc();
   }
 
   /** Upstream takes an image volume for mounted unless the runtime says by its error that it is not. */
   #created(podUid: string, name: string, detail: string | undefined): void {
-    const pod = this.#podOf(podUid);
-    const { type, container } = containerIn(pod, name);
-    this.#of.startedContainers.inc({ container_type: type });
-    const images = (pod?.spec.volumes ?? []).filter(({ image }) => image !== undefined).map((volume) => volume.name);
+    const spec = this.#podOf(podUid)?.spec;
+    const container = spec && everyContainer(spec).find((one) => one.name === name);
+    const images = (spec?.volumes ?? []).filter(({ image }) => image !== undefined).map((volume) => volume.name);
     const mounts = (container?.volumeMounts ?? []).map((mount) => mount.name).filter((one) => images.includes(one));
     if (mounts.length === 0) return;
     this.#of.imageVolumes.inc(new Set(mounts).size);
@@ -155,8 +157,12 @@ export class KubeletMetrics implements PodObserver {
   }
 }
 
-/** Upstream's codes of the errors with which containers are not created and not started. */
-const ERROR_CODES = { create: 'CreateContainerError', start: 'RunContainerError' } as const;
+/** What upstream calls the containers that a step starts. */
+const CONTAINER_TYPES: Partial<Record<SyncAction, string>> = {
+  StartContainer: 'container',
+  StartInitContainer: 'init_container',
+  StartEphemeralContainer: 'ephemeral_container',
+};
 
 function ownMetrics(registry: Registry) {
   return {
@@ -165,14 +171,4 @@ function ownMetrics(registry: Registry) {
     ...podCounters(registry),
     ...resizeMetrics(registry),
   };
-}
-
-function containerIn(pod: Pod | undefined, name: string): { type: string; container?: Container } {
-  const { containers = [], initContainers = [], ephemeralContainers = [] } = pod?.spec ?? {};
-  const lists = { container: containers, init_container: initContainers, ephemeral_container: ephemeralContainers };
-  for (const [type, list] of Object.entries(lists)) {
-    const container = list.find((one) => one.name === name);
-    if (container !== undefined) return { type, container };
-  }
-  return { type: 'ephemeral_container' };
 }

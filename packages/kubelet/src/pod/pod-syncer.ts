@@ -55,6 +55,8 @@ export type PodSyncerDependencies = {
   logger: Logger;
   /** Why the pod may not run here, if that was decided when it came. */
   refusal: (podUid: string) => WaitingReason | undefined;
+  /** Hears how the steps of each sync ended that had any. */
+  onActed?: (pod: Pod, steps: StepResult[]) => void;
 };
 
 export class PodSyncer implements PodSteps {
@@ -166,6 +168,7 @@ export class PodSyncer implements PodSteps {
       this.#acted(pod);
     }
     reasons.record(pod.metadata.uid, steps);
+    this.#deps.onActed?.(pod, steps);
     const after = hasActed(steps) ? await this.#look(pod) : request.status;
     const resize = steps.find(({ action }) => action === 'ResizePodInPlace');
     if (isResized(request.plan) && failedSteps(steps).length === 0) await this.#deps.cgroups.ensure(pod);
