@@ -11,14 +11,13 @@ import {
   type SystemReserved,
 } from '@podwright/kubelet';
 import { configuredServer } from './configured-server.ts';
-
-type Setter = (options: KubeletOptions, configuration: KubeletConfiguration) => Partial<KubeletOptions>;
+import { type FieldSetters, withFields } from './laid-fields.ts';
 
 /**
  * How each field sets options. Those that may stand together have an order: `podsPerCore` lowers what `maxPods` has set,
  * `kubeReserved` comes on top of `systemReserved`.
  */
-const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
+const SETTERS: FieldSetters<KubeletOptions> = {
   rootDir: (options, { rootDir }) => {
     if (rootDir === '') return {};
     return { rootDir, images: { ...options.images, dockerConfigPaths: dockerConfigsOf(rootDir) } };
@@ -155,10 +154,8 @@ export function configuredOptions(
   configuration: KubeletConfiguration,
   isWanted: (field: string) => boolean,
 ): KubeletOptions {
-  const laid = { ...options };
-  for (const [field, set] of Object.entries(SETTERS))
-    if (isWanted(field)) Object.assign(laid, set(laid, configuration));
-  return { ...laid, server: configuredServer(options.server, configuration, isWanted) };
+  const fields = { configuration, isWanted };
+  return { ...withFields(options, SETTERS, fields), server: configuredServer(options.server, fields) };
 }
 
 /** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */
@@ -181,8 +178,8 @@ export function dockerConfigsOf(rootDir: string): string[] {
 }
 
 /** A setter of a part of how containers are held to what they ask for. */
-function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>): Setter {
-  return ({ containerResources }, configuration) => ({
+function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>) {
+  return ({ containerResources }: KubeletOptions, configuration: KubeletConfiguration) => ({
     containerResources: { ...containerResources, ...policyOf(configuration) },
   });
 }

@@ -1,34 +1,36 @@
 /** What fields of a KubeletConfiguration and flags make of the settings of the HTTP API. */
 import type { KubeletConfiguration, KubeletServerOptions } from '@podwright/kubelet';
+import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
 
-type Setter = (configuration: KubeletConfiguration, server: KubeletServerOptions) => Partial<KubeletServerOptions>;
 type Tls = KubeletServerOptions['tls'];
 type Authentication = KubeletServerOptions['authentication'];
 
 const tls =
-  (change: (configuration: KubeletConfiguration) => Partial<Tls>): Setter =>
-  (configuration, server) => ({ tls: { ...server.tls, ...change(configuration) } });
+  (change: (configuration: KubeletConfiguration) => Partial<Tls>) =>
+  (server: KubeletServerOptions, configuration: KubeletConfiguration) => ({
+    tls: { ...server.tls, ...change(configuration) },
+  });
 
 const authentication =
-  (change: (configuration: KubeletConfiguration, before: Authentication) => Partial<Authentication>): Setter =>
-  (configuration, { authentication: before }) => ({
+  (change: (configuration: KubeletConfiguration, before: Authentication) => Partial<Authentication>) =>
+  ({ authentication: before }: KubeletServerOptions, configuration: KubeletConfiguration) => ({
     authentication: { ...before, ...change(configuration, before) },
   });
 
 const isOpen = (configuration: KubeletConfiguration) => configuration['authorization.mode'] === 'AlwaysAllow';
 
 /** How each field sets them, in this order: `enableServer` takes ports back. */
-const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
-  address: ({ address }) => ({ address }),
-  port: ({ port }) => ({ port }),
-  readOnlyPort: ({ readOnlyPort }) => ({ readOnlyPort }),
-  enableServer: ({ enableServer }) => (enableServer ? {} : { port: 0, readOnlyPort: 0 }),
-  healthzPort: ({ healthzPort }) => ({ healthzPort }),
-  healthzBindAddress: ({ healthzBindAddress }) => ({ healthzBindAddress }),
-  enableDebuggingHandlers: ({ enableDebuggingHandlers }) => ({ enableDebuggingHandlers }),
-  enableProfilingHandler: ({ enableProfilingHandler }) => ({ enableProfilingHandler }),
-  enableSystemLogHandler: ({ enableSystemLogHandler }) => ({ enableSystemLogHandler }),
-  streamingConnectionIdleTimeout: ({ streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs }) => ({
+const SETTERS: FieldSetters<KubeletServerOptions> = {
+  address: (_, { address }) => ({ address }),
+  port: (_, { port }) => ({ port }),
+  readOnlyPort: (_, { readOnlyPort }) => ({ readOnlyPort }),
+  enableServer: (_, { enableServer }) => (enableServer ? {} : { port: 0, readOnlyPort: 0 }),
+  healthzPort: (_, { healthzPort }) => ({ healthzPort }),
+  healthzBindAddress: (_, { healthzBindAddress }) => ({ healthzBindAddress }),
+  enableDebuggingHandlers: (_, { enableDebuggingHandlers }) => ({ enableDebuggingHandlers }),
+  enableProfilingHandler: (_, { enableProfilingHandler }) => ({ enableProfilingHandler }),
+  enableSystemLogHandler: (_, { enableSystemLogHandler }) => ({ enableSystemLogHandler }),
+  streamingConnectionIdleTimeout: (_, { streamingConnectionIdleTimeout: streamingConnectionIdleTimeoutMs }) => ({
     streamingConnectionIdleTimeoutMs,
   }),
   tlsCertFile: tls(({ tlsCertFile }) => ({ certFile: tlsCertFile || undefined })),
@@ -50,13 +52,6 @@ const SETTERS: Partial<Record<keyof KubeletConfiguration, Setter>> = {
 };
 
 /** The settings with these fields laid over them. */
-export function configuredServer(
-  server: KubeletServerOptions,
-  configuration: KubeletConfiguration,
-  isWanted: (field: string) => boolean,
-): KubeletServerOptions {
-  const laid = { ...server };
-  for (const [field, set] of Object.entries(SETTERS))
-    if (isWanted(field)) Object.assign(laid, set(configuration, laid));
-  return laid;
+export function configuredServer(server: KubeletServerOptions, fields: WantedFields): KubeletServerOptions {
+  return withFields(server, SETTERS, fields);
 }
