@@ -157,7 +157,8 @@ const withoutChance = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\w{3} \w{3} [ \d]\d [\d:]+ UTC \d{4}/g, 'TIME')
     .replaceAll(/\b[\da-f]{64}\b/g, 'ID')
-    .replaceAll(/\d\d sec/g, 'SECONDS');
+    .replaceAll(/\d\d sec/g, 'SECONDS')
+    .replace(/^([a-z][\w -]*?)(?:: ?|=| )\s*(?=\S*$)/i, '$1=');
 
 /** Upstream calls some answers JSON that are not. */
 function parsed(text: string): unknown {
