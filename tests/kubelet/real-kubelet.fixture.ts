@@ -61,11 +61,11 @@ export async function startRealKubelet(
     restart: async () => {
       await kubelet.handle.close();
       kubelet.handle = await startKubelet(options);
-      await kubelet.handle.ready;
+      await kubelet.handle.sourcesReady;
     },
     close: () => close(kubelet, scratch),
   };
-  await kubelet.handle.ready;
+  await kubelet.handle.sourcesReady;
   return kubelet;
 }
 

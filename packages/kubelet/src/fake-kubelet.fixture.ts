@@ -88,14 +88,14 @@ export async function startFakeKubelet(
       await fake.handle.close();
       fake.answers = newAnswers();
       fake.handle = await start(fake.answers);
-      await fake.handle.ready;
+      await fake.handle.sourcesReady;
     },
     close: async () => {
       await fake.handle.close();
       await rm(scratch, { recursive: true, force: true });
     },
   };
-  await fake.handle.ready;
+  await fake.handle.sourcesReady;
   return fake;
 }
 

@@ -1,16 +1,8 @@
-import { isAbsolute, join } from 'node:path';
 import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
 import { formatTime } from './api/time.ts';
-import {
-  type EphemeralContainer,
-  type Event,
-  everyContainer,
-  type PersistentVolumeClaim,
-  type Pod,
-  podFullName,
-} from './api/types.ts';
+import type { EphemeralContainer, Event, PersistentVolumeClaim, Pod } from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
 import type { ManifestError } from './config/manifest.ts';
@@ -18,15 +10,20 @@ import { existingPod } from './config/pod-config.ts';
 import type { ExistingPod, PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
-import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+import {
+  emptyRuntimePod,
+  type RuntimeContainer,
+  type RuntimePodStatus,
+  type RuntimeSandbox,
+} from './kubecontainer/runtime-pod.ts';
 import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
-import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
 import type { EphemeralContainers } from './pod/ephemeral-containers.ts';
+import { containerLog, type LogOfContainer, readySandbox, runningContainer } from './pod/pod-containers.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
 import type { RestartRequests } from './pod/restart-requests.ts';
@@ -66,7 +63,7 @@ export type KubeletDependencies = {
   ephemeral: EphemeralContainers;
   /** Takes a change of a pod that comes from no source. */
   update: (update: PodUpdate) => void;
-  ready: Promise<void>;
+  sourcesReady: Promise<void>;
   endPods: () => Promise<void>;
   close: () => Promise<void>;
 };
@@ -81,18 +78,18 @@ export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; 
 export class Kubelet {
   readonly #parts: KubeletDependencies;
   /** Resolves when every source has been read once and what was left of other pods before the start has been removed. */
-  readonly ready: Promise<void>;
+  readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
-  #isReady = false;
+  #areSourcesReady = false;
 
   constructor(parts: KubeletDependencies) {
     this.#parts = parts;
-    this.ready = parts.ready;
+    this.sourcesReady = parts.sourcesReady;
     const noteReady = () => {
-      this.#isReady = true;
+      this.#areSourcesReady = true;
     };
-    parts.ready.then(noteReady, () => undefined);
+    parts.sourcesReady.then(noteReady, () => undefined);
     const endpoint = parts.options.runtimeEndpoint;
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
@@ -111,9 +108,9 @@ export class Kubelet {
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
 
-  /** Whether `ready` has resolved. */
-  get isReady(): boolean {
-    return this.#isReady;
+  /** Whether `sourcesReady` has resolved. */
+  get areSourcesReady(): boolean {
+    return this.#areSourcesReady;
   }
 
   /** The claims of the node: those of manifests, and those that pods use without an object. */
@@ -210,7 +207,7 @@ export class Kubelet {
   }
 
   node(): NodeObject {
-    return nodeObject(this.#parts.node, this.#isReady, this.problems);
+    return nodeObject(this.#parts.node, this.#areSourcesReady, this.problems);
   }
 
   /** What the containers use now. */
@@ -249,52 +246,19 @@ export class Kubelet {
     return [...steps, ...(await runtimeSpans(this.#parts.cri, steps))];
   }
 
-  /**
-   * Where a container's log is. `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. Throws
-   * `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun.
-   */
-  containerLog(
-    pod: Pod,
-    { container, previous, containerId }: { container: string; previous: boolean; containerId?: string },
-  ): { path: string; running: boolean } {
-    const name = this.#containerName(pod, container);
-    const own = this.#runtimePod(pod).containers.filter((one) => one.name === name);
-    const wanted =
-      containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
-    const where = `container ${name} of pod ${podFullName(pod)}`;
-    if (wanted === undefined && previous) {
-      throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
-    }
-    if (wanted === undefined && containerId !== undefined) {
-      throw new PodwrightError('not_found', `find the log: ${where} has no attempt ${containerId}`);
-    }
-    if (wanted === undefined) {
-      const why = waitingReason(pod, name);
-      throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
-    }
-    const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
-    const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
-    return { path, running: wanted.state === 'running' };
+  /** Where a container's log is. Errors: those of `containerLog`. */
+  containerLog(pod: Pod, which: LogOfContainer): { path: string; running: boolean } {
+    return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir: this.#parts.options.podLogsDir });
   }
 
-  /** The runtime's URL for running a command in a container, for a stream of it. */
-  async execUrl(pod: Pod, containerName: string, request: StreamOptions & { command: string[] }): Promise<string> {
-    const containerId = this.#running(pod, containerName).id;
-    const { command, ...streams } = request;
-    return (await this.#parts.cri.runtime.exec({ containerId, cmd: command, ...streams })).url;
+  /** A container of the pod that runs, '' for the first. Errors: those of `runningContainer`. */
+  runningContainer(pod: Pod, name: string): RuntimeContainer {
+    return runningContainer(pod, this.#runtimePod(pod), name);
   }
 
-  async attachUrl(pod: Pod, containerName: string, streams: StreamOptions): Promise<string> {
-    const containerId = this.#running(pod, containerName).id;
-    return (await this.#parts.cri.runtime.attach({ containerId, ...streams })).url;
-  }
-
-  async portForwardUrl(pod: Pod, ports: number[]): Promise<string> {
-    const sandbox = this.#runtimePod(pod).sandboxes.find(({ ready }) => ready);
-    if (sandbox === undefined) {
-      throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
-    }
-    return (await this.#parts.cri.runtime.portForward({ podSandboxId: sandbox.id, port: ports })).url;
+  /** What has the pod's network. Throws `failed_precondition` if the pod does not run. */
+  readySandbox(pod: Pod): RuntimeSandbox {
+    return readySandbox(pod, this.#runtimePod(pod));
   }
 
   /** Ends every pod gracefully, and takes up no other any more. Resolves when all are gone; their manifests stay. */
@@ -349,34 +313,4 @@ export class Kubelet {
   #runtimePod(pod: Pod): RuntimePodStatus {
     return this.#parts.cache.get(pod.metadata.uid)?.status ?? emptyRuntimePod(podIdentity(pod));
   }
-
-  /** '' means the first ordinary container. */
-  #containerName(pod: Pod, wanted: string): string {
-    const names = everyContainer(pod.spec).map(({ name }) => name);
-    const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
-    if (names.includes(name)) return name;
-    const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
-    throw new PodwrightError('not_found', message);
-  }
-
-  #running(pod: Pod, wanted: string): RuntimeContainer {
-    const name = this.#containerName(pod, wanted);
-    const found = this.#runtimePod(pod).containers.find((one) => one.name === name && one.state === 'running');
-    if (found !== undefined) return found;
-    const why = waitingReason(pod, name);
-    const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run${why && ` (${why})`}`;
-    throw new PodwrightError('failed_precondition', message);
-  }
-}
-
-/** What keeps a container from running, '' if nothing is known to. */
-function waitingReason({ status }: Pod, name: string): string {
-  const statuses = [
-    ...(status?.initContainerStatuses ?? []),
-    ...(status?.containerStatuses ?? []),
-    ...(status?.ephemeralContainerStatuses ?? []),
-  ];
-  const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
-  if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
-  return waiting?.reason ?? '';
 }

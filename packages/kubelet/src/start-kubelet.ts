@@ -198,7 +198,9 @@ type RunInput = {
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
-function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
+function run(
+  input: RunInput,
+): Pick<KubeletDependencies, 'sourcesReady' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
   const { options, cri, parts, sync } = input;
   const { loop, cache, workers, pleg } = sync;
   const controller = new AbortController();
@@ -216,11 +218,11 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
   });
   const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
-  const ready = sources.ready.then(() => {
+  const sourcesReady = sources.ready.then(() => {
     sourcesRead = true;
     return removeOrphans(orphanInput(input), wrongFiles());
   });
-  ready.catch((error: unknown) =>
+  sourcesReady.catch((error: unknown) =>
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
@@ -245,7 +247,7 @@ function run(input: RunInput): Pick<KubeletDependencies, 'ready' | 'endPods' | '
     cri.close();
   };
   const update = (change: PodUpdate) => loop.handlePods(change);
-  return { ready, endPods, manifestErrors: () => sources.errors(), update, close };
+  return { sourcesReady, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
 function orphanInput({ options, parts, cgroups, sync }: RunInput): OrphanInput {

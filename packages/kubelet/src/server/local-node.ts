@@ -32,6 +32,7 @@ import type {
 } from './node-backend.ts';
 import { NodeObjects } from './node-objects.ts';
 import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
+import { streamUrl } from './stream-url.ts';
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
@@ -189,9 +190,12 @@ export class LocalNode implements NodeBackend {
   async streamingUrl(name: PodName, call: StreamingCall): Promise<string> {
     const { kubelet } = this.#parts;
     const pod = kubelet.pod(name.namespace, name.name);
-    if (call.kind === 'portforward') return kubelet.portForwardUrl(pod, call.ports);
-    if (call.kind === 'attach') return kubelet.attachUrl(pod, call.container, call);
-    return kubelet.execUrl(pod, call.container, call);
+    if (call.kind === 'portforward') {
+      const { id: sandboxId } = kubelet.readySandbox(pod);
+      return streamUrl(kubelet.cri, { kind: 'portForward', sandboxId, ports: call.ports });
+    }
+    const { id: containerId } = kubelet.runningContainer(pod, call.container);
+    return streamUrl(kubelet.cri, { ...call, containerId, choice: call });
   }
 
   restart(name: PodName, container: string | undefined): RestartAnswer {

@@ -76,8 +76,8 @@ async function* ofKind(source: Subscription<LocalObjectEvent>, kind: ApiKind): A
 /** A node changes once: when it is ready. */
 async function* nodeChanges(kubelet: Kubelet, signal: AbortSignal): AsyncGenerator<WatchEvent<ApiObject>> {
   const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  const wasReady = kubelet.isReady;
-  await Promise.race([gone, kubelet.ready.catch(() => gone)]);
+  const wasReady = kubelet.areSourcesReady;
+  await Promise.race([gone, kubelet.sourcesReady.catch(() => gone)]);
   if (!wasReady && !signal.aborted) yield { type: 'MODIFIED', object: kubelet.node() };
   if (!signal.aborted) await gone;
 }

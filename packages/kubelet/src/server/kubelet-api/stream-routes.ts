@@ -1,5 +1,6 @@
 import type { Kubelet, StreamOptions } from '../../kubelet.ts';
 import { isSet } from '../query.ts';
+import { streamUrl } from '../stream-url.ts';
 import { type Refusal, refusal } from './api-route.ts';
 import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 import { streamRefusal } from './stream-refusal.ts';
@@ -48,18 +49,17 @@ function findCommand(kubelet: Kubelet, { kind, params, query }: StreamRequest): 
   const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return refuse(404, 'pod does not exist');
   const running = runningContainer(kubelet, pod, { uid, container });
-  const { runtime } = kubelet.cri;
   if (kind === 'exec') {
     if (running === undefined) return refuse(500, `container not found (${JSON.stringify(container)})`);
-    const cmd = query.getAll('command');
-    const open = async () => (await runtime.exec({ containerId: running.id, cmd, ...choice })).url;
+    const command = query.getAll('command');
+    const open = () => streamUrl(kubelet.cri, { kind, containerId: running.id, command, choice });
     return { kind: 'found', stream: { kind, choice, open } };
   }
   if (running === undefined) return refuse(500, `container ${container} not found in pod ${fullName(pod)}`);
   // Whether a container has a terminal was decided when it was started.
   const tty = containerOf(pod, container)?.tty ?? false;
   const own = { ...choice, stderr: choice.stderr && !tty, tty };
-  const open = async () => (await runtime.attach({ containerId: running.id, ...own })).url;
+  const open = () => streamUrl(kubelet.cri, { kind: 'attach', containerId: running.id, choice: own });
   return { kind: 'found', stream: { kind, choice: own, open } };
 }
 
@@ -82,9 +82,9 @@ function findPorts(kubelet: Kubelet, { params, query, needsPorts }: StreamReques
   const status = kubelet.runtimePods().find((one) => one.pod.uid === pod.metadata.uid);
   const sandbox = status?.sandboxes.find(({ ready }) => ready);
   if (sandbox === undefined) return refuse(500, `pod not found (${JSON.stringify(fullName(pod))})`);
-  const request = { podSandboxId: sandbox.id, port: ports.ports };
-  const open = async () => (await kubelet.cri.runtime.portForward(request)).url;
-  return { kind: 'found', stream: { kind: 'portForward', choice: NO_STREAMS, open } };
+  const kind = 'portForward';
+  const open = () => streamUrl(kubelet.cri, { kind, sandboxId: sandbox.id, ports: ports.ports });
+  return { kind: 'found', stream: { kind, choice: NO_STREAMS, open } };
 }
 
 type Ports = { kind: 'ports'; ports: number[] } | { kind: 'wrong'; message: string };

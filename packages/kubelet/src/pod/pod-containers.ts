@@ -1,0 +1,73 @@
+/** What people name of a pod that is there: its containers, their logs, its network. Errors say what they asked for. */
+import { isAbsolute, join } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import { everyContainer, type Pod, podFullName } from '../api/types.ts';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
+import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
+
+/** `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. */
+export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
+
+/** Where a container's log is. Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun. */
+export function containerLog(
+  pod: Pod,
+  { containers }: RuntimePodStatus,
+  { container, previous, containerId, podLogsDir }: LogOfContainer & { podLogsDir: string },
+): { path: string; running: boolean } {
+  const name = containerName(pod, container);
+  const own = containers.filter((one) => one.name === name);
+  const wanted = containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
+  const where = `container ${name} of pod ${podFullName(pod)}`;
+  if (wanted === undefined && previous) {
+    throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
+  }
+  if (wanted === undefined && containerId !== undefined) {
+    throw new PodwrightError('not_found', `find the log: ${where} has no attempt ${containerId}`);
+  }
+  if (wanted === undefined) {
+    const why = waitingReason(pod, name);
+    throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
+  }
+  const directory = podLogDirectory(podLogsDir, podIdentity(pod));
+  const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
+  return { path, running: wanted.state === 'running' };
+}
+
+/** Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that does not run. */
+export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wanted: string): RuntimeContainer {
+  const name = containerName(pod, wanted);
+  const found = containers.find((one) => one.name === name && one.state === 'running');
+  if (found !== undefined) return found;
+  const why = waitingReason(pod, name);
+  const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run${why && ` (${why})`}`;
+  throw new PodwrightError('failed_precondition', message);
+}
+
+/** What has the pod's network. Throws `failed_precondition`. */
+export function readySandbox(pod: Pod, { sandboxes }: RuntimePodStatus): RuntimeSandbox {
+  const found = sandboxes.find(({ ready }) => ready);
+  if (found !== undefined) return found;
+  throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
+}
+
+/** '' means the first ordinary container. */
+function containerName(pod: Pod, wanted: string): string {
+  const names = everyContainer(pod.spec).map(({ name }) => name);
+  const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
+  if (names.includes(name)) return name;
+  const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
+  throw new PodwrightError('not_found', message);
+}
+
+/** What keeps a container from running, '' if nothing is known to. */
+function waitingReason({ status }: Pod, name: string): string {
+  const statuses = [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
+  const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
+  if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
+  return waiting?.reason ?? '';
+}
