@@ -49,6 +49,7 @@ async function foreignRuntime(t: TestContext, socket: string, packageName: strin
     const answer = (name: string) => (_call: unknown, reply: (error: object | null, value?: object) => void) => {
       asked.push(name);
       if (name === 'status') reply({ code: status.UNIMPLEMENTED, details: 'Status: not in this runtime' });
+      else if (name === 'updatePodSandboxResources') reply({ code: status.UNKNOWN, details: 'not implemented' });
       else reply(null, {});
     };
     server.addService(definition, Object.fromEntries(Object.keys(definition).map((name) => [name, answer(name)])));
@@ -114,6 +115,14 @@ test('v1 is taken where there is v1', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await foreignRuntime(t, socket, 'runtime.v1');
   assert.equal((await client(t, { runtimeEndpoint: socket })).apiVersion, 'v1');
+});
+
+test('a runtime may say by words alone that it does not have a call', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  await foreignRuntime(t, socket, 'runtime.v1');
+  const cri = await client(t, { runtimeEndpoint: socket });
+  const call = cri.runtime.updatePodSandboxResources({ podSandboxId: 's' });
+  await assert.rejects(call, { code: 'unimplemented', message: 'not implemented' });
 });
 
 test('v1alpha2 is taken where there is no v1, and kept', async (t) => {

@@ -6,6 +6,7 @@ import {
   Metadata,
   type MethodDefinition,
   type ServiceError,
+  status,
 } from '@grpc/grpc-js';
 import { errorCodeOfStatus, formatTraceparent, PodwrightError, TRACEPARENT, type Tracer } from '@podwright/base';
 import { type CriEndpoint, grpcTarget } from '../endpoint.ts';
@@ -168,6 +169,9 @@ async function* failedStream(reason: unknown, done: (error?: unknown) => void): 
 }
 
 /** The server's class and message, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
-function errorFromService(error: ServiceError): PodwrightError {
-  return new PodwrightError(errorCodeOfStatus(error.code), error.details);
+function errorFromService({ code, details }: ServiceError): PodwrightError {
+  // containerd 2.2 has no handler for UpdatePodSandboxResources, and says so by words alone
+  if (code === status.UNKNOWN && /\bnot implemented$/.test(details))
+    return new PodwrightError('unimplemented', details);
+  return new PodwrightError(errorCodeOfStatus(code), details);
 }

@@ -1,4 +1,4 @@
-import { errorMessage, isUnimplemented, PodwrightError, shownError } from '@podwright/base';
+import { isUnimplemented, PodwrightError, shownError } from '@podwright/base';
 import type { LinuxContainerResources } from '@podwright/cri';
 import { withPodLimits } from '../api/pod-amounts.ts';
 import { type Container, everyContainer, type Pod } from '../api/types.ts';
@@ -54,8 +54,7 @@ async function tellSandbox(
   try {
     await cri.runtime.updatePodSandboxResources({ podSandboxId: id, ...amounts }, { signal });
   } catch (error) {
-    // containerd 2.2 answers `unknown` with this message
-    if (!isUnimplemented(error) && !/not implemented/.test(errorMessage(error))) throw error;
+    if (!isUnimplemented(error)) throw error;
   }
 }
 
