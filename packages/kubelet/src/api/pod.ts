@@ -82,8 +82,8 @@ export type Pod = {
   status?: PodStatus;
 };
 
-/** `namespace/name`, how people name a pod. */
-export function podFullName(pod: Pod): string {
+/** `namespace/name`, how people name a pod; upstream's full name is `name_namespace`. */
+export function namespacedName(pod: Pod): string {
   return `${pod.metadata.namespace}/${pod.metadata.name}`;
 }
 

@@ -1,4 +1,4 @@
-import { type Pod, podFullName } from '../api/types.ts';
+import { namespacedName, type Pod } from '../api/types.ts';
 import type { ExistingPod } from './pod-update.ts';
 
 /**
@@ -24,9 +24,9 @@ export class PodClaims {
    */
   rank(pod: Pod, file: string): number {
     const holder = this.#byUid.get(pod.metadata.uid);
-    const same = holder !== undefined && podKey(holder) === podFullName(pod);
+    const same = holder !== undefined && podKey(holder) === namespacedName(pod);
     if (same && holder.file === file) return 0;
-    if (this.#filesOf.get(podFullName(pod))?.has(file)) return 1;
+    if (this.#filesOf.get(namespacedName(pod))?.has(file)) return 1;
     return same ? 2 : 3;
   }
 

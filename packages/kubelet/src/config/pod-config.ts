@@ -1,7 +1,7 @@
 import type { Logger } from '@podwright/base';
 import { formatFieldPath } from '../api/issue.ts';
 import { qosClass } from '../api/qos-class.ts';
-import { type LocalObject, type Pod, podFullName, type RuntimeClass } from '../api/types.ts';
+import { type LocalObject, namespacedName, type Pod, type RuntimeClass } from '../api/types.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { immutableProblems } from './immutable.ts';
 import type { LocalObjects } from './local-objects.ts';
@@ -205,7 +205,7 @@ function changes(before: Map<string, Desired>, after: Map<string, Desired>): Pod
   const goesOn = (uid: string) => {
     const [old, now] = [before.get(uid), after.get(uid)];
     if (old === undefined || now === undefined) return false;
-    return podFullName(old.pod) === podFullName(now.pod) && qosClass(old.pod) === qosClass(now.pod);
+    return namespacedName(old.pod) === namespacedName(now.pod) && qosClass(old.pod) === qosClass(now.pod);
   };
   const removed = [...before].filter(([uid]) => !goesOn(uid)).map(([, desired]) => desired);
   const updated = [...after]

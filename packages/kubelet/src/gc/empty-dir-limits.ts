@@ -1,6 +1,6 @@
 import { errorMessage, type Logger } from '@podwright/base';
 import { quantityValue } from '../api/quantity.ts';
-import { type Pod, podFullName, type Volume } from '../api/types.ts';
+import { namespacedName, type Pod, type Volume } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { treeBytes } from '../stats/file-system-use.ts';
@@ -21,7 +21,7 @@ export type EmptyDirLimits = {
 export async function enforceEmptyDirLimits(deps: EmptyDirLimits, pods: Pod[]): Promise<void> {
   for (const pod of pods) {
     const message = await overLimit(deps, pod).catch((error: unknown) => {
-      deps.logger.debug({ pod: podFullName(pod), error: errorMessage(error) }, 'an emptyDir could not be measured');
+      deps.logger.debug({ pod: namespacedName(pod), error: errorMessage(error) }, 'an emptyDir could not be measured');
       return undefined;
     });
     if (message === undefined) continue;

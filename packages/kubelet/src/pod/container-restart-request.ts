@@ -1,5 +1,12 @@
 import { PodwrightError } from '@podwright/base';
-import { allContainers, type Container, isSidecar, type Pod, podFullName, restartsWhenKilled } from '../api/types.ts';
+import {
+  allContainers,
+  type Container,
+  isSidecar,
+  namespacedName,
+  type Pod,
+  restartsWhenKilled,
+} from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { shouldRestart } from '../kuberuntime/container-restart.ts';
 
@@ -14,7 +21,7 @@ export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string |
   const refuse = (why: string) =>
     new PodwrightError(
       'failed_precondition',
-      `restart ${wanted === undefined ? '' : `container ${wanted} of `}pod ${podFullName(pod)}: ${why}`,
+      `restart ${wanted === undefined ? '' : `container ${wanted} of `}pod ${namespacedName(pod)}: ${why}`,
     );
   if (pod.metadata.deletionTimestamp !== undefined) throw refuse('it is being deleted');
   const { phase } = pod.status ?? {};
@@ -42,10 +49,10 @@ function chosen(pod: Pod, wanted: string | undefined): Container[] {
     const names = allContainers(pod.spec).map(({ name }) => name);
     throw new PodwrightError(
       'not_found',
-      `pod ${podFullName(pod)} has no container ${wanted}; it has ${names.join(', ')}`,
+      `pod ${namespacedName(pod)} has no container ${wanted}; it has ${names.join(', ')}`,
     );
   }
   if (pod.spec.containers.includes(found) || isSidecar(found)) return [found];
-  const message = `restart container ${wanted} of pod ${podFullName(pod)}: it is an init container, which runs once`;
+  const message = `restart container ${wanted} of pod ${namespacedName(pod)}: it is an init container, which runs once`;
   throw new PodwrightError('failed_precondition', message);
 }

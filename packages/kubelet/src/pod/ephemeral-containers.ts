@@ -12,7 +12,7 @@ import {
 } from '@podwright/base';
 import { completeEphemeral } from '../api/defaults.ts';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { type EphemeralContainer, type Pod, podFullName } from '../api/types.ts';
+import { type EphemeralContainer, namespacedName, type Pod } from '../api/types.ts';
 import { validateEphemeralContainers } from '../api/validation/ephemeral.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
 
@@ -56,7 +56,7 @@ export class EphemeralContainers {
     const containers = wanted.map((container) => completeEphemeral(container, pod.spec));
     const problems = [...changed(this.#byPod.get(uid) ?? [], containers), ...invalid(pod, containers)];
     if (problems.length > 0)
-      throw new PodwrightError('invalid_argument', `debug pod ${podFullName(pod)}: ${problems.join('\n')}`);
+      throw new PodwrightError('invalid_argument', `debug pod ${namespacedName(pod)}: ${problems.join('\n')}`);
     await mkdir(this.#directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
     await writeFileAtomic(this.#directories.ephemeralContainers(uid), JSON.stringify(containers), PRIVATE_FILE);
     this.#byPod.set(uid, containers);

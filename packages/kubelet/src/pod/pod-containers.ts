@@ -1,7 +1,7 @@
 /** What people name of a pod that is there: its containers, their logs, its network. Errors say what they asked for. */
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import { everyContainer, type Pod, podFullName } from '../api/types.ts';
+import { everyContainer, namespacedName, type Pod } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
@@ -18,7 +18,7 @@ export function containerLog(
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
   const wanted = containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
-  const where = `container ${name} of pod ${podFullName(pod)}`;
+  const where = `container ${name} of pod ${namespacedName(pod)}`;
   if (wanted === undefined && previous) {
     throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
   }
@@ -40,7 +40,7 @@ export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wan
   const found = containers.find((one) => one.name === name && one.state === 'running');
   if (found !== undefined) return found;
   const why = waitingReason(pod, name);
-  const message = `reach container ${name} of pod ${podFullName(pod)}: it does not run${why && ` (${why})`}`;
+  const message = `reach container ${name} of pod ${namespacedName(pod)}: it does not run${why && ` (${why})`}`;
   throw new PodwrightError('failed_precondition', message);
 }
 
@@ -48,7 +48,7 @@ export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wan
 export function readySandbox(pod: Pod, { sandboxes }: RuntimePodStatus): RuntimeSandbox {
   const found = sandboxes.find(({ ready }) => ready);
   if (found !== undefined) return found;
-  throw new PodwrightError('failed_precondition', `forward ports of pod ${podFullName(pod)}: it does not run`);
+  throw new PodwrightError('failed_precondition', `forward ports of pod ${namespacedName(pod)}: it does not run`);
 }
 
 /** '' means the first ordinary container. */
@@ -56,7 +56,7 @@ function containerName(pod: Pod, wanted: string): string {
   const names = everyContainer(pod.spec).map(({ name }) => name);
   const name = wanted === '' ? pod.spec.containers[0]!.name : wanted;
   if (names.includes(name)) return name;
-  const message = `find container ${name} of pod ${podFullName(pod)}: it has ${names.join(', ')}`;
+  const message = `find container ${name} of pod ${namespacedName(pod)}: it has ${names.join(', ')}`;
   throw new PodwrightError('not_found', message);
 }
 

@@ -1,7 +1,7 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { type Logger, PodwrightError, shownError } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
-import { allContainers, type Pod, type PodStatus, podFullName, type ResourceRequirements } from '../api/types.ts';
+import { allContainers, namespacedName, type Pod, type PodStatus, type ResourceRequirements } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
@@ -112,7 +112,7 @@ export class PodSyncer implements PodSteps {
       ? makeReady()
       : runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
     if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], shown), failed };
-    logger.debug({ pod: podFullName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
+    logger.debug({ pod: namespacedName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
     const outcome = await this.#act(pod, { status, plan }, signal);
     return { ...outcome, failed: outcome.failed || failed };
   }
@@ -145,7 +145,7 @@ export class PodSyncer implements PodSteps {
   async #endOther(other: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     const end = { remove: true };
     this.#deps.logger.info(
-      { pod: podFullName(other), uid: other.metadata.uid },
+      { pod: namespacedName(other), uid: other.metadata.uid },
       'ending a pod whose UID another pod has now',
     );
     await this.terminate(other, end, signal);
@@ -220,7 +220,10 @@ export class PodSyncer implements PodSteps {
     const { failures, complete } = mounts.value;
     for (const failure of failures) this.#warn(pod, 'FailedMount', failure);
     if (complete) return { failed: failures.length > 0 };
-    throw new PodwrightError('failed_precondition', `mount volumes of pod ${podFullName(pod)}: ${failures.join('; ')}`);
+    throw new PodwrightError(
+      'failed_precondition',
+      `mount volumes of pod ${namespacedName(pod)}: ${failures.join('; ')}`,
+    );
   }
 
   #warn(pod: Pod, reason: string, message: string): void {
@@ -245,14 +248,14 @@ export class PodSyncer implements PodSteps {
       const steps = await killPod(runtime, { pod, status, gracePeriodSeconds: end.gracePeriodSeconds }, signal);
       const failure = failedSteps(steps)[0]?.error;
       if (failure !== undefined)
-        throw new PodwrightError('internal', `stop pod ${podFullName(pod)}: ${failure.message}`);
+        throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: ${failure.message}`);
     } finally {
       this.#acted(pod);
     }
     const after = await this.#look(pod);
     if (!isStopped(after)) {
       const names = runningContainers(after).map(({ name }) => name);
-      throw new PodwrightError('internal', `stop pod ${podFullName(pod)}: still running: ${names.join(', ')}`);
+      throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: still running: ${names.join(', ')}`);
     }
   }
 

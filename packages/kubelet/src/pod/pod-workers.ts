@@ -10,7 +10,7 @@
  * left only when its step has succeeded: until then the step is repeated.
  */
 import { Backoff, errorMessage, type Logger } from '@podwright/base';
-import { type Pod, podFullName } from '../api/types.ts';
+import { namespacedName, type Pod } from '../api/types.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { MAX_TIMER_MS } from '../limits.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
@@ -202,7 +202,7 @@ export class PodWorkers {
   readonly #idle = new Map<Worker, PromiseWithResolvers<void>>();
 
   #add(pod: Pod): void {
-    const taken = this.#holderOf(podFullName(pod));
+    const taken = this.#holderOf(namespacedName(pod));
     const worker = this.#insert(pod, taken === undefined ? 'syncing' : 'waiting');
     if (worker.phase === 'syncing') this.#wake(worker);
   }
@@ -227,7 +227,9 @@ export class PodWorkers {
 
   /** The worker that has the name now; waiting pods do not. */
   #holderOf(fullName: string): Worker | undefined {
-    return [...this.#workers.values()].find(({ pod, phase }) => phase !== 'waiting' && podFullName(pod) === fullName);
+    return [...this.#workers.values()].find(
+      ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName,
+    );
   }
 
   #wake(worker: Worker): void {
@@ -268,7 +270,7 @@ export class PodWorkers {
     } catch (error) {
       if (worker.abort.signal.aborted) return AGAIN;
       const delayMs = this.#backoff.next(uid);
-      const fields = { pod: podFullName(worker.pod), uid, phase: worker.phase, error: errorMessage(error), delayMs };
+      const fields = { pod: namespacedName(worker.pod), uid, phase: worker.phase, error: errorMessage(error), delayMs };
       this.#options.logger.warn(fields, 'the pod could not be brought to its state; trying again');
       return { kind: 'wait', untilMs: performance.now() + delayMs };
     }
@@ -329,14 +331,14 @@ export class PodWorkers {
       this.#options.onComeback?.();
       this.#add(worker.comeback);
     }
-    this.#startWaiting(podFullName(worker.pod));
+    this.#startWaiting(namespacedName(worker.pod));
   }
 
   /** The name is free, unless the pod that came back has it. */
   #startWaiting(fullName: string): void {
     if (this.#holderOf(fullName) !== undefined) return;
     const next = [...this.#workers.values()].find(
-      ({ pod, phase }) => phase === 'waiting' && podFullName(pod) === fullName,
+      ({ pod, phase }) => phase === 'waiting' && namespacedName(pod) === fullName,
     );
     if (next === undefined) return;
     next.phase = 'syncing';

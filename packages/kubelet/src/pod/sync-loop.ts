@@ -4,7 +4,7 @@
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
-import { type Pod, podFullName } from '../api/types.ts';
+import { namespacedName, type Pod } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
@@ -74,7 +74,7 @@ export class SyncLoop {
     const complete = pods.map((pod) => this.#deps.ephemeral.complete(pod));
     for (const pod of operation === 'ADD' ? admissionOrder(complete, wasHere) : complete) {
       const { uid } = pod.metadata;
-      this.#deps.logger.debug({ operation, source, pod: podFullName(pod), uid }, 'pod update');
+      this.#deps.logger.debug({ operation, source, pod: namespacedName(pod), uid }, 'pod update');
       if (operation === 'REMOVE') this.#remove(pod);
       else if (this.#deps.manager.has(uid)) this.#update(pod, source);
       else this.#add(pod, { source, isRunning: ran.has(uid) });
@@ -126,7 +126,7 @@ export class SyncLoop {
   async #afterPreempting(preempt: Pod[], pod: Pod): Promise<void> {
     const { workers, manager, events, logger } = this.#deps;
     for (const other of preempt) {
-      logger.info({ pod: podFullName(other), for: podFullName(pod) }, 'preempting a pod');
+      logger.info({ pod: namespacedName(other), for: namespacedName(pod) }, 'preempting a pod');
       events.event(eventSubject(other), 'Warning', PREEMPTED.reason, PREEMPTED.message);
       this.#settle(workers.end(other, { verdict: PREEMPTED, remove: false }));
     }
@@ -169,7 +169,7 @@ export class SyncLoop {
 
   /** Ends a pod as failed, with next to no time; it stays to be seen. */
   evict(pod: Pod, verdict: PodVerdict): void {
-    this.#deps.logger.info({ pod: podFullName(pod), reason: verdict.message }, 'evicting a pod');
+    this.#deps.logger.info({ pod: namespacedName(pod), reason: verdict.message }, 'evicting a pod');
     this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS, remove: false }));
   }
 
