@@ -144,7 +144,10 @@ function factsOf({ status, type, text }: Answer, clean: (text: string) => string
   const lines = text.split('\n').filter((line) => line !== '');
   const isMetrics = lines.some((line) => line.startsWith('# TYPE '));
   if (!isMetrics) return [head, ...lines.map((line) => withoutChance(clean(line)))];
-  const metrics = lines.filter((line) => !line.startsWith('# HELP ')).map(metricOf);
+  // a metric without values tells nothing
+  const metrics = lines
+    .filter((line, index) => /^[^#]|^# TYPE .*\n[^#]/.test(`${line}\n${lines[index + 1] ?? '#'}`))
+    .map(metricOf);
   return [head.replace('; escaping=underscores', ''), ...new Set(metrics.filter((one) => !FOREIGN.test(one)))];
 }
 
