@@ -25,6 +25,11 @@ export class KeptReading<T> {
     return last !== undefined && isGood(last.value, this.#askedAtMs - last.atMs) ? last.value : await this.#readNow();
   }
 
+  /** The last reading, while it is kept; to look at it is no wish for the next one. */
+  get last(): T | undefined {
+    return this.#last?.value;
+  }
+
   #readNow(): Promise<T> {
     this.#running ??= this.#take().finally(() => {
       this.#running = undefined;

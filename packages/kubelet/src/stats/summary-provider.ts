@@ -93,12 +93,15 @@ export class SummaryProvider {
 
   /** What the logs of containers that run use, by pod and by the container's name. */
   async containerLogs(): Promise<{ pod: RuntimePodStatus['pod']; container: string; bytes: number }[]> {
-    const { pods } = await this.#knownDisks();
-    return this.#readyPods().flatMap(({ runtime: { pod, containers } }) => {
+    const kept = this.#disks.last?.pods;
+    const sizes = this.#readyPods().map(async ({ runtime }) => {
+      const { pod, containers } = runtime;
+      const { logs } = kept?.get(pod.uid) ?? (await this.#filesOf(runtime));
       const running = new Set(containers.filter(({ state }) => state === 'running').map(({ name }) => name));
-      const logs = [...(pods.get(pod.uid)?.logs ?? [])].filter(([name]) => running.has(name));
-      return logs.map(([container, { bytes }]) => ({ pod, container, bytes }));
+      const shown = [...logs].filter(([name]) => running.has(name));
+      return shown.map(([container, { bytes }]) => ({ pod, container, bytes }));
     });
+    return (await Promise.all(sizes)).flat();
   }
 
   /** Resolves when the walks through volumes that were begun have ended. */

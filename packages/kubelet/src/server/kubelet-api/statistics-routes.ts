@@ -53,12 +53,9 @@ async function sendSummary({ kubelet, logger }: Parts, { response, query }: ApiC
   }
 }
 
-async function ownPage({ kubelet, registry, logger }: Parts): Promise<string> {
-  const logs = await kubelet.summary.containerLogs().catch((error: unknown) => {
-    logger.warn({ error: errorMessage(error) }, 'the size of logs for /metrics could not be read');
-    return [];
-  });
+async function ownPage({ kubelet, registry }: Parts): Promise<string> {
   const own = await metricsText(registry, (name) => !isProbeMetric(name));
+  const logs = await kubelet.summary.containerLogs();
   return own + exposition([...volumeMetrics(kubelet.summary.claimVolumes()), logMetrics(logs)]);
 }
 
