@@ -95,6 +95,9 @@ test('statistics of containers are there with those of the node', async () => {
   assert.ok(server!.memory!.workingSetBytes > 0);
   assert.ok(server!.logs!.usedBytes > 0);
   assert.match(await curl('/metrics/resource'), /^container_memory_working_set_bytes\{container="server",pod="web",/m);
+  const own = await curl('/metrics');
+  assert.match(own, /^kubelet_container_log_filesystem_used_bytes\{.*,container="server"\} [1-9]/m);
+  assert.match(own, /^kubelet_started_containers_total\{container_type="container"\} 1$/m);
   assert.match(await curl('/metrics/cadvisor'), /^container_memory_working_set_bytes\{container="server",/m);
 });
 
