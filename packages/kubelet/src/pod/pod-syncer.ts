@@ -209,11 +209,8 @@ export class PodSyncer implements PodSteps {
     const [cgroup, mounts] = await Promise.allSettled([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
     signal.throwIfAborted();
     if (cgroup.status === 'rejected') {
-      this.#warn(
-        pod,
-        'FailedCreatePodContainer',
-        `unable to ensure pod container exists: ${shownError(cgroup.reason)}`,
-      );
+      const why = `unable to ensure pod container exists: ${shownError(cgroup.reason)}`;
+      this.#warn(pod, 'FailedCreatePodContainer', why);
       throw cgroup.reason;
     }
     if (mounts.status === 'rejected') throw mounts.reason;

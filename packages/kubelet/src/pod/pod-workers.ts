@@ -327,10 +327,8 @@ export class PodWorkers {
     this.#workers.delete(worker.pod.metadata.uid);
     this.#backoff.forget(worker.pod.metadata.uid);
     worker.gone.resolve();
-    if (worker.comeback !== undefined) {
-      this.#options.onComeback?.();
-      this.#add(worker.comeback);
-    }
+    if (worker.comeback !== undefined) this.#options.onComeback?.();
+    if (worker.comeback !== undefined) this.#add(worker.comeback);
     this.#startWaiting(namespacedName(worker.pod));
   }
 
