@@ -57,7 +57,8 @@ export type PodSyncInput = {
   features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
-  obstacles: Obstacles;
+  /** They are told when the runtime does not list its pods any more, and when it does again. */
+  obstacles: Obstacles & { noteListing: (works: boolean) => void };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -114,7 +115,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
       loop.handleLifecycle(podUid);
       changes.tell(podUid);
     },
-    onRecovery: () => workers.retryAll(),
+    onListing: (works) => input.obstacles.noteListing(works),
   });
   const allocations = new PodAllocations({
     events: input.events,
