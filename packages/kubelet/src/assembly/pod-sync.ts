@@ -160,7 +160,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
-  const loop = new SyncLoop({ ...kept, runtimePods, listedPods, onSeen, logger });
+  const allocated = (pod: Pod) => allocations.current(pod);
+  const loop = new SyncLoop({ ...kept, allocated, runtimePods, listedPods, onSeen, logger });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }

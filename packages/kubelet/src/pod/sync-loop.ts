@@ -33,6 +33,8 @@ export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
   admission: PodAdmission;
+  /** The pod with the amounts that it has, while those that it asks for wait for room. */
+  allocated: (pod: Pod) => Pod;
   statuses: StatusManager;
   /** What the probes say. */
   probes: ProbeAnswers;
@@ -98,10 +100,11 @@ export class SyncLoop {
     return (phase === 'Succeeded' || phase === 'Failed') && !this.#deps.workers.has(pod.metadata.uid);
   }
 
-  /** The pods that were admitted and may have something running. */
+  /** The pods that were admitted and may have something running, with what they have. */
   #admitted(): Pod[] {
-    const { manager, admission, workers } = this.#deps;
-    return manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
+    const { manager, admission, workers, allocated } = this.#deps;
+    const admitted = manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
+    return admitted.map(allocated);
   }
 
   /** The pod begins when those that make room for it have stopped. */
