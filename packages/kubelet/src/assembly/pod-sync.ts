@@ -160,8 +160,11 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
-  const allocated = (pod: Pod) => allocations.current(pod);
-  const loop = new SyncLoop({ ...kept, allocated, runtimePods, listedPods, onSeen, logger });
+  const room = {
+    allocated: (pod: Pod) => allocations.current(pod),
+    isWaiting: (podUid: string) => allocations.isPending(podUid),
+  };
+  const loop = new SyncLoop({ ...kept, ...room, runtimePods, listedPods, onSeen, logger });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }

@@ -31,10 +31,11 @@ type Given = {
   known?: string[];
   kept?: [string, StatusRecord][];
   allocated?: (pod: Pod) => Pod;
+  waiting?: string[];
 };
 
 /** A loop whose workers write down what they are told; `known` are the UIDs that have a worker. */
-function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => pod }: Given = {}) {
+function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => pod, waiting = [] }: Given = {}) {
   const told: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const workers = {
@@ -60,6 +61,7 @@ function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => p
     workers: workers as unknown as PodWorkers,
     admission,
     allocated,
+    isWaiting: (uid) => waiting.includes(uid),
     statuses,
     probes: { readiness: (id) => answers.get(id), startup: () => undefined },
     events: { event: (about, _, reason) => void told.push(`event ${about.uid} ${reason}`) },
@@ -113,6 +115,14 @@ test('amounts that a pod waits for take no room from a new pod, those that it ha
   };
   check('100m', undefined);
   check('1500m', 'OutOfcpu');
+});
+
+test('pods that wait for room are tried again as soon as another one has gone', async () => {
+  const { loop, told, add } = start({ waiting: ['b'] });
+  add(podOf('a'), podOf('b'));
+  loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('a')] });
+  await waitFor(() => told.length > 3 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(30_000) });
+  assert.deepEqual(told, ['update a', 'update b', 'end a {"remove":true}', 'retry b']);
 });
 
 test('a pod that left its source is ended and removed, and is new when it comes back', () => {

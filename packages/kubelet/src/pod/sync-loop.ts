@@ -35,6 +35,8 @@ export type SyncLoopDependencies = {
   admission: PodAdmission;
   /** The pod with the amounts that it has, while those that it asks for wait for room. */
   allocated: (pod: Pod) => Pod;
+  /** Whether it waits for room. */
+  isWaiting: (podUid: string) => boolean;
   statuses: StatusManager;
   /** What the probes say. */
   probes: ProbeAnswers;
@@ -75,7 +77,13 @@ export class SyncLoop {
     manager.delete(pod.metadata.uid);
     admission.forget(pod.metadata.uid);
     ephemeral.forget(pod.metadata.uid);
-    this.#settle(workers.end(pod, { remove: true }));
+    this.#settle(workers.end(pod, { remove: true }).then(() => this.#retryWaiting()));
+  }
+
+  /** What a pod had is free again. */
+  #retryWaiting(): void {
+    const { manager, workers, isWaiting } = this.#deps;
+    for (const { metadata } of manager.list()) if (isWaiting(metadata.uid)) workers.retry(metadata.uid);
   }
 
   #update(pod: Pod, source: PodSourceName): void {
