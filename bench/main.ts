@@ -2,8 +2,7 @@
  * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
- * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets` and
- * `streams` compare ours with.
+ * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare ours with.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -12,6 +11,7 @@ import { runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
 import { measureCommands } from './commands.ts';
+import { measureCrashes } from './crashes.ts';
 import { measureKubelets } from './kubelets.ts';
 import { leaveNothing } from './leave-nothing.ts';
 import { measureLifeCycle } from './life-cycle.ts';
@@ -36,6 +36,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   commands: measureCommands,
   kubelets: measureKubelets,
   streams: measureStreams,
+  crashes: measureCrashes,
 };
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {

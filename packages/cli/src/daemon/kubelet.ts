@@ -71,6 +71,8 @@ export async function runKubelet(settings: KubeletSettings, { criApiVersion, fla
 /** What the API shows of how the kubelet was started. */
 type ShownSettings = Pick<ServeKubeletApiInput, 'configuration' | 'flags'>;
 
+type ServeStream = ServeKubeletApiInput['serveStream'];
+
 type ServedKubelet = {
   endPods: () => Promise<void>;
   unhealthyReason: () => string | undefined;
@@ -80,10 +82,15 @@ type ServedKubelet = {
 /** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace & { metrics: Registry; configure?: KubeletSettings['configure']; shown?: ShownSettings },
+  place: KubeletPlace & {
+    metrics: Registry;
+    configure?: KubeletSettings['configure'];
+    shown?: ShownSettings;
+    serveStream?: ServeStream;
+  },
   { onStop, runtimeWait }: { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait },
 ): Promise<ServedKubelet> {
-  const { configure = (options) => options, shown, ...runtime } = place;
+  const { configure = (options) => options, shown, serveStream, ...runtime } = place;
   const options = configure(kubeletOptionsOf(config, runtime));
   const logger = createLogger({ name: 'api', level: config.log_level });
   const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger });
@@ -91,6 +98,7 @@ export async function serveKubelet(
     kubelet,
     registry: place.metrics,
     ...shown,
+    serveStream,
     logger,
   });
   const server = await serveLocalApi({
@@ -108,6 +116,7 @@ export async function serveKubelet(
     onStop,
     logger,
     kubeletApi: api.listener,
+    serveStream,
   });
   return {
     endPods: () => kubelet.endPods(),

@@ -25,6 +25,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
     cgroupDriver: 'cgroupfs' as const,
     cgroupRoot: cgroups.cgroupParent,
     metrics: registry,
+    serveStream: runtime.serveStream,
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await runtime.close(); // or the process would live on without a kubelet

@@ -56,7 +56,8 @@ export type PodSyncInput = {
   features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
-  obstacles: Obstacles;
+  /** They are told when the runtime does not list its pods any more, and when it does again. */
+  obstacles: Obstacles & { noteListing: (works: boolean) => void };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -113,7 +114,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
       loop.handleLifecycle(podUid);
       changes.tell(podUid);
     },
-    onRecovery: () => workers.retryAll(),
+    onListing: (works) => input.obstacles.noteListing(works),
   });
   const allocations = new PodAllocations({
     events: input.events,
@@ -156,7 +157,11 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
-  const loop = new SyncLoop({ ...kept, runtimePods, listedPods, observer: observer(metrics, tracer), logger });
+  const room = {
+    allocated: (pod: Pod) => allocations.current(pod),
+    isWaiting: (podUid: string) => allocations.isPending(podUid),
+  };
+  const loop = new SyncLoop({ ...kept, ...room, runtimePods, listedPods, observer: observer(metrics, tracer), logger });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }

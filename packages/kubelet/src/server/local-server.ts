@@ -15,7 +15,7 @@ import findMyWay from 'find-my-way';
 import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
-import type { HttpListener } from './http-listener.ts';
+import type { HttpListener, ServeStream } from './http-listener.ts';
 import { logQuery } from './log-options.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
@@ -30,6 +30,7 @@ export type LocalServerOptions = {
   logger: Logger;
   /** Answers what is not the local API's: the kubelet's own API. */
   kubeletApi?: HttpListener;
+  serveStream?: ServeStream;
 };
 
 /** The HTTP API of a lone node (see `local-api.ts`) on its unix socket. */
@@ -124,14 +125,14 @@ export class LocalServer {
     this.#upgraded.add(socket);
     socket.on('close', () => this.#upgraded.delete(socket));
     try {
-      const { kubeletApi } = this.#options;
+      const { kubeletApi, serveStream } = this.#options;
       if (kubeletApi?.upgrades(request)) return kubeletApi.upgrade(request, socket, head);
       const { pathname, searchParams } = requestUrl(request);
       const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/.exec(pathname);
       if (match === null) throw new PodwrightError('not_found', `there is nothing to upgrade at ${pathname}`);
       const [, namespace = '', name = '', kind = ''] = match.map(decodeURIComponent);
       const url = await this.#options.backend.streamingUrl({ namespace, name }, streamingCall(kind, searchParams));
-      proxyUpgrade(request, { socket, head }, url);
+      if (!serveStream?.({ request, socket, head }, url)) proxyUpgrade(request, { socket, head }, url);
     } catch (error) {
       const status = statusObject(error);
       const body = JSON.stringify(status);

@@ -113,7 +113,8 @@ export class CgroupStatistics implements Statistics {
 
   #nanoCores(id: string, { readAtMs, cpu }: CgroupStats): number | undefined {
     if (cpu === undefined) return undefined;
-    const last = this.#samples.get(id);
+    const known = this.#samples.get(id);
+    const last = known !== undefined && known.atMs > readAtMs ? undefined : known; // the host's clock was set back
     if (last !== undefined && readAtMs - last.atMs < SAMPLE_MS) return last.nanoCores;
     const used = last === undefined ? undefined : cpu.usageNanoseconds - last.usageNanoseconds;
     const nanoCores = used === undefined ? undefined : Math.max(0, Math.round((used * 1000) / (readAtMs - last!.atMs)));
@@ -129,7 +130,8 @@ export class CgroupStatistics implements Statistics {
 
   async #layer(id: string): Promise<ContainerUse['layer']> {
     const known = this.#layers.get(id);
-    if (known !== undefined && Date.now() - known.atMs < LAYER_USE_MS) return known;
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.atMs;
+    if (known !== undefined && ageMs >= 0 && ageMs < LAYER_USE_MS) return known;
     const { snapshotter, files } = this.#dependencies;
     const usage = await snapshotter.usage(files.snapshotKey(id)).catch((error) => {
       if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
