@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { BoundedBytes, PodwrightError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 
 /** A flag, which says whether the message is compressed, and the length of what follows. */
@@ -10,30 +10,30 @@ const PREFIX_BYTES = 5;
  * length is known, and `unimplemented` for one that is compressed.
  */
 export class MessageReader {
-  #parts: Buffer[] = [];
-  #length = 0;
-  /** What the parts must have before it is worth to look at them. */
-  #wanted = PREFIX_BYTES;
+  /** What has come of a message that is not whole; its length was looked at. */
+  #begun = begun();
 
   /** Takes the next bytes; returns the messages that are whole by now. */
   push(chunk: Buffer): Buffer[] {
-    this.#parts.push(chunk);
-    this.#length += chunk.length;
+    const isContinued = this.#begun.sizeBytes > 0;
+    if (isContinued) this.#begun.add(chunk);
+    let rest = isContinued ? this.#begun.bytes() : chunk;
     const messages: Buffer[] = [];
-    while (this.#length >= this.#wanted) {
-      const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
-      const end = PREFIX_BYTES + messageLength(bytes);
-      this.#parts = [bytes];
-      this.#wanted = end;
-      if (bytes.length < end) break;
-      messages.push(bytes.subarray(PREFIX_BYTES, end));
-      this.#parts = [bytes.subarray(end)];
-      this.#length -= end;
-      this.#wanted = PREFIX_BYTES;
+    while (rest.length >= PREFIX_BYTES) {
+      const end = PREFIX_BYTES + messageLength(rest);
+      if (rest.length < end) break;
+      messages.push(rest.subarray(PREFIX_BYTES, end));
+      rest = rest.subarray(end);
     }
+    if (isContinued && messages.length === 0) return messages;
+    this.#begun = begun();
+    this.#begun.add(rest);
     return messages;
   }
 }
+
+/** In one buffer: a list of chunks would take a hundred bytes and more for each, however short the client makes them. */
+const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
 
 function messageLength(bytes: Buffer): number {
   if (bytes[0] !== 0) throw new PodwrightError('unimplemented', 'compressed messages are not understood here');

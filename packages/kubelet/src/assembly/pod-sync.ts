@@ -150,20 +150,22 @@ export function createPodSync(input: PodSyncInput): PodSync {
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
   });
-  const probes: ProbeAnswers = {
-    readiness: (id) => parts.probes.readiness.get(id),
-    startup: (id) => parts.probes.startup.get(id),
-  };
+  const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
-  const room = {
-    allocated: (pod: Pod) => allocations.current(pod),
-    isWaiting: (podUid: string) => allocations.isPending(podUid),
-  };
-  const loop = new SyncLoop({ ...kept, ...room, runtimePods, listedPods, observer: observer(metrics, tracer), logger });
+  const loop = new SyncLoop({
+    ...{ ...kept, runtimePods, listedPods, logger },
+    allocated: (pod) => allocations.current(pod),
+    isWaiting: (podUid) => allocations.isPending(podUid),
+    observer: observer(metrics, tracer),
+  });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {
+  return { readiness: (id) => probes.readiness.get(id), startup: (id) => probes.startup.get(id) };
 }
 
 function observer(metrics: KubeletMetrics | undefined, tracer: PodTracer): PodObserver {
