@@ -85,8 +85,9 @@ export class RunSession {
   /** Keeps the states up to date until the signal aborts or the node goes away. */
   async watch(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
+    const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
     try {
-      for await (const change of this.#client.watchPods(signal)) {
+      for await (const change of this.#client.watchPods(signal, pods.length === 1 ? pods[0] : undefined)) {
         if (change.type === 'listed') this.#missing();
         else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
       }
