@@ -26,7 +26,7 @@ const column = <T extends ApiObject>(title: string, cell: (object: T, nowMs: num
   title,
   cell: cell as Column['cell'],
 });
-const wide = <T extends ApiObject>(title: string, cell: (object: T) => string, importance = 5): Column => ({
+const wide = <T extends ApiObject>(title: string, cell: (object: T) => string, importance = 7): Column => ({
   ...column<T>(title, cell),
   wide: true,
   importance,

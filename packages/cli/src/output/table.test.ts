@@ -35,7 +35,7 @@ test('a message keeps more cells than other columns, and what is to be copied al
   check(80, 'LAST SEEN TYPE REASON OBJECT MESSAGE', event('BackOff', 'pod/web'));
   check(60, 'LAST SEEN REASON OBJECT MESSAGE', event('BackOff', 'pod/web'));
   check(60, 'REASON OBJECT MESSAGE', event('FailedMount', 'pod/database'));
-  check(60, 'REASON MESSAGE', event('FailedCreatePodSandBox', 'pod/database-with-a-name'));
+  check(60, 'REASON OBJECT MESSAGE', event('FailedCreatePodSandBox', 'pod/database-with-a-name'));
   check(40, 'REASON MESSAGE', event('BackOff', 'pod/web'));
   check(30, 'REASON MESSAGE', event('BackOff', 'pod/web'));
   const claims = ['NAME', 'STATUS', 'CAPACITY', 'AGE', { title: 'DIRECTORY', importance: 9 }];

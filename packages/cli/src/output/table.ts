@@ -13,7 +13,7 @@ const IMPORTANCE: Record<string, number> = {
 const USUAL_IMPORTANCE = 5;
 /** Others are left out rather than a column cut below this; what is to be copied is cut last of all. */
 const USUAL_LEAST_CELLS = 16;
-const LEAST_CELLS: Record<string, number> = { MESSAGE: 28, DIRECTORY: Infinity, UID: Infinity };
+const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, UID: Infinity };
 
 /** `least` is how many cells of the `width` it keeps. */
 type Laid = { title: string; index: number; importance: number; width: number; least: number };
