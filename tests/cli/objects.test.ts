@@ -104,6 +104,10 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   assert.match(table, /^NAME +READY +STATUS +RESTARTS +AGE +LABELS\nweb +1\/1 +Running +0 +.* +app=web\n$/);
   assert.match(await place.ok('get', 'secrets', '--no-headers'), /^pass +Opaque +1 +\d/);
   assert.match(await place.ok('get', 'nodes', '-o', 'wide'), /Ready +<none>.*podwright:\/\//);
+  for (const format of ['json', 'yaml', 'kyaml']) {
+    const shown = place.file(`shown.${format}`, await place.ok('get', 'pod', 'web', '-o', format));
+    assert.match(await place.ok('apply', '--dry-run', shown), /^pod default\/web unchanged \(dry run\)$/m, format);
+  }
   const titles = (...args: string[]) => {
     const line = `stty cols 60; ${place.command(...args).join(' ')}`;
     const { stdout } = spawnSync('script', ['-qfec', line, '/dev/null'], { encoding: 'utf8' });
