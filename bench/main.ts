@@ -51,7 +51,8 @@ async function measure(bench: Bench, parts: string[]): Promise<void> {
     console.log(typeof result === 'string' ? result : fullTable(result));
     if (typeof result !== 'string') rows.push(...result.rows);
   }
-  console.log(`### In short\n\n${summary(rows, peer)}\n${noise(rows)}\nLoad at the end: ${loadavg()[0]!.toFixed(1)}.`);
+  if (rows.length > 0) console.log(`### In short\n\n${summary(rows, peer)}\n${noise(rows)}`);
+  console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
 
 /** The OCI runtime of the default handler, as its status tells it to users. */

@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import {
   type CgroupHierarchy,
+  delegatedUnit,
   discoverCgroups,
+  isSystemdHost,
   readCgroupFile,
   readCgroupStats,
   readOomKills,
+  systemdObstacle,
   treeOf,
 } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
@@ -48,7 +51,12 @@ async function stop({ place, daemon }: Node): Promise<void> {
   assert.equal((await daemon.ended()).code, 0);
 }
 
-const kubepods = ({ place }: Node, ...below: string[]) => join(place.scope.cgroupParent, 'kubepods', ...below);
+/** Below what systemd delegates in the parent's place, where it does. */
+function kubepods({ place }: Node, ...below: string[]): string {
+  const { cgroupParent } = place.scope;
+  const isDelegated = systemdObstacle({ systemd: isSystemdHost(), mode: cgroups.mode }) === undefined;
+  return join(isDelegated ? `/${delegatedUnit(cgroupParent)}/pods` : cgroupParent, 'kubepods', ...below);
+}
 
 async function podNamed({ place }: Node, name: string): Promise<Pod> {
   return (await place.pods()).find(({ metadata }) => metadata.name === name)!;
