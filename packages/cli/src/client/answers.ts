@@ -8,7 +8,6 @@ import type {
   Pod,
   PodWatchEvent,
   RestartAnswer,
-  StreamPlace,
   TraceSpan,
 } from '@podwright/kubelet';
 import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
@@ -108,7 +107,6 @@ export const decodeNode = decoder<NodeInfo>(
   }),
 );
 export const decodeRestart = decoder<RestartAnswer>(object({ containers: array(string()) }));
-export const decodeStreamPlace = decoder<StreamPlace>(object({ url: string(), network: string() }));
 const span = object({
   name: string(),
   startMs: number(),

@@ -1,11 +1,8 @@
-import { readlinkSync } from 'node:fs';
 import { type Readable, Writable } from 'node:stream';
-import { type BoundedBytes, isNotFound } from '@podwright/base';
+import type { BoundedBytes } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
-import { runRemoteCommand, type UpgradeTarget } from '@podwright/streaming';
-import { decodeStreamPlace } from '../client/answers.ts';
+import { runRemoteCommand } from '@podwright/streaming';
 import { podPath } from '../client/node-client.ts';
-import { UnixHttp } from '../client/unix-http.ts';
 import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
 
 /** Which pod, whatever else of it is known. */
@@ -79,24 +76,7 @@ export async function runInContainer(
     },
   });
   const path = streamPath(pod, commandQuery(container, command, wanted), 'exec');
-  const target = stdin || stdout ? await nearest({ socketPath, path }) : { socketPath, path };
-  return runRemoteCommand(target, { stdin, stdout, stderr: errors, tty: false }, signal);
-}
-
-/**
- * Where the runtime itself has the streams: the kubelet, which would pass on every byte, takes as much time for that as the runtime.
- * The node's socket, if the runtime's is out of reach or the node is of an older version.
- */
-async function nearest(target: { socketPath: string; path: string }): Promise<UpgradeTarget> {
-  const path = target.path.replace('/api/v1/', '/podwright/v1/');
-  try {
-    const place = await new UnixHttp(target.socketPath).json({ method: 'POST', path }, decodeStreamPlace);
-    const isNear = place.url.startsWith('http:') && place.network === readlinkSync('/proc/self/ns/net');
-    return isNear ? { url: place.url } : target;
-  } catch (error) {
-    if (isNotFound(error)) return target; // if it is the pod that is not there, the next call says so
-    throw error;
-  }
+  return runRemoteCommand({ socketPath, path }, { stdin, stdout, stderr: errors, tty: false }, signal);
 }
 
 function commandQuery(container: string, command: string[], wanted: string[]): URLSearchParams {

@@ -24,7 +24,6 @@ import type { PodDefaults } from '../kubelet.ts';
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
  * | POST …/pods/NAME/attach, …/portforward | likewise |
  * | POST /podwright/v1/apply [?dryRun=All] [?replace=false] | body: a manifest; `ApplyResult`: what was done, or would be; without `replace` nothing is done if an object would be replaced |
- * | POST /podwright/v1/namespaces/NS/pods/NAME/exec, query as above | `StreamPlace`, for who would pass much on |
  * | POST /podwright/v1/namespaces/NS/pods/NAME/restart [?container=] | `RestartAnswer`; its containers are not waited for |
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
@@ -80,12 +79,6 @@ export type StopOptions = {
   /** End all pods first, gracefully; those of manifests come back with the next start. */
   endPods: boolean;
 };
-
-/**
- * The URL at which the runtime has the streams, once, for a process that is in the node's own network namespace (as
- * `/proc/self/ns/net` reads): what goes there does not pass through the kubelet.
- */
-export type StreamPlace = { url: string; network: string };
 
 /** The containers that are being restarted. */
 export type RestartAnswer = { containers: string[] };

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -29,33 +27,6 @@ test('a log reader that leaves while its output is held up leaves no open file',
   client.destroy();
   await waitFor(() => !isOpen(path) || undefined, { intervalMs: 5, signal });
   assert.equal(isOpen(path), false);
-});
-
-test('who passes much on is told where the streams of a command are', async (context) => {
-  const directory = mkdtempSync('/tmp/local-server-');
-  context.after(() => rmSync(directory, { recursive: true }));
-  const asked: unknown[] = [];
-  const backend: Partial<NodeBackend> = {
-    streamingUrl: async (...call) => {
-      asked.push(call);
-      return 'http://127.0.0.1:1/exec/token';
-    },
-  };
-  const socketPath = join(directory, 'node.sock');
-  const server = new LocalServer({ socketPath, backend: backend as NodeBackend, logger: silentLogger });
-  await server.listen();
-  context.after(() => server.close());
-  const path = '/podwright/v1/namespaces/default/pods/web/exec?command=cat&container=c&stdout=true';
-  const [response] = await once(request({ socketPath, path, method: 'POST', agent: false }).end(), 'response');
-  const answer = JSON.parse((await response.toArray()).join('')) as unknown;
-  assert.deepEqual(answer, { url: 'http://127.0.0.1:1/exec/token', network: readlinkSync('/proc/self/ns/net') });
-  const streams = { container: 'c', stdin: false, stdout: true, stderr: false, tty: false };
-  assert.deepEqual(asked, [
-    [
-      { namespace: 'default', name: 'web' },
-      { kind: 'exec', command: ['cat'], ...streams },
-    ],
-  ]);
 });
 
 function isOpen(path: string): boolean {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
@@ -17,7 +16,6 @@ import { MAX_CONNECTIONS } from '../limits.ts';
 import { readLog } from '../logs/log-reader.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { HttpListener, ServeStream } from './http-listener.ts';
-import type { StreamPlace } from './local-api.ts';
 import { logQuery } from './log-options.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
@@ -82,11 +80,6 @@ export class LocalServer {
       sendJson(response, {});
       await once(response, 'close');
       backend.stop(stopOptions(query));
-    });
-    this.#on('POST', '/podwright/v1/namespaces/:namespace/pods/:name/exec', async ({ response, params, query }) => {
-      const pod = { namespace: params.namespace!, name: params.name! };
-      const url = await backend.streamingUrl(pod, streamingCall('exec', query));
-      sendJson(response, { url, network: readlinkSync('/proc/self/ns/net') } satisfies StreamPlace);
     });
     this.#on('POST', '/podwright/v1/namespaces/:namespace/pods/:name/restart', async ({ response, params, query }) => {
       const pod = { namespace: params.namespace!, name: params.name! };
