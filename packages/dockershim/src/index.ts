@@ -1,0 +1,1 @@
+export type { DockershimOptions } from './options.ts';
