@@ -17,6 +17,7 @@ export {
   type ServiceHandlers,
 } from './server/handlers.ts';
 export type { TcpOptions } from './server/listeners.ts';
+export { traces } from './server/traces.ts';
 export {
   type GrpcServiceDefinition,
   grpcServiceDefinition,
