@@ -60,6 +60,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     events: ['engine', 'labels'],
     statistics: ['engine', 'labels'],
     streams: ['engine', 'labels'],
+    runtime: ['engine', 'network'],
   },
   system: {
     netlink: [],

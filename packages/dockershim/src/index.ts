@@ -1,1 +1,2 @@
+export { type DockershimHandle, startDockershim } from './dockershim.ts';
 export type { DockershimOptions } from './options.ts';
