@@ -15,6 +15,7 @@ export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configur
 export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
 export { readDropIns } from './configuration/drop-ins.ts';
 export type { KubeletConfiguration } from './configuration/fields/field-table.ts';
+export { parseGoDuration } from './configuration/fields/go-duration.ts';
 export { type GivenFields, layFlags } from './configuration/given-fields.ts';
 export * from './configuration/server-options.ts';
 export { parseImageReference } from './images/image-reference.ts';
