@@ -32,6 +32,8 @@ import { onceBegun } from './once-begun.ts';
 import type { DockershimOptions } from './options.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 import { EngineFacts } from './runtime/engine-facts.ts';
+import { LegacyLogs } from './runtime/legacy-logs.ts';
+import { isCriLogDriver } from './runtime/log-driver.ts';
 import { moveToCgroup } from './runtime/runtime-cgroup.ts';
 import { runtimeHandlers } from './runtime/runtime-handlers.ts';
 import type { DockershimServices } from './services.ts';
@@ -40,6 +42,8 @@ import type { DockershimServices } from './services.ts';
 export type DockershimHandle = {
   /** `unix://` and the path of the CRI socket. */
   readonly endpoint: string;
+  /** Logs that the Engine keeps elsewhere than in files of the CRI's place, for a kubelet in the same process. */
+  readonly legacyLogs: LegacyLogs;
   /** Stops serving, after a grace for the calls under way; containers go on running and are found again by the next start. */
   close(): Promise<void>;
 };
@@ -70,7 +74,11 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     const server = await serve({ ...services, facts, beginning, streaming, exporter });
     undo.add('stop serving', () => server.close());
     let closing: Promise<void> | undefined;
-    return { endpoint: server.endpoint, close: () => (closing ??= undo.run().then(() => undefined)) };
+    return {
+      endpoint: server.endpoint,
+      legacyLogs: new LegacyLogs(engine),
+      close: () => (closing ??= undo.run().then(() => undefined)),
+    };
   } catch (error) {
     await undo.run();
     throw error;
@@ -110,7 +118,10 @@ async function begin({ facts, options, logger }: DockershimServices & { facts: E
   const { Version: version } = await facts.look();
   const info = await facts.info();
   const cgroupDriver = cgroupDriverOf(info, options.cgroupDriver);
-  logger.info({ version, cgroupDriver, logDriver: info.LoggingDriver }, 'Docker Engine');
+  const { LoggingDriver: logDriver } = info;
+  logger.info({ version, cgroupDriver, logDriver }, 'Docker Engine');
+  if (!isCriLogDriver(logDriver))
+    logger.warn({ logDriver }, 'the log driver writes no files that kubelets read: logs are read through the Engine');
 }
 
 async function serve({ beginning, exporter, ...services }: Running): Promise<CriServer> {

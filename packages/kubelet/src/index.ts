@@ -21,6 +21,7 @@ export * from './configuration/server-options.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
+export type { LegacyLogs } from './logs/container-logs.ts';
 export { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 export type { NodeObject } from './node/node-object.ts';
 export type { ReservedCgroup } from './node/reserved-cgroup.ts';
