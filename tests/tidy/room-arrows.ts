@@ -61,7 +61,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     events: ['engine', 'labels'],
     statistics: ['engine', 'labels'],
     streams: ['engine', 'labels'],
-    runtime: ['engine', 'network'],
+    runtime: ['engine', 'labels'],
   },
   system: {
     netlink: [],

@@ -1,15 +1,18 @@
 import type { ConfigFlags } from './config-flags.ts';
 import type { ConfigProblem } from './config-problems.ts';
 
-/** What runs a node's containers: a runtime of our own, which the table `[runtime]` sets up, or a Docker Engine. */
-export type ContainerRuntime = 'podwright' | 'docker';
+/**
+ * What runs a node's containers: a Docker Engine through a dockershim in the node's process, or a runtime with a CRI of its own, which
+ * for a node the table `[runtime]` sets up. The words are those of upstream's flag.
+ */
+export type ContainerRuntime = 'docker' | 'remote';
 
 type Table = Record<string, unknown>;
 
 /** Takes `runtime = "docker"` out of what a file says, where it stands in the place of the table. */
 export function takeContainerRuntime(content: Table): { content: Table; containerRuntime: ContainerRuntime } {
   const { runtime, ...others } = content;
-  if (runtime !== 'docker') return { content, containerRuntime: 'podwright' };
+  if (runtime !== 'docker') return { content, containerRuntime: 'remote' };
   return { content: others, containerRuntime: 'docker' };
 }
 
