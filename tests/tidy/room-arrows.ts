@@ -62,6 +62,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     statistics: ['engine', 'labels'],
     streams: ['engine', 'labels'],
     runtime: ['engine', 'labels'],
+    transfers: ['engine'],
   },
   system: {
     netlink: [],

@@ -17,6 +17,7 @@ import {
   createSpanExporter,
   handleService,
   type ImageHandlers,
+  ImageTransfers,
   type RuntimeHandlers,
   type SpanExporter,
   Traces,
@@ -37,6 +38,7 @@ import { isCriLogDriver } from './runtime/log-driver.ts';
 import { moveToCgroup } from './runtime/runtime-cgroup.ts';
 import { runtimeHandlers } from './runtime/runtime-handlers.ts';
 import type { DockershimServices } from './services.ts';
+import { imageTransfers } from './transfers/image-transfers.ts';
 
 /** A dockershim that serves. */
 export type DockershimHandle = {
@@ -140,7 +142,10 @@ async function serve({ beginning, exporter, ...services }: Running): Promise<Cri
       },
       image: onceBegun(imageVerbs(services), beginning),
     },
-    extraServices: [handleService(Traces, traces(spans))],
+    extraServices: [
+      handleService(Traces, traces(spans)),
+      handleService(ImageTransfers, onceBegun(imageTransfers(services.engine), beginning)),
+    ],
     logger,
     metrics: options.metrics,
     tracer,

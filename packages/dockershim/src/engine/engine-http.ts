@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
 import { gatherBytes, isErrno, PodwrightError, withTimeout, wrapError } from '@podwright/base';
 import { CALL_TIMEOUT_MS, IDLE_SOCKETS, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../limits.ts';
 import { engineError } from './engine-error.ts';
@@ -14,6 +15,8 @@ export type EngineCall = {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, an archive (tar). */
+  archive?: Readable;
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /** How long the answer's head may take, with `json` and `done` the whole of it; two minutes unless given. */
@@ -128,10 +131,12 @@ export class EngineHttp {
         host: 'docker',
         ...headers,
         ...call.headers,
+        ...(call.archive !== undefined && { 'content-type': 'application/x-tar' }),
         ...(body !== undefined && { 'content-type': 'application/json', 'content-length': body.length }),
       },
     });
-    outgoing.end(body);
+    if (call.archive === undefined) outgoing.end(body);
+    else pipeline(call.archive, outgoing, () => undefined); // its error is the call's
     return outgoing;
   }
 

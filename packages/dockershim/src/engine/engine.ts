@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { VERSION_TIMEOUT_MS } from '../limits.ts';
+import { EngineArchives } from './engine-archives.ts';
 import { EngineContainers } from './engine-containers.ts';
 import { EngineExec } from './engine-exec.ts';
 import { EngineHttp } from './engine-http.ts';
@@ -13,11 +14,13 @@ export class Engine {
   readonly http: EngineHttp;
   readonly containers: EngineContainers;
   readonly exec: EngineExec;
+  readonly archives: EngineArchives;
 
   constructor(http: EngineHttp) {
     this.http = http;
     this.containers = new EngineContainers(http);
     this.exec = new EngineExec(http);
+    this.archives = new EngineArchives(http);
   }
 
   /**
