@@ -1,15 +1,18 @@
 import {
+  absolutePath,
   type SecurityProfile as CriSecurityProfile,
+  idOf,
+  invalid,
   type LinuxContainerSecurityContext,
   NamespaceMode,
   type NamespaceOption,
   SecurityProfile_ProfileType as ProfileType,
+  plainText,
   type SELinuxOption,
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
 import { checkSelinuxOptions, type SelinuxOptions } from '../../oci/selinux.ts';
 import type { ContainerPidMode, ContainerSecurity, SecurityProfile } from '../../records/container-record.ts';
-import { absolutePath, idOf, invalid, plainText } from './field-checks.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
 /** What a container may do, as our own type. */

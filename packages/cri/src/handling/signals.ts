@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { Signal } from '@podwright/cri';
+import { Signal } from '../messages.ts';
 
 /** The name of a CRI signal as images spell it (`SIGRTMIN+3`); '' for the runtime's default. */
 export function signalName(signal: Signal): string {
