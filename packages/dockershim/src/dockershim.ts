@@ -24,11 +24,14 @@ import {
   traces,
 } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
-import { loadSystem } from '@podwright/system';
+import { createPortDialer, loadSystem } from '@podwright/system';
 import { Beginning } from './beginning.ts';
+import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
+import { containerHandlers } from './containers/container-handlers.ts';
 import { engineAt } from './engine/engine.ts';
+import { eventHandlers } from './events/event-handlers.ts';
 import { TRACE_BOUNDS } from './limits.ts';
-import type { NetworkPlugin } from './network/network-plugin.ts';
+import { openNetworkPlugin } from './network/open-network.ts';
 import { onceBegun } from './once-begun.ts';
 import type { DockershimOptions } from './options.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
@@ -37,7 +40,11 @@ import { LegacyLogs } from './runtime/legacy-logs.ts';
 import { isCriLogDriver } from './runtime/log-driver.ts';
 import { moveToCgroup } from './runtime/runtime-cgroup.ts';
 import { runtimeHandlers } from './runtime/runtime-handlers.ts';
+import { recoverSandboxes } from './sandbox/recover-sandboxes.ts';
+import { type SandboxDependencies, sandboxDependencies } from './sandbox/sandbox-dependencies.ts';
+import { sandboxHandlers } from './sandbox/sandbox-handlers.ts';
 import type { DockershimServices } from './services.ts';
+import { streamHandlers } from './streams/stream-handlers.ts';
 import { imageTransfers } from './transfers/image-transfers.ts';
 
 /** A dockershim that serves. */
@@ -62,18 +69,24 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     if (options.runtimeCgroups !== undefined) await moveToCgroup(options.runtimeCgroups);
     const engine = engineAt(options.dockerSocket);
     undo.add('close the connections to the Engine', () => engine.close());
-    const network = await openNetworkPlugin(options);
     const { logger, failpoint = noFailpoint } = options;
+    const network = await openNetworkPlugin(options);
     const services: DockershimServices = { engine, network, options, logger, failpoint };
     const facts = new EngineFacts(engine);
-    const beginning = new Beginning(() => begin({ ...services, facts }), logger);
-    undo.add('give up the Engine', () => beginning.stop());
+    const containers = containerHandlers(services, { facts });
+    const sandboxes = sandboxesOf(services, containers);
+    const stopped = new AbortController();
+    const beginning = new Beginning(() => begin({ ...services, facts, sandboxes }, stopped.signal), logger);
+    undo.add('give up the Engine', () => {
+      stopped.abort(new PodwrightError('unavailable', 'the dockershim is being closed'));
+      return beginning.stop();
+    });
     await beginning.start();
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
     const exporter = exporterOf(options);
     undo.add('send the last spans', () => exporter.close());
-    const server = await serve({ ...services, facts, beginning, streaming, exporter });
+    const server = await serve({ ...services, facts, containers, sandboxes, beginning, streaming, exporter });
     undo.add('stop serving', () => server.close());
     let closing: Promise<void> | undefined;
     return {
@@ -89,45 +102,60 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
 
 type Running = DockershimServices & {
   facts: EngineFacts;
+  containers: ReturnType<typeof containerHandlers>;
+  sandboxes: SandboxDependencies;
   beginning: Beginning;
   streaming: StreamingServer;
   exporter: SpanExporter;
 };
 
-// TEMPORARY
-const openNetworkPlugin = async (_: DockershimOptions): Promise<NetworkPlugin> => ({
-  name: 'none',
-  dockerNetworkMode: 'bridge',
-  capabilities: () => new Set(),
-  init: async () => undefined,
-  event: async () => undefined,
-  setUpPod: async () => ({ ips: [] }),
-  tearDownPod: async () => undefined,
-  podNetworkStatus: async () => undefined,
-  status: async () => undefined,
-});
-
-function runtimeVerbs(_: Omit<Running, 'beginning' | 'exporter'>): Partial<RuntimeHandlers> {
-  return {};
-}
-
-function imageVerbs(_: Omit<Running, 'beginning' | 'exporter'>): Partial<ImageHandlers> {
-  return {};
-}
-
 /** What the Engine is needed for before anything else. */
-async function begin({ facts, options, logger }: DockershimServices & { facts: EngineFacts }): Promise<void> {
-  const { Version: version } = await facts.look();
-  const info = await facts.info();
+async function begin(
+  { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { Version: version } = await facts.look(signal);
+  const info = await facts.info(signal);
   const cgroupDriver = cgroupDriverOf(info, options.cgroupDriver);
   const { LoggingDriver: logDriver } = info;
   logger.info({ version, cgroupDriver, logDriver }, 'Docker Engine');
   if (!isCriLogDriver(logDriver))
     logger.warn({ logDriver }, 'the log driver writes no files that kubelets read: logs are read through the Engine');
+  await recoverSandboxes(sandboxes, signal);
 }
 
-async function serve({ beginning, exporter, ...services }: Running): Promise<CriServer> {
+/** What the verbs of sandboxes need of other rooms. */
+function sandboxesOf(services: DockershimServices, containers: Running['containers']): SandboxDependencies {
   const { options, logger } = services;
+  return sandboxDependencies({
+    services,
+    checkpoints: new CheckpointStore(join(options.root, 'sandbox'), logger),
+    ensureImage: async () => undefined,
+    removeContainer: async (containerId, signal) => {
+      const call = { signal, service: 'runtime.v1.RuntimeService', method: 'RemoveContainer' };
+      await containers.removeContainer({ $typeName: 'runtime.v1.RemoveContainerRequest', containerId }, call);
+    },
+  });
+}
+
+/** The verbs of all rooms but those about the runtime itself. */
+function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
+  const { engine, containers, sandboxes, streaming, logger } = running;
+  const pods = sandboxHandlers(sandboxes);
+  return {
+    ...pods,
+    ...containers,
+    ...eventHandlers(running, { ...pods, ...containers }),
+    ...streamHandlers({ engine, server: streaming, dial: createPortDialer({ system: loadSystem(), logger }) }),
+  };
+}
+
+function imageVerbs(_: DockershimServices): Partial<ImageHandlers> {
+  return {};
+}
+
+async function serve({ exporter, ...services }: Running): Promise<CriServer> {
+  const { options, logger, beginning } = services;
   const spans = new SpanStore(TRACE_BOUNDS);
   const tracer = new Tracer((span) => {
     spans.add(span);
