@@ -5,6 +5,7 @@ export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './handling/field-checks.ts';
 export * from './handling/responses.ts';
+export * from './handling/security-profile.ts';
 export * from './handling/signals.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
