@@ -125,6 +125,7 @@ export type ContainerSpec = {
   Image: string;
   WorkingDir?: string;
   Labels: Record<string, string>;
+  ExposedPorts?: Record<string, object>;
   StopSignal?: string;
   /** `NONE` switches the image's own health check off, which costs an exec a time. */
   Healthcheck?: { Test: string[] };
