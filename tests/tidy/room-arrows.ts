@@ -21,6 +21,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   cri: {
     client: [],
+    handling: [],
     otlp: ['client'],
     server: ['server/authority'],
     'server/authority': [],

@@ -81,6 +81,7 @@ export const containerInspectionSchema = z.object({
     User: text,
     Tty: z.boolean().optional(),
     OpenStdin: z.boolean().optional(),
+    StopSignal: text,
     Labels: map(z.string()),
   }),
   HostConfig: z.object({
@@ -97,6 +98,8 @@ export const containerInspectionSchema = z.object({
     CpusetMems: text,
     Memory: z.number().nullish(),
     MemorySwap: z.number().nullish(),
+    OomScoreAdj: z.number().nullish(),
+    GroupAdd: list(z.string()),
   }),
   Mounts: list(
     z.object({ Type: text, Source: text, Destination: text, Mode: text, RW: z.boolean(), Propagation: text }),
