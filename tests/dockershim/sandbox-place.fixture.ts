@@ -5,13 +5,13 @@ import { create, type MessageInitShape, type PodSandboxConfig, PodSandboxConfigS
 import { readMounts } from '@podwright/system';
 import { CheckpointStore } from '../../packages/dockershim/src/checkpoints/checkpoint-store.ts';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';
+import { removeContainer } from '../../packages/dockershim/src/engine/remove-container.ts';
 import { CniPlugin } from '../../packages/dockershim/src/network/cni-plugin.ts';
 import { DockerBridge } from '../../packages/dockershim/src/network/docker-bridge.ts';
 import type { NetworkPlugin } from '../../packages/dockershim/src/network/network-plugin.ts';
 import type { DockershimOptions } from '../../packages/dockershim/src/options.ts';
 import { sandboxDependencies } from '../../packages/dockershim/src/sandbox/sandbox-dependencies.ts';
 import { sandboxHandlers } from '../../packages/dockershim/src/sandbox/sandbox-handlers.ts';
-import { removeEngineContainer } from '../../packages/dockershim/src/sandbox/take-back.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
 /** Where a dockershim's sandboxes are, and the network that they get: plain values, which a child process is given. */
@@ -100,7 +100,7 @@ export async function openShim(place: SandboxPlace, options: SandboxShimOptions 
   const dependencies = sandboxDependencies({
     ...{ services, checkpoints },
     ensureImage: async () => undefined,
-    removeContainer: (id, signal) => removeEngineContainer(engine, id, signal),
+    removeContainer: (id, signal) => removeContainer(engine, id, signal),
   });
   const handlers = sandboxHandlers(dependencies);
   const context = { signal: options.signal ?? new AbortController().signal, service: '', method: '' };

@@ -1,17 +1,11 @@
 /** Most bytes of a sandbox's checkpoint: thousands of port mappings. */
 export const MAX_CHECKPOINT_BYTES = 1 << 20;
 
-/** Most bytes of a seccomp profile; Docker's own has 12 KiB. */
-export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
-
 /** Most bytes of a template of a network configuration. */
 export const MAX_TEMPLATE_BYTES = 1 << 20;
 
 /** How long the network of a pod may take to be removed after something failed, in milliseconds. */
 export const TAKE_BACK_TIMEOUT_MS = 120_000;
-
-/** How long a removal that the Engine has begun already may go on, in milliseconds. */
-export const REMOVAL_TIMEOUT_MS = 60_000;
 
 /** Most bytes of an answer of the Engine that is read as a whole: an inspection, a list of thousands of containers. */
 export const MAX_ANSWER_BYTES = 64 << 20;
