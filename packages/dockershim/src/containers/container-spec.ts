@@ -19,7 +19,7 @@ import {
 import { formatDetails } from './details.ts';
 import { deviceConfig, mountConfig } from './mounts.ts';
 import { namespaceModes } from './namespaces.ts';
-import { dockerResources, oomScoreOf } from './resources.ts';
+import { dockerResources } from './resources.ts';
 import { hasSecurity, type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
@@ -29,6 +29,8 @@ export type SpecSources = {
   /** The sandbox as it is: what the pod's containers have from it. */
   sandbox: Pick<ContainerInspection, 'Id' | 'HostConfig'>;
   security: SecurityFacts;
+  /** What is asked for, or as near as this host lets the Engine go. */
+  oomScoreAdj: number;
   /** Whether the Engine knows the devices of the Container Device Interface (API 1.44). */
   hasCdi: boolean;
 };
@@ -62,7 +64,8 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
   };
 }
 
-function hostConfig(config: ContainerConfig, { sandbox, security, sandboxConfig, hasCdi }: SpecSources): HostConfig {
+function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
+  const { sandbox, security, sandboxConfig, oomScoreAdj, hasCdi } = sources;
   const context = config.linux?.securityContext;
   if (context?.privileged && !sandboxConfig.linux?.securityContext?.privileged)
     throw invalid(`it is privileged, but its sandbox ${sandbox.Id} was not asked to allow that`);
@@ -74,7 +77,7 @@ function hostConfig(config: ContainerConfig, { sandbox, security, sandboxConfig,
     ...dockerResources(config.linux?.resources),
     ...cdiDevices(config, hasCdi),
     Devices: deviceConfig(config.devices),
-    OomScoreAdj: oomScoreOf(config.linux?.resources),
+    OomScoreAdj: oomScoreAdj,
     CgroupParent,
     Runtime,
     RestartPolicy: { Name: 'no' },
