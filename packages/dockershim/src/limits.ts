@@ -25,18 +25,11 @@ export const CALL_TIMEOUT_MS = 120_000;
 /** Sockets to the Engine that are kept open for further calls. */
 export const IDLE_SOCKETS = 16;
 
-/** Most bytes of a seccomp profile; Docker's own has 12 KiB. */
-export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
-
 /** The longest stop that a timer can wait for, in seconds; with the Engine's margin it is below Node.js's 2³¹ ms. */
 export const MAX_GRACE_SECONDS = 2_000_000;
 
 /** How long the names of an image are believed, in milliseconds: to tell them takes the Engine as long as a container's status. */
 export const IMAGE_NAMES_KEPT_MS = 10_000;
-
-/** How often a container that somebody else removes is looked for, and for how long, in milliseconds. */
-export const REMOVAL_POLL_MS = 50;
-export const REMOVAL_TIMEOUT_MS = 60_000;
 
 /** Most bytes of one event of the Engine: its container's labels are in it. */
 export const MAX_EVENT_BYTES = 1 << 20;
