@@ -1,17 +1,11 @@
 /** Most bytes of a sandbox's checkpoint: thousands of port mappings. */
 export const MAX_CHECKPOINT_BYTES = 1 << 20;
 
-/** Most bytes of a seccomp profile; Docker's own has 12 KiB. */
-export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
-
 /** Most bytes of a template of a network configuration. */
 export const MAX_TEMPLATE_BYTES = 1 << 20;
 
 /** How long the network of a pod may take to be removed after something failed, in milliseconds. */
 export const TAKE_BACK_TIMEOUT_MS = 120_000;
-
-/** How long a removal that the Engine has begun already may go on, in milliseconds. */
-export const REMOVAL_TIMEOUT_MS = 60_000;
 
 /** Most bytes of an answer of the Engine that is read as a whole: an inspection, a list of thousands of containers. */
 export const MAX_ANSWER_BYTES = 64 << 20;
@@ -25,11 +19,18 @@ export const CALL_TIMEOUT_MS = 120_000;
 /** Sockets to the Engine that are kept open for further calls. */
 export const IDLE_SOCKETS = 16;
 
+/** Most bytes of a seccomp profile; Docker's own has 12 KiB. */
+export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
+
 /** The longest stop that a timer can wait for, in seconds; with the Engine's margin it is below Node.js's 2³¹ ms. */
 export const MAX_GRACE_SECONDS = 2_000_000;
 
 /** How long the names of an image are believed, in milliseconds: to tell them takes the Engine as long as a container's status. */
 export const IMAGE_NAMES_KEPT_MS = 10_000;
+
+/** How often a container that somebody else removes is looked for, and for how long, in milliseconds. */
+export const REMOVAL_POLL_MS = 50;
+export const REMOVAL_TIMEOUT_MS = 60_000;
 
 /** Most bytes of one event of the Engine: its container's labels are in it. */
 export const MAX_EVENT_BYTES = 1 << 20;
