@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runChecked, waitFor } from '@podwright/base';
+import { readMounts } from '@podwright/system';
 import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
@@ -42,6 +43,8 @@ export async function startDockerEngine({ flags = [] }: DockerEngineOptions = {}
       const ended = once(daemon, 'exit');
       daemon.kill('SIGKILL');
       await ended;
+      // its containerd ends with it; where nobody reaps that one, the next daemon would take it for alive
+      await rm(join(scratch, 'exec/containerd/containerd.pid'), { force: true });
       await meanwhile?.();
       daemon = spawnDaemon(scratch, flags);
       await answers(socket, daemon, scratch);
@@ -106,5 +109,8 @@ async function stop(daemon: ChildProcess, scratch: string, socket: string): Prom
     daemon.kill('SIGTERM');
     await ended;
   }
+  // a daemon that was killed and started again leaves its data root mounted on itself, and namespaces
+  const left = readMounts().filter(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
+  for (const { mountPoint } of left.reverse()) await runChecked('umount', [mountPoint]);
   await rm(scratch, { recursive: true, force: true });
 }

@@ -21,6 +21,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   cri: {
     client: [],
+    handling: [],
     otlp: ['client'],
     server: ['server/authority'],
     'server/authority': [],
@@ -60,6 +61,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     events: ['engine', 'labels'],
     statistics: ['engine', 'labels'],
     streams: ['engine', 'labels'],
+    runtime: ['engine', 'labels'],
+    transfers: ['engine'],
   },
   system: {
     netlink: [],

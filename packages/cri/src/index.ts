@@ -3,6 +3,10 @@ export { type ClientTls, type ConnectOptions, type CriClient, connectCri } from 
 export type { CallOptions } from './client/connection.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
+export * from './handling/field-checks.ts';
+export * from './handling/responses.ts';
+export * from './handling/security-profile.ts';
+export * from './handling/signals.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
@@ -18,6 +22,7 @@ export {
   type ServiceHandlers,
 } from './server/handlers.ts';
 export type { TcpOptions } from './server/listeners.ts';
+export { traces } from './server/traces.ts';
 export {
   type GrpcServiceDefinition,
   grpcServiceDefinition,

@@ -82,6 +82,7 @@ export const containerInspectionSchema = z.object({
     Tty: z.boolean().optional(),
     OpenStdin: z.boolean().optional(),
     StdinOnce: z.boolean().optional(),
+    StopSignal: text,
     Labels: map(z.string()),
   }),
   HostConfig: z.object({
@@ -98,6 +99,8 @@ export const containerInspectionSchema = z.object({
     CpusetMems: text,
     Memory: z.number().nullish(),
     MemorySwap: z.number().nullish(),
+    OomScoreAdj: z.number().nullish(),
+    GroupAdd: list(z.string()),
   }),
   Mounts: list(
     z.object({ Type: text, Source: text, Destination: text, Mode: text, RW: z.boolean(), Propagation: text }),
@@ -123,6 +126,7 @@ export type ContainerSpec = {
   Image: string;
   WorkingDir?: string;
   Labels: Record<string, string>;
+  ExposedPorts?: Record<string, object>;
   StopSignal?: string;
   /** `NONE` switches the image's own health check off, which costs an exec a time. */
   Healthcheck?: { Test: string[] };

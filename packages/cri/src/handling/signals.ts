@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { Signal } from '@podwright/cri';
+import { Signal } from '../messages.ts';
 
 /** The name of a CRI signal as images spell it (`SIGRTMIN+3`); '' for the runtime's default. */
 export function signalName(signal: Signal): string {
@@ -14,11 +14,12 @@ export function signalName(signal: Signal): string {
 /** Old names that libc has for signals with another name. */
 const SAME: Record<string, string> = { SIGCLD: 'SIGCHLD', SIGIOT: 'SIGABRT' };
 
-/** The CRI's value for the signal that a container record has: a name, or the number of a real-time signal. */
+/** The CRI's value for a signal: a name as images spell it, or the number of a real-time signal. */
 export function criSignal(name: string): Signal {
   const number = Number(name);
   if (Number.isInteger(number)) return realTimeSignal(number);
-  return (Signal as unknown as Record<string, Signal>)[name] ?? Signal.RUNTIME_DEFAULT;
+  const spelled = name.replace('+', 'PLUS').replace('-', 'MINUS');
+  return (Signal as unknown as Record<string, Signal>)[spelled] ?? Signal.RUNTIME_DEFAULT;
 }
 
 /** SIGRTMIN is 34, SIGRTMAX 64; the middle is counted from the nearer end, as `kill -l` does. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeResult } from '@podwright/cni';
-import type { NetworkRequest } from '../network.ts';
-import { attachmentOf, networkResultOf } from './attachment.ts';
+import { type PodToAttach, podAddresses, podAttachment } from './pod-attachment.ts';
+import { decodeResult } from './result.ts';
 
-const request: NetworkRequest = {
+const pod: PodToAttach = {
   sandboxId: 'abc',
   podName: 'web',
   podNamespace: 'default',
@@ -15,7 +14,7 @@ const request: NetworkRequest = {
 
 test('plugins are told the pod in the arguments that they know', () => {
   assert.deepEqual(
-    attachmentOf(request).args.map((pair) => pair.join('=')),
+    podAttachment(pod).args.map((pair) => pair.join('=')),
     [
       'IgnoreUnknown=1',
       'K8S_POD_NAMESPACE=default',
@@ -24,13 +23,15 @@ test('plugins are told the pod in the arguments that they know', () => {
       'K8S_POD_UID=u-1',
     ],
   );
-  assert.deepEqual(attachmentOf(request).capabilityArgs, {});
+  assert.deepEqual(podAttachment(pod).capabilityArgs, {});
 });
 
-test('ports with a host port, limits and the cgroup become capabilities', () => {
-  const { capabilityArgs } = attachmentOf({
-    ...request,
+test('ports with a host port, limits, subnets, DNS and the cgroup become capabilities', () => {
+  const { capabilityArgs } = podAttachment({
+    ...pod,
     cgroupParent: '/pods/web',
+    podCidrs: ['10.1.0.0/24', 'fd00::/64'],
+    dns: { servers: ['10.0.0.10'], searches: [], options: ['ndots:5'] },
     bandwidth: { egressRate: 1000 },
     portMappings: [
       { protocol: 'udp', containerPort: 53, hostPort: 5353, hostIp: '127.0.0.1' },
@@ -40,6 +41,8 @@ test('ports with a host port, limits and the cgroup become capabilities', () => 
   });
   assert.deepEqual(capabilityArgs, {
     cgroupPath: '/pods/web',
+    ipRanges: [[{ subnet: '10.1.0.0/24' }], [{ subnet: 'fd00::/64' }]],
+    dns: { servers: ['10.0.0.10'], searches: [], options: ['ndots:5'] },
     bandwidth: { egressRate: 1000, egressBurst: 2147483647 },
     portMappings: [
       { protocol: 'udp', containerPort: 53, hostPort: 5353, hostIP: '127.0.0.1' },
@@ -59,6 +62,6 @@ test('only the addresses of the sandbox are its own, in the order of the plugins
     ],
     dns: { nameservers: ['10.0.0.1'] },
   };
-  const result = networkResultOf(decodeResult(JSON.stringify(answer), '1.0.0'));
-  assert.deepEqual(result, { ips: ['fd00::2', '10.0.0.2', '10.9.0.2'], dnsServers: ['10.0.0.1'] });
+  const result = decodeResult(JSON.stringify(answer), '1.0.0');
+  assert.deepEqual(podAddresses(result), ['fd00::2', '10.0.0.2', '10.9.0.2']);
 });
