@@ -94,7 +94,10 @@ test("no key ends a session on a terminal, neither docker's nor ours, and what l
 test('a hundred megabytes go in and come out over WebSocket as they were', async () => {
   const sent = randomBytes(1 << 20);
   const hash = createHash('sha256');
-  const visitor = new WebSocketVisitor(await execUrl('cat; echo end >&2; exit 3', { stdin: true }), 'v5.channel.k8s.io');
+  const visitor = new WebSocketVisitor(
+    await execUrl('cat; echo end >&2; exit 3', { stdin: true }),
+    'v5.channel.k8s.io',
+  );
   for (let megabyte = 0; megabyte < 100; megabyte++) {
     hash.update(sent);
     await visitor.write(sent, { end: megabyte === 99 });
@@ -109,8 +112,10 @@ test('a client that does not read holds the command', async () => {
   const stdout = new Writable({ write: () => undefined });
   const leaving = new AbortController();
   const io = { stdin: undefined, stdout, stderr: new PassThrough().resume(), tty: false };
-  const session = runRemoteCommand({ url: await execUrl(`exec yes ${word}`) }, io, leaving.signal).catch(() => undefined);
-  const find = async () => (await findByCommandLine(word, (argv) => argv[0] === 'yes'))[0];
+  const session = runRemoteCommand({ url: await execUrl(`exec yes ${word}`) }, io, leaving.signal).catch(
+    () => undefined,
+  );
+  const find = async () => (await findByCommandLine(word, (argv) => argv.at(-1) === `exec yes ${word}`))[0];
   const pid = await waitFor(find, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
   const written = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1]);
   let [last, sameFor] = [-1, 0];
@@ -162,7 +167,10 @@ test('ExecSync tells outputs apart, cuts what is too much for an answer, and kil
   await assert.rejects(async () => run(`sleep ${seconds} & sleep ${seconds}`, 1n), { code: 'deadline_exceeded' });
   await eventually(async () => (await count()) === 0);
   const missing = { containerId: main, cmd: ['nosuch'], timeout: 0n };
-  await assert.rejects(async () => pods.cri.runtime.execSync(missing), { code: 'unknown', message: /nosuch.*not found/ });
+  await assert.rejects(async () => pods.cri.runtime.execSync(missing), {
+    code: 'unknown',
+    message: /nosuch.*not found/,
+  });
 });
 
 test('a hundred megabytes go through a forwarded port as they were, and each direction ends on its own', async () => {
@@ -201,7 +209,12 @@ test("ports of a pod in the host's network are the host's", async () => {
 test('foreign containers are as if they were not there, and those that do not run are refused', async () => {
   const { containers } = pods.engine;
   const labels = { 'io.kubernetes.docker.type': 'container' };
-  const foreign = await containers.create('web', { Image: busyboxImage, Cmd: ['sleep', '1000'], Labels: labels, HostConfig: {} });
+  const foreign = await containers.create('web', {
+    Image: busyboxImage,
+    Cmd: ['sleep', '1000'],
+    Labels: labels,
+    HostConfig: {},
+  });
   await containers.start(foreign);
   const { runtime } = pods.cri;
   const streams = { stdin: false, stdout: true, stderr: true, tty: false };
@@ -210,7 +223,8 @@ test('foreign containers are as if they were not there, and those that do not ru
     await assert.rejects(async () => runtime.execSync({ containerId, cmd: ['true'], timeout: 0n }), { code });
     await assert.rejects(async () => runtime.attach({ containerId, ...streams }), { code });
   };
-  for (const id of [foreign, 'web', 'nosuch', sandboxId]) await check(id, 'not_found').catch((error) => assert.fail(`${id}: ${error}`));
+  for (const id of [foreign, 'web', 'nosuch', sandboxId])
+    await check(id, 'not_found').catch((error) => assert.fail(`${id}: ${error}`));
   const ended = await pods.container(sandboxId, 'exit 0');
   await eventually(async () => !(await containers.inspect(ended)).State.Running);
   await check(ended, 'failed_precondition');

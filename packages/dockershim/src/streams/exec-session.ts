@@ -46,10 +46,13 @@ export async function execSession(
   }
   const ended = new AbortController();
   let hasEnded = false;
-  const exit = exitCodeOf(started, ended.signal).finally(() => {
-    hasEnded = true;
-  });
-  exit.catch(() => undefined); // the session may be over
+  const exit = exitCodeOf(started, ended.signal);
+  exit.then(
+    () => {
+      hasEnded = true;
+    },
+    () => undefined, // whether it has is unknown
+  );
   return {
     ...remoteStreams(streams, command.choice),
     exit,
