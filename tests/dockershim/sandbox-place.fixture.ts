@@ -12,7 +12,12 @@ import type { NetworkPlugin } from '../../packages/dockershim/src/network/networ
 import type { DockershimOptions } from '../../packages/dockershim/src/options.ts';
 import { sandboxDependencies } from '../../packages/dockershim/src/sandbox/sandbox-dependencies.ts';
 import { sandboxHandlers } from '../../packages/dockershim/src/sandbox/sandbox-handlers.ts';
-import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
+import {
+  busyboxImage,
+  type DockerEngine,
+  type DockerEngineOptions,
+  startDockerEngine,
+} from './docker-engine.fixture.ts';
 
 /** Where a dockershim's sandboxes are, and the network that they get: plain values, which a child process is given. */
 export type SandboxPlace = { socket: string; root: string; confDir: string; binDirs: string[]; bridge: string };
@@ -44,8 +49,10 @@ export type SandboxShimOptions = {
 const BIN_DIR = '/usr/lib/cni';
 
 /** An Engine and a place of its own, with a CNI network on a bridge of its own. */
-export async function startPlace(): Promise<{ engine: DockerEngine; place: SandboxPlace; end: () => Promise<void> }> {
-  const engine = await startDockerEngine();
+export async function startPlace(
+  options: DockerEngineOptions = {},
+): Promise<{ engine: DockerEngine; place: SandboxPlace; end: () => Promise<void> }> {
+  const engine = await startDockerEngine(options);
   const bridge = `pwd${process.pid}`;
   const { scratch, socket } = engine;
   const place = { socket, root: join(scratch, 'shim'), confDir: join(scratch, 'net.d'), binDirs: [BIN_DIR], bridge };
