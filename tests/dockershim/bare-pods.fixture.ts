@@ -7,6 +7,7 @@ import { StreamingServer } from '@podwright/streaming';
 import { createPortDialer, loadSystem } from '@podwright/system';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';
 import type { HostConfig } from '../../packages/dockershim/src/engine/engine-types.ts';
+import { imageHandlers } from '../../packages/dockershim/src/images/image-handlers.ts';
 import {
   CONTAINER_TYPE,
   dockerLabels,
@@ -15,8 +16,15 @@ import {
   TYPE_LABEL,
 } from '../../packages/dockershim/src/labels/labels.ts';
 import { formatName } from '../../packages/dockershim/src/labels/names.ts';
+import type { DockershimOptions } from '../../packages/dockershim/src/options.ts';
 import { streamHandlers } from '../../packages/dockershim/src/streams/stream-handlers.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
+
+/** What rooms read of a dockershim's options. */
+export const bareOptions = {
+  sandboxImage: 'registry.k8s.io/pause:3.10',
+  pullProgressDeadlineMs: 60_000,
+} as DockershimOptions;
 
 /** What a container is made of beyond its command. */
 export type BareContainer = { stdin?: boolean; stdinOnce?: boolean; tty?: boolean; host?: HostConfig };
@@ -44,7 +52,11 @@ export class BarePods implements AsyncDisposable {
       ...streamHandlers({ engine: pods.engine, server: pods.streaming, dial }),
     };
     const socket = join(docker.scratch, 'cri.sock');
-    const server = await createCriServer({ socket, handlers: { runtime, image: {} }, logger: silentLogger });
+    const server = await createCriServer({
+      socket,
+      handlers: { runtime, image: imageHandlers({ engine: pods.engine, options: bareOptions }) },
+      logger: silentLogger,
+    });
     pods.cri = await connectCri({ runtimeEndpoint: server.endpoint, logger: silentLogger });
     pods.#closeServer = () => server.close(0);
     return pods;

@@ -49,3 +49,6 @@ export const MAX_EVENT_BYTES = 1 << 20;
 
 /** Delays between attempts to follow the Engine's events, in milliseconds. */
 export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };
+
+/** Most bytes of one line of a pull's progress; what is longer is no progress. */
+export const MAX_PROGRESS_LINE_BYTES = 64 << 10;

@@ -4,6 +4,7 @@ import { EngineArchives } from './engine-archives.ts';
 import { EngineContainers } from './engine-containers.ts';
 import { EngineExec } from './engine-exec.ts';
 import { EngineHttp } from './engine-http.ts';
+import { EngineImages } from './engine-images.ts';
 import { type EngineInfo, type EngineVersion, engineInfoSchema, engineVersionSchema } from './engine-types.ts';
 
 /** The version of the API that we speak, of Engine 20.10 (December 2020). Later Engines speak it too, up to where they say so. */
@@ -15,12 +16,14 @@ export class Engine {
   readonly containers: EngineContainers;
   readonly exec: EngineExec;
   readonly archives: EngineArchives;
+  readonly images: EngineImages;
 
   constructor(http: EngineHttp) {
     this.http = http;
     this.containers = new EngineContainers(http);
     this.exec = new EngineExec(http);
     this.archives = new EngineArchives(http);
+    this.images = new EngineImages(http);
   }
 
   /**

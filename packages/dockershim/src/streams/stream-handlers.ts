@@ -81,6 +81,8 @@ async function requireRunning(
   const attempted = `${verb} ${type === SANDBOX_TYPE ? 'sandbox' : 'container'} ${id}`;
   if (id === '') throw new PodwrightError('invalid_argument', `${attempted}: the request names none`);
   const container = await containers.inspect(id, signal);
+  // the Engine takes names as well, and a name is no id
+  if (!container.Id.startsWith(id)) throw new PodwrightError('not_found', `${attempted}: there is none with this id`);
   requireOurs(type, { names: [container.Name], labels: container.Config.Labels }, attempted);
   if (!container.State.Running) throw new PodwrightError('failed_precondition', `${attempted}: it does not run`);
   return container;
