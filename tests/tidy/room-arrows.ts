@@ -61,6 +61,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     events: ['engine', 'labels'],
     statistics: ['engine', 'labels'],
     streams: ['engine', 'labels'],
+    runtime: ['engine', 'labels'],
+    transfers: ['engine'],
   },
   system: {
     netlink: [],

@@ -10,6 +10,7 @@ export * from './handling/signals.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
+export { fitExecOutput, MAX_EXEC_OUTPUT_BYTES, requireCommand, requireStreams } from './server/command-requests.ts';
 export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';
 export {
@@ -21,6 +22,7 @@ export {
   type ServiceHandlers,
 } from './server/handlers.ts';
 export type { TcpOptions } from './server/listeners.ts';
+export { traces } from './server/traces.ts';
 export {
   type GrpcServiceDefinition,
   grpcServiceDefinition,

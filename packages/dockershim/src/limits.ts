@@ -19,6 +19,18 @@ export const CALL_TIMEOUT_MS = 120_000;
 /** Sockets to the Engine that are kept open for further calls. */
 export const IDLE_SOCKETS = 16;
 
+/** How long the Engine may take to say which version it is: one that takes longer counts as away. */
+export const VERSION_TIMEOUT_MS = 10_000;
+
+/** How long what the Engine says about itself is believed, in milliseconds: `GET /info` counts all containers and images. */
+export const FACTS_KEPT_MS = 60_000;
+
+/** How often an Engine that is away is looked for, in milliseconds. */
+export const ENGINE_RETRY_MS = 2000;
+
+/** How much is known of traced calls; a span takes some 300 bytes. */
+export const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };
+
 /** Most bytes of a seccomp profile; Docker's own has 12 KiB. */
 export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
 
@@ -37,3 +49,6 @@ export const MAX_EVENT_BYTES = 1 << 20;
 
 /** Delays between attempts to follow the Engine's events, in milliseconds. */
 export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };
+
+/** Most bytes of one line of a pull's progress; what is longer is no progress. */
+export const MAX_PROGRESS_LINE_BYTES = 64 << 10;

@@ -22,6 +22,7 @@ import { emptyRuntimePod, type RuntimeContainer, type RuntimePodStatus } from '.
 import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
+import type { LogPlace } from './logs/container-logs.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
@@ -256,7 +257,7 @@ export class Kubelet {
   containerLog(
     pod: Pod,
     { container, previous, containerId }: { container: string; previous: boolean; containerId?: string },
-  ): { path: string; running: boolean } {
+  ): LogPlace & { running: boolean } {
     const name = this.#containerName(pod, container);
     const own = this.#runtimePod(pod).containers.filter((one) => one.name === name);
     const wanted =
@@ -274,7 +275,9 @@ export class Kubelet {
     }
     const directory = podLogDirectory(this.#parts.options.podLogsDir, podIdentity(pod));
     const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
-    return { path, running: wanted.state === 'running' };
+    const { legacyLogs: logs } = this.#parts.options;
+    const legacy = logs && { logs, containerId: wanted.id };
+    return { path, legacy, running: wanted.state === 'running' };
   }
 
   /** The runtime's URL for running a command in a container, for a stream of it. */

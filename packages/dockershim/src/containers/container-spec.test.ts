@@ -87,7 +87,10 @@ test('the sandbox gives its namespaces, its cgroup and its OCI runtime', () => {
   checkSecurity({ namespaceOptions: { pid: TARGET, targetId: 'x' } }, { PidMode: 'container:x' });
   checkSecurity({ namespaceOptions: { usernsOptions: { mode: NODE } } }, { PidMode: SHARED });
   checkRefusal(security({ namespaceOptions: { pid: TARGET } }), 'invalid_argument', /targetId is empty/);
-  checkRefusal(security({ namespaceOptions: { usernsOptions: { mode: POD } } }), 'unimplemented', /user namespace/);
+  const users = { namespaceOptions: { usernsOptions: { mode: POD } } };
+  checkRefusal(security(users), 'invalid_argument', /it has a user namespace, but its sandbox/);
+  const sandboxConfig = create(PodSandboxConfigSchema, { linux: { securityContext: users } });
+  checkSecurity(users, { PidMode: SHARED }, { sandboxConfig });
 });
 
 test('labels carry what the Engine has no place for, and no label of a client is one of them', () => {

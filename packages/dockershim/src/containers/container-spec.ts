@@ -18,7 +18,7 @@ import {
 } from '../labels/labels.ts';
 import { formatDetails } from './details.ts';
 import { deviceConfig, mountConfig } from './mounts.ts';
-import { namespaceModes } from './namespaces.ts';
+import { namespaceModes, wantsOwnUsers } from './namespaces.ts';
 import { dockerResources } from './resources.ts';
 import { hasSecurity, type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
@@ -65,10 +65,9 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
 }
 
 function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
-  const { sandbox, security, sandboxConfig, oomScoreAdj, hasCdi } = sources;
+  const { sandbox, security, oomScoreAdj, hasCdi } = sources;
   const context = config.linux?.securityContext;
-  if (context?.privileged && !sandboxConfig.linux?.securityContext?.privileged)
-    throw invalid(`it is privileged, but its sandbox ${sandbox.Id} was not asked to allow that`);
+  checkPod(config, sources);
   const { CgroupParent, Runtime } = sandbox.HostConfig;
   return {
     ...mountConfig(config.mounts, { relabels: relabels(config, security) }),
@@ -82,6 +81,16 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
     Runtime,
     RestartPolicy: { Name: 'no' },
   };
+}
+
+/** What the whole pod must have been asked to allow. */
+function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSources): void {
+  const own = linux?.securityContext;
+  const pod = sandboxConfig.linux?.securityContext;
+  if (own?.privileged && !pod?.privileged)
+    throw invalid(`it is privileged, but its sandbox ${sandbox.Id} was not asked to allow that`);
+  if (wantsOwnUsers(own?.namespaceOptions) && !wantsOwnUsers(pod?.namespaceOptions))
+    throw invalid(`it has a user namespace, but its sandbox ${sandbox.Id} has none`);
 }
 
 /** Without a label of the pod's own, Docker would give a volume that of one container, which then has it alone. */

@@ -1,8 +1,8 @@
 import type { RuntimeHandlers } from '@podwright/cri';
-import { isConflict } from '../engine/engine-error.ts';
 import { unlessGone } from '../engine/unless-gone.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { MAX_GRACE_SECONDS } from '../limits.ts';
+import { killContainer } from '../sandbox/take-back.ts';
 import type { ContainerServices } from './container-services.ts';
 import { inspectOwn } from './own-container.ts';
 
@@ -13,18 +13,10 @@ export function containerStop({ engine, failpoint }: ContainerServices): Runtime
     const container = await unlessGone(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
     if (!container?.State.Running) return {};
     const graceSeconds = Math.min(Math.max(0, Number(timeout)), MAX_GRACE_SECONDS);
-    if (graceSeconds === 0) await kill({ engine }, container.Id, signal);
+    // a stop without grace would ask first, and be heeded now and then; now it waits for the end
+    if (graceSeconds === 0) await killContainer(engine, container.Id, signal);
     await unlessGone(engine.containers.stop(container.Id, graceSeconds, signal));
     await failpoint('container-stop/stopped');
     return {};
   };
-}
-
-/** A stop without grace still sends the signal that asks, which may be heeded first; what it waits for is the end. */
-async function kill({ engine }: Pick<ContainerServices, 'engine'>, id: string, signal: AbortSignal): Promise<void> {
-  try {
-    await unlessGone(engine.containers.kill(id, 'SIGKILL', signal));
-  } catch (error) {
-    if (!isConflict(error)) throw error; // it has ended
-  }
 }

@@ -12,6 +12,16 @@ import {
 /** Which containers: all of these labels, given as `key=value` or `key`; a list of ids or names is any of them. */
 export type ContainerFilter = { label?: string[]; id?: string[]; name?: string[]; status?: string[] };
 
+/** Which of a log: `tail` is a number of lines or `all`, `since` seconds since 1970. */
+type EngineLogQuery = {
+  stdout: boolean;
+  stderr: boolean;
+  follow: boolean;
+  timestamps: boolean;
+  tail: number | 'all';
+  since?: number;
+};
+
 const created = z.object({ Id: z.string(), Warnings: z.array(z.string()).nullish() });
 
 /** Containers of the Engine, by id or name. Errors: `not_found`, conflicts (`isConflict`), those of `EngineHttp`. */
@@ -72,6 +82,12 @@ export class EngineContainers {
   async update(id: string, resources: ContainerResources, signal?: AbortSignal): Promise<void> {
     const call = { what: `update container ${id}`, method: 'POST', path: pathOf(id, 'update') } as const;
     await this.#http.done({ ...call, body: resources, signal });
+  }
+
+  /** A container's log, in frames unless it has a terminal. The reader that leaves ends it. */
+  async logs(id: string, query: EngineLogQuery, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const path = pathOf(id, 'logs');
+    return await this.#http.stream({ what: `read the log of container ${id}`, method: 'GET', path, query, signal });
   }
 
   /** Gives the container's terminal a size, in characters. */

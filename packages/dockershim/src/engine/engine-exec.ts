@@ -18,10 +18,13 @@ const inspection = z.object({
     .number()
     .nullish()
     .transform((code) => code ?? undefined),
-  Pid: z.number().optional(),
+  Pid: z
+    .number()
+    .nullish()
+    .transform((pid) => pid ?? 0),
 });
 
-/** How a command stands; the exit code is there once it has ended. */
+/** How a command stands; the exit code is there once it has ended, the process id (of the host; 0 before) once it has started. */
 export type ExecInspection = z.infer<typeof inspection>;
 
 /** Commands in containers, and their streams and those of containers themselves. */
@@ -39,7 +42,7 @@ export class EngineExec {
       what: `run a command in container ${containerId}`,
       method: 'POST',
       path,
-      body: spec,
+      body: { ...spec, DetachKeys: EXEC_DETACH_KEYS },
       signal,
     } as const;
     return (await this.#http.json(call, (value) => created.parse(value))).Id;
@@ -72,9 +75,17 @@ export class EngineExec {
     streams: { stdin: boolean; stdout: boolean; stderr: boolean },
     signal?: AbortSignal,
   ) {
-    const path = `/containers/${encodeURIComponent(containerId)}/attach`;
-    const query = { stream: true, ...streams };
+    const query = Object.entries({ stream: true, ...streams, detachKeys: ATTACH_DETACH_KEYS });
+    const path = `/containers/${encodeURIComponent(containerId)}/attach?${query.map((pair) => pair.join('=')).join('&')}`;
     // no body: what the Engine does not read of one would be the container's input
-    return await this.#http.hijack({ what: `attach to container ${containerId}`, method: 'POST', path, query, signal });
+    return await this.#http.hijack({ what: `attach to container ${containerId}`, method: 'POST', path, signal });
   }
 }
+
+/**
+ * The Engine ends a session on a terminal at keys that it looks for, which cannot be switched off, and holds back what may be their
+ * beginning. These are keys that nobody types: of an attachment bytes that no UTF-8 has, here as part of a query.
+ */
+const ATTACH_DETACH_KEYS = '%FF,%FE,%FF,%FD,%FF,%FE,%FF,%FC';
+/** The same for a command, of which the Engine takes names of control characters only. */
+const EXEC_DETACH_KEYS = 'ctrl-^,ctrl-@,ctrl-_,ctrl-^,ctrl-@,ctrl-^,ctrl-_,ctrl-^';

@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
 import { gatherBytes, isErrno, PodwrightError, withTimeout, wrapError } from '@podwright/base';
 import { CALL_TIMEOUT_MS, IDLE_SOCKETS, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../limits.ts';
 import { engineError } from './engine-error.ts';
@@ -14,10 +15,14 @@ export type EngineCall = {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, an archive (tar). */
+  archive?: Readable;
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /** How long the answer's head may take, with `json` and `done` the whole of it; two minutes unless given. */
   timeoutMs?: number;
+  /** In no version, which every Engine understands: for the question which it speaks. */
+  isUnversioned?: boolean;
 };
 
 /** Checks the shape of an answer; throws what is wrong with it. */
@@ -32,14 +37,19 @@ export type HijackedConnection = { socket: Socket; head: Buffer };
  */
 export class EngineHttp {
   readonly #socketPath: string;
-  readonly #prefix: string;
+  #prefix: string;
   readonly #agent: Agent;
 
-  /** `apiVersion` is what the calls are in, such as `1.41`; without one the Engine's own version is meant. */
-  constructor(socketPath: string, apiVersion?: string) {
+  /** `apiVersion` is what the calls are in, such as `1.41`. */
+  constructor(socketPath: string, apiVersion: string) {
     this.#socketPath = socketPath;
-    this.#prefix = apiVersion === undefined ? '' : `/v${apiVersion}`;
+    this.#prefix = `/v${apiVersion}`;
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
+  }
+
+  /** Puts the calls from now on in another version of the API. */
+  speak(apiVersion: string): void {
+    this.#prefix = `/v${apiVersion}`;
   }
 
   /** Calls for an answer in JSON. */
@@ -112,7 +122,7 @@ export class EngineHttp {
     const outgoing = request({
       socketPath: this.#socketPath,
       method: call.method,
-      path: this.#prefix + call.path + encodeQuery(call.query),
+      path: (call.isUnversioned ? '' : this.#prefix) + call.path + encodeQuery(call.query),
       signal: call.signal,
       agent: isUpgrade ? false : this.#agent,
       // node:net would end its own side with the container's
@@ -121,10 +131,12 @@ export class EngineHttp {
         host: 'docker',
         ...headers,
         ...call.headers,
+        ...(call.archive !== undefined && { 'content-type': 'application/x-tar' }),
         ...(body !== undefined && { 'content-type': 'application/json', 'content-length': body.length }),
       },
     });
-    outgoing.end(body);
+    if (call.archive === undefined) outgoing.end(body);
+    else pipeline(call.archive, outgoing, () => undefined); // its error is the call's
     return outgoing;
   }
 

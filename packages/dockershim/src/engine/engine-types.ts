@@ -81,6 +81,7 @@ export const containerInspectionSchema = z.object({
     User: text,
     Tty: z.boolean().optional(),
     OpenStdin: z.boolean().optional(),
+    StdinOnce: z.boolean().optional(),
     StopSignal: text,
     Labels: map(z.string()),
   }),

@@ -1,7 +1,10 @@
 import { PodwrightError } from '@podwright/base';
+import { VERSION_TIMEOUT_MS } from '../limits.ts';
+import { EngineArchives } from './engine-archives.ts';
 import { EngineContainers } from './engine-containers.ts';
 import { EngineExec } from './engine-exec.ts';
 import { EngineHttp } from './engine-http.ts';
+import { EngineImages } from './engine-images.ts';
 import { type EngineInfo, type EngineVersion, engineInfoSchema, engineVersionSchema } from './engine-types.ts';
 
 /** The version of the API that we speak, of Engine 20.10 (December 2020). Later Engines speak it too, up to where they say so. */
@@ -12,15 +15,28 @@ export class Engine {
   readonly http: EngineHttp;
   readonly containers: EngineContainers;
   readonly exec: EngineExec;
+  readonly archives: EngineArchives;
+  readonly images: EngineImages;
 
   constructor(http: EngineHttp) {
     this.http = http;
     this.containers = new EngineContainers(http);
     this.exec = new EngineExec(http);
+    this.archives = new EngineArchives(http);
+    this.images = new EngineImages(http);
   }
 
+  /**
+   * The Engine's version; calls from then on are in what both speak. Errors: `unavailable` (nothing answers),
+   * `failed_precondition` (it is too old).
+   */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
-    return await askVersion(this.http, signal);
+    const what = 'ask the Docker Engine for its version';
+    const bounds = { signal, timeoutMs: VERSION_TIMEOUT_MS };
+    const call = { what, method: 'GET', path: '/version', isUnversioned: true, ...bounds } as const;
+    const version = await this.http.json(call, (value) => engineVersionSchema.parse(value));
+    this.http.speak(spokenVersion(version));
+    return version;
   }
 
   async info(signal?: AbortSignal): Promise<EngineInfo> {
@@ -33,14 +49,24 @@ export class Engine {
   }
 }
 
+/** The Engine on a unix socket, which need not be there yet: `version` tells, and finds what both speak. */
+export function engineAt(socketPath: string): Engine {
+  return new Engine(new EngineHttp(socketPath, API_VERSION));
+}
+
 /**
  * Connects to the Engine on a unix socket, in the version that both speak. Errors: `unavailable` (nothing answers there),
  * `failed_precondition` (it is too old).
  */
 export async function connectEngine(socketPath: string, signal?: AbortSignal): Promise<Engine> {
-  const unversioned = new EngineHttp(socketPath);
-  const version = await askVersion(unversioned, signal).finally(() => unversioned.close());
-  return new Engine(new EngineHttp(socketPath, spokenVersion(version)));
+  const engine = engineAt(socketPath);
+  try {
+    await engine.version(signal);
+    return engine;
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
 }
 
 /** The version to speak: 1.41, or the least that a later Engine still has. */
@@ -58,9 +84,4 @@ function compareVersions(one: string, other: string): number {
   const [major = 0, minor = 0] = one.split('.').map(Number);
   const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number);
   return major - otherMajor || minor - otherMinor;
-}
-
-async function askVersion(http: EngineHttp, signal?: AbortSignal): Promise<EngineVersion> {
-  const call = { what: 'ask the Docker Engine for its version', method: 'GET', path: '/version', signal } as const;
-  return await http.json(call, (value) => engineVersionSchema.parse(value));
 }

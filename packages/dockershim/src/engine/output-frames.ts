@@ -46,8 +46,8 @@ export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   return streams;
 }
 
-/** Payloads of frames as far as they have come, with the number of their stream. */
-class FrameReader {
+/** Takes frames apart: payloads as far as they have come, in the order of all streams, with the number of theirs. */
+export class FrameReader {
   #head = Buffer.alloc(0);
   #stream = 0;
   #leftBytes = 0;

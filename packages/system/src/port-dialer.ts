@@ -1,7 +1,10 @@
 import { Socket } from 'node:net';
-import { type Logger, PodwrightError, wrapError } from '@podwright/base';
-import { loadLibc, type System, withNetworkNamespace } from '@podwright/system';
-import type { PortDialer } from '../tasks/task-runtime.ts';
+import { PodwrightError, wrapError } from '@podwright/base';
+import { loadLibc } from './libc.ts';
+import { type NamespaceDependencies, withNetworkNamespace } from './namespaces.ts';
+
+/** A byte connection into the network namespace at a path, for port-forward. It may be half open. */
+export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
 /** The pod's own loopback addresses, with their address families (socket(2)). */
 const LOOPBACK = [
@@ -15,7 +18,7 @@ const STREAM = 1 | 0o2000000 | 0o4000;
  * Dials ports inside of network namespaces: the socket is made there, which is what counts, and used here. A port without
  * a listener is `unavailable`.
  */
-export function createPortDialer(dependencies: { system: System; logger: Logger }): PortDialer {
+export function createPortDialer(dependencies: NamespaceDependencies): PortDialer {
   const libc = loadLibc();
   return async (netnsPath, port, signal) => {
     let failure: unknown;

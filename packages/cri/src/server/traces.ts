@@ -1,6 +1,7 @@
 import { PodwrightError, type Span, type SpanStore } from '@podwright/base';
-import type { ServiceHandlers, Traces } from '@podwright/cri';
-import { MAX_ASKED_TRACES } from '../../trace-bounds.ts';
+import type { Traces } from '../gen/podwright/v1/traces_pb.js';
+import { MAX_ASKED_TRACES } from '../limits.ts';
+import type { ServiceHandlers } from './handlers.ts';
 
 /** podwright.v1.Traces: what was done for traced calls. */
 export function traces(store: Pick<SpanStore, 'spans'>): ServiceHandlers<typeof Traces> {
