@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import { type DockershimHandle, type DockershimOptions, startDockershim } from '@podwright/dockershim';
-import { busyboxImage } from './docker-engine.fixture.ts';
 
 /** A dockershim with everything of its own in one scratch directory, and a client of it. */
 export type Dockershim = AsyncDisposable & {
@@ -23,7 +22,7 @@ export function dockershimOptions(scratch: string, dockerSocket: string): Docker
     dockerSocket,
     socket: join(scratch, 'cri.sock'),
     root: join(scratch, 'dockershim'),
-    sandboxImage: busyboxImage,
+    sandboxImage: 'localhost/podwright/pause:1',
     network: {
       plugin: 'none',
       confDir: join(scratch, 'cni'),

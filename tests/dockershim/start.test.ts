@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { errorCode, waitFor } from '@podwright/base';
-import { CgroupDriver, type CriClient } from '@podwright/cri';
+import { errorCode, silentLogger } from '@podwright/base';
+import { CgroupDriver, type CriClient, connectCri } from '@podwright/cri';
 import { lookAtEngine, startDockershim } from '@podwright/dockershim';
 import { type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 import { dockershimOptions, openDockershim } from './dockershim.fixture.ts';
@@ -16,8 +16,6 @@ before(async () => {
   docker = await startDockerEngine();
 });
 after(() => docker.stop());
-
-const bound = () => ({ intervalMs: 50, signal: AbortSignal.timeout(60_000) });
 
 async function conditions(cri: CriClient): Promise<[string, boolean, string][]> {
   const { status } = await cri.runtime.status({});
@@ -46,14 +44,17 @@ test('a dockershim says what it is, and what its Engine is like', async () => {
 
 test('an Engine that is away at the start is told of, and found when it comes', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwds-'));
-  const later = join(scratch, 'docker.sock');
-  await using dockershim = await openDockershim(later);
-  const { cri } = dockershim;
-  assert.deepEqual(await conditions(cri), [['RuntimeReady', false, 'DockerDaemonNotReady'], READY[1]]);
-  await assert.rejects(cri.runtime.listPodSandbox({}), (error) => errorCode(error) === 'unavailable');
-  symlinkSync(docker.socket, later);
-  await waitFor(async () => (await conditions(cri))[0]![1], bound());
+  const options = dockershimOptions(scratch, join(scratch, 'docker.sock'));
+  const dockershim = await startDockershim(options);
+  const connect = (connectTimeoutMs: number) =>
+    connectCri({ runtimeEndpoint: dockershim.endpoint, connectTimeoutMs, logger: silentLogger });
+  await assert.rejects(connect(300), { code: 'unavailable', message: /the Docker Engine does not answer on .*docker/ });
+  symlinkSync(docker.socket, options.dockerSocket);
+  const cri = await connect(60_000);
+  assert.deepEqual(await conditions(cri), READY);
   assert.deepEqual((await cri.runtime.listPodSandbox({})).items, []);
+  cri.close();
+  await dockershim.close();
   await rm(scratch, { recursive: true, force: true });
 });
 

@@ -11,11 +11,13 @@ import {
 import type { ContainerInspection } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE } from '../labels/labels.ts';
 import { formatName, parseName } from '../labels/names.ts';
+import { allowedOomScoreAdj } from '../sandbox/oom-score.ts';
+import { readSeccompProfile } from '../sandbox/seccomp-profile.ts';
 import type { ContainerServices } from './container-services.ts';
 import { containerSpec, type SpecSources } from './container-spec.ts';
 import { createRecovered } from './create-recovered.ts';
 import { inspectOwn } from './own-container.ts';
-import { readSeccompProfile } from './seccomp-profile.ts';
+import { oomScoreOf } from './resources.ts';
 import { seccompProfilePath } from './security.ts';
 
 /** The API of Docker Engine 25, the first that knows CDI devices. */
@@ -103,6 +105,7 @@ async function specSources(
       options: asks ? (await facts.info(signal)).SecurityOptions : [],
       ...(path !== undefined && { seccompProfile: await readSeccompProfile(path) }),
     },
+    oomScoreAdj: allowedOomScoreAdj(oomScoreOf(linux?.resources)),
     hasCdi: CDIDevices.length > 0 && Number((await facts.version(signal)).ApiVersion) >= CDI_API,
   };
 }

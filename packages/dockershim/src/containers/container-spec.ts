@@ -18,8 +18,8 @@ import {
 } from '../labels/labels.ts';
 import { formatDetails } from './details.ts';
 import { deviceConfig, mountConfig } from './mounts.ts';
-import { namespaceModes } from './namespaces.ts';
-import { dockerResources, oomScoreOf } from './resources.ts';
+import { namespaceModes, wantsOwnUsers } from './namespaces.ts';
+import { dockerResources } from './resources.ts';
 import { hasSecurity, type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
@@ -29,6 +29,8 @@ export type SpecSources = {
   /** The sandbox as it is: what the pod's containers have from it. */
   sandbox: Pick<ContainerInspection, 'Id' | 'HostConfig'>;
   security: SecurityFacts;
+  /** What is asked for, or as near as this host lets the Engine go. */
+  oomScoreAdj: number;
   /** Whether the Engine knows the devices of the Container Device Interface (API 1.44). */
   hasCdi: boolean;
 };
@@ -62,10 +64,10 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
   };
 }
 
-function hostConfig(config: ContainerConfig, { sandbox, security, sandboxConfig, hasCdi }: SpecSources): HostConfig {
+function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
+  const { sandbox, security, oomScoreAdj, hasCdi } = sources;
   const context = config.linux?.securityContext;
-  if (context?.privileged && !sandboxConfig.linux?.securityContext?.privileged)
-    throw invalid(`it is privileged, but its sandbox ${sandbox.Id} was not asked to allow that`);
+  checkPod(config, sources);
   const { CgroupParent, Runtime } = sandbox.HostConfig;
   return {
     ...mountConfig(config.mounts, { relabels: relabels(config, security) }),
@@ -74,11 +76,21 @@ function hostConfig(config: ContainerConfig, { sandbox, security, sandboxConfig,
     ...dockerResources(config.linux?.resources),
     ...cdiDevices(config, hasCdi),
     Devices: deviceConfig(config.devices),
-    OomScoreAdj: oomScoreOf(config.linux?.resources),
+    OomScoreAdj: oomScoreAdj,
     CgroupParent,
     Runtime,
     RestartPolicy: { Name: 'no' },
   };
+}
+
+/** What the whole pod must have been asked to allow. */
+function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSources): void {
+  const own = linux?.securityContext;
+  const pod = sandboxConfig.linux?.securityContext;
+  if (own?.privileged && !pod?.privileged)
+    throw invalid(`it is privileged, but its sandbox ${sandbox.Id} was not asked to allow that`);
+  if (wantsOwnUsers(own?.namespaceOptions) && !wantsOwnUsers(pod?.namespaceOptions))
+    throw invalid(`it has a user namespace, but its sandbox ${sandbox.Id} has none`);
 }
 
 /** Without a label of the pod's own, Docker would give a volume that of one container, which then has it alone. */

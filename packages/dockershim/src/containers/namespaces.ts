@@ -1,6 +1,5 @@
 import { invalid, NamespaceMode, type NamespaceOption } from '@podwright/cri';
 import type { HostConfig } from '../engine/engine-types.ts';
-import { unsupported } from './unsupported.ts';
 
 /**
  * The namespaces of a container in a sandbox, which holds the pod's network, IPC and, if they are shared, processes. A host's network
@@ -10,7 +9,6 @@ export function namespaceModes(
   options: NamespaceOption | undefined,
   sandboxId: string,
 ): Pick<HostConfig, 'NetworkMode' | 'IpcMode' | 'PidMode' | 'UTSMode'> {
-  checkUsers(options);
   const sandbox = `container:${sandboxId}`;
   const isHostNetwork = options?.network === NamespaceMode.NODE;
   return {
@@ -37,9 +35,7 @@ function pidMode(options: NamespaceOption | undefined, sandbox: string): string 
   }
 }
 
-/** The Engine maps users for all containers alike (`userns-remap`), or for none. */
-function checkUsers(options: NamespaceOption | undefined): void {
-  const mode = options?.usernsOptions?.mode ?? NamespaceMode.NODE;
-  if (mode === NamespaceMode.NODE) return;
-  throw unsupported('a user namespace of a pod (hostUsers: false)');
+/** Whether a user namespace of the pod's own is asked for, which the Engine has for all containers or for none. */
+export function wantsOwnUsers(options: NamespaceOption | undefined): boolean {
+  return options?.usernsOptions !== undefined && options.usernsOptions.mode !== NamespaceMode.NODE;
 }

@@ -5,11 +5,11 @@ import {
   invalid,
   type LinuxContainerSecurityContext,
   plainText,
-  type SELinuxOption,
   SupplementalGroupsPolicy,
   securityProfile,
 } from '@podwright/cri';
 import type { HostConfig } from '../engine/engine-types.ts';
+import { selinuxOptions } from '../sandbox/security-options.ts';
 import { unsupported } from './unsupported.ts';
 
 type Security = LinuxContainerSecurityContext;
@@ -68,7 +68,7 @@ function securityOptions(security: Security | undefined, facts: SecurityFacts): 
   return [
     ...seccompOptions(security, facts),
     ...apparmorOptions(security, facts),
-    ...labelOptions(security?.selinuxOptions),
+    ...selinuxOptions(security?.selinuxOptions),
     ...(security?.noNewPrivs ? ['no-new-privileges'] : []),
   ];
 }
@@ -97,13 +97,6 @@ function apparmorOptions(security: Security | undefined, { options }: SecurityFa
 /** Whether the Engine says that the host has this kind of security: `apparmor`, `selinux`, `seccomp`. */
 export function hasSecurity(options: readonly string[], name: string): boolean {
   return options.some((option) => option.split(',').includes(`name=${name}`));
-}
-
-function labelOptions(selinux: SELinuxOption | undefined): string[] {
-  if (selinux === undefined) return [];
-  const { user, role, type, level } = selinux;
-  const parts = Object.entries({ user, role, type, level }).filter(([, value]) => value !== '');
-  return parts.map(([name, value]) => `label=${name}:${plainText(`selinuxOptions.${name}`, value)}`);
 }
 
 function checkAmbient(security: Security | undefined): void {

@@ -12,9 +12,14 @@ export class EngineFacts {
     this.#engine = engine;
   }
 
-  /** The version as it was within the last minute, for which an Engine that is away just now is not asked. */
+  /** The version as it was within the last minute; of an Engine that is away, as it was last. */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
-    return fresh(this.#version) ?? (await this.look(signal));
+    const known = fresh(this.#version);
+    if (known !== undefined) return known;
+    return await this.look(signal).catch((error: unknown) => {
+      if (this.#version === undefined) throw error;
+      return this.#version.value;
+    });
   }
 
   /** Asks for the version, whatever is known of it: an Engine that answers is there. */

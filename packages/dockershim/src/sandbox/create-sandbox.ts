@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { isNotFound, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import { EngineError, isConflict } from '../engine/engine-error.ts';
-import type { ContainerInspection, ContainerSpec } from '../engine/engine-types.ts';
+import type { ContainerSpec } from '../engine/engine-types.ts';
+import { unlessGone } from '../engine/unless-gone.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 import { takeBack } from './take-back.ts';
@@ -11,7 +12,7 @@ const MOST_TRIES = 4;
 
 /**
  * Creates a sandbox's container and gives its id. An image that is missing is got first; a name that a dead sandbox of ours has is
- * freed. Errors: `already_exists` where one that lives, or a foreign container, has the name.
+ * freed. Errors: `already_exists` where one that lives has the name.
  */
 export async function createSandbox(
   dependencies: SandboxDependencies,
@@ -43,18 +44,20 @@ function isMissingImage(error: unknown): boolean {
   return error instanceof EngineError && error.statusCode === 404 && /no such image/i.test(error.message);
 }
 
-/** Makes a name free, or gives another: the Engine may keep a name for a container that it does not have any more. */
+/**
+ * Makes a name free, or gives another: a foreign container keeps it, and so may one that the Engine does not have any more (one that
+ * was killed forgets to give names back).
+ */
 async function freeName(
   dependencies: SandboxDependencies,
   { name, holder }: { name: string; holder: string },
   signal: AbortSignal,
 ): Promise<string> {
-  const found = await inspectIfThere(dependencies, holder, signal);
-  if (found === undefined) return `${name}_${randomBytes(4).toString('hex')}`;
-  const { logger } = dependencies.services;
-  if (sandboxIdentity(found.Config.Labels, [found.Name]) === undefined) {
-    const message = `create sandbox ${name}: container ${holder}, which is no sandbox of a pod, has this name`;
-    throw new PodwrightError('already_exists', message);
+  const { engine, logger } = dependencies.services;
+  const found = await unlessGone(engine.containers.inspect(holder, signal));
+  if (found === undefined || !sandboxIdentity({ names: [found.Name], labels: found.Config.Labels })) {
+    logger.warn({ name, holder }, 'the name of a sandbox is taken by what is none of ours, it has another');
+    return `${name}_${randomBytes(4).toString('hex')}`;
   }
   if (found.State.Running && !dependencies.unfinished.has(found.Id))
     throw new PodwrightError('already_exists', `create sandbox ${name}: it is there, and runs, as ${holder}`);
@@ -64,15 +67,4 @@ async function freeName(
   );
   await takeBack(dependencies, holder);
   return name;
-}
-
-async function inspectIfThere(
-  { services }: SandboxDependencies,
-  id: string,
-  signal: AbortSignal,
-): Promise<ContainerInspection | undefined> {
-  return await services.engine.containers.inspect(id, signal).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
 }

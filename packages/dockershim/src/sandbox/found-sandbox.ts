@@ -1,6 +1,6 @@
-import { isNotFound } from '@podwright/base';
 import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { ContainerInspection } from '../engine/engine-types.ts';
+import { unlessGone } from '../engine/unless-gone.ts';
 import type { NetworkPod } from '../network/network-plugin.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
@@ -23,9 +23,8 @@ export async function findSandbox(
   wanted: string,
   signal?: AbortSignal,
 ): Promise<FoundSandbox> {
-  const inspected =
-    wanted === '' ? undefined : await services.engine.containers.inspect(wanted, signal).catch(noneIfGone);
-  const identity = inspected && sandboxIdentity(inspected.Config.Labels, [inspected.Name]);
+  const inspected = wanted === '' ? undefined : await unlessGone(services.engine.containers.inspect(wanted, signal));
+  const identity = inspected && sandboxIdentity({ names: [inspected.Name], labels: inspected.Config.Labels });
   // a name finds containers as well, and is no id
   const container = identity !== undefined && inspected?.Id.startsWith(wanted) ? inspected : undefined;
   const id = container?.Id ?? wanted;
@@ -44,8 +43,4 @@ export async function findSandbox(
       container === undefined ? checkpoint?.hostNetwork === true : container.HostConfig.NetworkMode === 'host',
     netnsPath: container && netnsPathOf(container),
   };
-}
-
-function noneIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }

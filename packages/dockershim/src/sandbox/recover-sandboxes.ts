@@ -28,7 +28,7 @@ export async function recoverSandboxes(dependencies: SandboxDependencies, signal
   const all = await containers.list({ label: [`${TYPE_LABEL}=${SANDBOX_TYPE}`] }, signal);
   const inSandboxes = await containers.list({ label: [`${TYPE_LABEL}=${CONTAINER_TYPE}`] }, signal);
   const occupied = new Set(inSandboxes.map(({ Labels }) => Labels[SANDBOX_ID_LABEL] ?? ''));
-  const ours = all.filter(({ Labels, Names }) => sandboxIdentity(Labels, Names) !== undefined);
+  const ours = all.filter(({ Labels, Names }) => sandboxIdentity({ names: Names, labels: Labels }) !== undefined);
   for (const container of ours) await recoverOne(dependencies, container, occupied);
   const there = new Set(ours.map(({ Id }) => Id));
   for (const id of checkpointed) if (!there.has(id)) await recoverOrphan(dependencies, id, occupied.has(id));

@@ -1,4 +1,4 @@
-import { type PodSandboxFilter, PodSandboxState, type RuntimeHandlers } from '@podwright/cri';
+import { matchesLabels, type PodSandboxFilter, PodSandboxState, type RuntimeHandlers } from '@podwright/cri';
 import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { ContainerFilter } from '../engine/engine-containers.ts';
 import type { ContainerSummary } from '../engine/engine-types.ts';
@@ -52,7 +52,7 @@ const idOf = (filter: PodSandboxFilter | undefined): ContainerFilter =>
 /** A sandbox's container as the list shows it; nothing for a foreign one. */
 export function listedSandbox(container: ContainerSummary, unfinished: ReadonlySet<string>): Sandbox | undefined {
   const { Id, Labels, Names, State, Created } = container;
-  const identity = sandboxIdentity(Labels, Names);
+  const identity = sandboxIdentity({ names: Names, labels: Labels });
   if (identity === undefined) return undefined;
   const details = decodeDetails(Labels);
   const isReady = State === 'running' && !unfinished.has(Id);
@@ -91,6 +91,5 @@ export function metadataOf(pod: Sandbox['metadata']): Sandbox['metadata'] {
 function matches({ id, state, labels }: Sandbox, filter: PodSandboxFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (!id.startsWith(filter.id) || (filter.state !== undefined && filter.state.state !== state)) return false;
-  const wanted = Object.entries(filter.labelSelector);
-  return wanted.every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
+  return matchesLabels(labels, filter.labelSelector);
 }

@@ -2,14 +2,14 @@ import { describeUndoFailures, PodwrightError, Undo, wrapError } from '@podwrigh
 import type { PodSandboxConfig, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerSpec } from '../engine/engine-types.ts';
 import { createSandbox } from './create-sandbox.ts';
-import { asksAbilities, requireAbilities, runtimeOf } from './engine-abilities.ts';
+import { asksAbilities, refuseOwnUsers, requireAbilities, runtimeOf } from './engine-abilities.ts';
 import { allowedOomScoreAdj } from './oom-score.ts';
 import { rewriteResolvConf } from './resolv-conf.ts';
 import { checkpointOf, networkFacts } from './sandbox-checkpoint.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { netnsPathOf } from './sandbox-netns.ts';
 import { requireMetadata, SANDBOX_OOM_SCORE_ADJ, sandboxName, sandboxSpec } from './sandbox-spec.ts';
-import { apparmorOptions, seccompOptions, selinuxOptions } from './security-options.ts';
+import { sandboxSecurityOptions } from './security-options.ts';
 import { takeBack } from './take-back.ts';
 
 type Wanted = { config: PodSandboxConfig; name: string; spec: ContainerSpec; createdAtMs: number };
@@ -33,9 +33,9 @@ async function wantedSandbox(
 ): Promise<Wanted> {
   const name = sandboxName(requireMetadata(config));
   const wanted = config!;
+  refuseOwnUsers(wanted);
   if (asksAbilities(wanted, runtimeHandler))
     requireAbilities(await services.engine.info(signal), wanted, runtimeHandler);
-  const security = wanted.linux?.securityContext;
   const createdAtMs = Date.now();
   const spec = sandboxSpec(wanted, {
     image: services.options.sandboxImage,
@@ -43,11 +43,7 @@ async function wantedSandbox(
     runtime: runtimeOf(runtimeHandler),
     networkMode: services.network.dockerNetworkMode,
     oomScoreAdj: allowedOomScoreAdj(SANDBOX_OOM_SCORE_ADJ),
-    securityOptions: [
-      ...selinuxOptions(security?.selinuxOptions),
-      ...apparmorOptions(security?.apparmor),
-      ...(await seccompOptions(security?.seccomp)),
-    ],
+    securityOptions: await sandboxSecurityOptions(wanted.linux?.securityContext),
   });
   return { config: wanted, name, spec, createdAtMs };
 }

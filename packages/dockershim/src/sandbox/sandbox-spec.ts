@@ -3,6 +3,8 @@ import { basename } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import {
   type DNSConfig,
+  idOf,
+  invalid,
   type LinuxSandboxSecurityContext,
   NamespaceMode,
   type PodSandboxConfig,
@@ -32,7 +34,7 @@ export type SandboxSpecInput = {
   /** The network plugin's mode, for a pod that is not on the host's network. */
   networkMode: string;
   oomScoreAdj: number;
-  /** `SecurityOpt` that is not computed from the configuration alone. */
+  /** `SecurityOpt`, for which files may have been read. */
   securityOptions: string[];
 };
 
@@ -71,7 +73,7 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
       Privileged: security?.privileged ?? false,
       ReadonlyRootfs: security?.readonlyRootfs ?? false,
       GroupAdd: groupsOf(security),
-      SecurityOpt: ['no-new-privileges', ...input.securityOptions],
+      SecurityOpt: input.securityOptions,
       Sysctls: config.linux?.sysctls ?? {},
       ShmSize: SHM_BYTES,
       OomScoreAdj: input.oomScoreAdj,
@@ -102,7 +104,8 @@ function userOf(security: LinuxSandboxSecurityContext | undefined): string | und
   const [user, group] = [security?.runAsUser?.value, security?.runAsGroup?.value];
   if (user === undefined && group !== undefined) throw invalid('runAsGroup is set without runAsUser');
   if (user === undefined) return undefined;
-  return group === undefined ? `${user}` : `${user}:${group}`;
+  const id = idOf('runAsUser', user);
+  return group === undefined ? `${id}` : `${id}:${idOf('runAsGroup', group)}`;
 }
 
 function groupsOf(security: LinuxSandboxSecurityContext | undefined): string[] {
@@ -111,7 +114,7 @@ function groupsOf(security: LinuxSandboxSecurityContext | undefined): string[] {
       'failed_precondition',
       'supplementalGroupsPolicy Strict: the Docker Engine always adds the groups that the image gives the user',
     );
-  return (security?.supplementalGroups ?? []).map(String);
+  return (security?.supplementalGroups ?? []).map((id) => String(idOf('supplementalGroups', id)));
 }
 
 function dnsOf(dns: DNSConfig | undefined): HostConfig {
@@ -167,5 +170,3 @@ function portBindings(config: PodSandboxConfig, networkMode: string): HostConfig
     bindings[key] = [...(bindings[key] ?? []), { HostIp: hostIp, HostPort: String(hostPort) }];
   return Object.keys(bindings).length === 0 ? {} : { PortBindings: bindings };
 }
-
-const invalid = (message: string): PodwrightError => new PodwrightError('invalid_argument', message);

@@ -6,6 +6,7 @@ import {
   type PodSandboxStatusSchema,
   type RuntimeHandlers,
 } from '@podwright/cri';
+import { nanoseconds } from '../engine/engine-times.ts';
 import type { ContainerInspection } from '../engine/engine-types.ts';
 import { criMarks } from '../labels/labels.ts';
 import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
@@ -83,11 +84,4 @@ async function addressesOf(
   const attached = [NetworkSettings, ...Object.values(NetworkSettings.Networks)];
   const addresses = attached.flatMap((settings) => [settings?.IPAddress ?? '', settings?.GlobalIPv6Address ?? '']);
   return [...new Set(addresses.filter((address) => address !== ''))];
-}
-
-/** Of an RFC 3339 time, such as Docker's. */
-function nanoseconds(time: string): bigint {
-  const fraction = /\.(\d{1,9})/.exec(time)?.[1] ?? '';
-  const seconds = Math.floor(Date.parse(time.replace(/\.\d+/, '')) / 1000);
-  return Number.isNaN(seconds) ? 0n : BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0') || '0');
 }

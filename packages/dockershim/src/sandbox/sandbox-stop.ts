@@ -1,5 +1,5 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { RuntimeHandlers } from '@podwright/cri';
+import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import { isSandboxId } from '../checkpoints/checkpoint-store.ts';
 import { SANDBOX_ID_LABEL } from '../labels/labels.ts';
 import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
@@ -13,8 +13,7 @@ import { detach, killContainer } from './take-back.ts';
  */
 export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers['stopPodSandbox'] {
   return async ({ podSandboxId }, { signal }) => {
-    requireGiven('stop sandbox', podSandboxId);
-    const found = await findSandbox(dependencies, podSandboxId, signal);
+    const found = await findSandbox(dependencies, givenId('stop sandbox', podSandboxId), signal);
     if (!isSandboxId(found.id)) return {};
     const { engine, failpoint } = dependencies.services;
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
@@ -31,11 +30,6 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
   };
 }
 
-/** The id that a call names: `invalid_argument` for none, as what is gone is a success. */
-export function requireGiven(attempted: string, id: string): void {
-  if (id === '') throw new PodwrightError('invalid_argument', `${attempted}: the request names none`);
-}
-
 /** Ids of the containers in a sandbox that are ours. */
 export async function containersOf(
   { services }: Pick<SandboxDependencies, 'services'>,
@@ -43,7 +37,9 @@ export async function containersOf(
   signal: AbortSignal,
 ): Promise<string[]> {
   const found = await services.engine.containers.list({ label: [`${SANDBOX_ID_LABEL}=${sandboxId}`] }, signal);
-  return found.filter(({ Labels, Names }) => isInSandbox(sandboxId, Labels, Names)).map(({ Id }) => Id);
+  return found
+    .filter(({ Labels, Names }) => isInSandbox(sandboxId, { names: Names, labels: Labels }))
+    .map(({ Id }) => Id);
 }
 
 /** Waits for all, and then throws what went wrong as one error. */

@@ -1,27 +1,11 @@
-import { isNotFound, waitFor, withTimeout } from '@podwright/base';
+import { isNotFound, withTimeout } from '@podwright/base';
 import type { Engine } from '../engine/engine.ts';
 import { isConflict } from '../engine/engine-error.ts';
-import { REMOVAL_TIMEOUT_MS, TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
+import { removeContainer } from '../engine/remove-container.ts';
+import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
 import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
 import { networkFacts } from './sandbox-checkpoint.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
-
-/** Removes a container, also while the Engine removes it already; one that is gone is as asked for. */
-export async function removeEngineContainer({ containers }: Engine, id: string, parent?: AbortSignal): Promise<void> {
-  try {
-    await containers.remove(id, parent);
-  } catch (error) {
-    if (isNotFound(error)) return;
-    if (!isConflict(error)) throw error;
-    using signal = withTimeout(parent, REMOVAL_TIMEOUT_MS, `wait for the Docker Engine to remove container ${id}`);
-    const gone = () =>
-      containers.inspect(id, signal).then(
-        () => undefined,
-        (reason) => isNotFound(reason) || undefined,
-      );
-    await waitFor(gone, { intervalMs: 100, signal });
-  }
-}
 
 /** Ends a container at once; one that does not run is as asked for. */
 export async function killContainer({ containers }: Engine, id: string, signal?: AbortSignal): Promise<void> {
@@ -36,9 +20,14 @@ export async function detach(
   { id, pod, checkpoint, hostNetwork, netnsPath }: FoundSandbox,
   signal: AbortSignal,
 ): Promise<void> {
-  const isOfAnother = checkpoint !== undefined && checkpoint.network !== services.network.name;
-  if (hostNetwork || isOfAnother || detached.has(id)) return;
-  await services.network.tearDownPod({ pod, netnsPath, ...networkFacts(checkpoint) }, signal);
+  if (hostNetwork || detached.has(id)) return;
+  const { network, logger } = services;
+  if (checkpoint !== undefined && checkpoint.network !== network.name) {
+    const fields = { sandbox: id, plugin: checkpoint.network, now: network.name };
+    logger.warn(fields, 'a sandbox has its network of a plugin that is not in use any more: what it holds may stay');
+    return;
+  }
+  await network.tearDownPod({ pod, netnsPath, ...networkFacts(checkpoint) }, signal);
   detached.add(id);
 }
 
@@ -51,7 +40,7 @@ export async function takeBack(dependencies: SandboxDependencies, id: string): P
   using signal = withTimeout(undefined, TAKE_BACK_TIMEOUT_MS, `take back sandbox ${id}`);
   const found = await findSandbox(dependencies, id, signal);
   await detach(dependencies, found, signal);
-  if (found.container !== undefined) await removeEngineContainer(services.engine, id, signal);
+  if (found.container !== undefined) await removeContainer(services.engine, id, signal);
   await checkpoints.remove(id);
   forget(dependencies, id);
 }
