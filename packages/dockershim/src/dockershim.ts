@@ -16,7 +16,6 @@ import {
   createCriServer,
   createSpanExporter,
   handleService,
-  type ImageHandlers,
   ImageTransfers,
   type RuntimeHandlers,
   type SpanExporter,
@@ -30,6 +29,8 @@ import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
 import { containerHandlers } from './containers/container-handlers.ts';
 import { engineAt } from './engine/engine.ts';
 import { eventHandlers } from './events/event-handlers.ts';
+import { imageEnsurer } from './images/ensure-image.ts';
+import { imageHandlers } from './images/image-handlers.ts';
 import { TRACE_BOUNDS } from './limits.ts';
 import { openNetworkPlugin } from './network/open-network.ts';
 import { onceBegun } from './once-begun.ts';
@@ -130,7 +131,7 @@ function sandboxesOf(services: DockershimServices, containers: Running['containe
   return sandboxDependencies({
     services,
     checkpoints: new CheckpointStore(join(options.root, 'sandbox'), logger),
-    ensureImage: async () => undefined,
+    ensureImage: imageEnsurer(services),
     removeContainer: async (containerId, signal) => {
       const call = { signal, service: 'runtime.v1.RuntimeService', method: 'RemoveContainer' };
       await containers.removeContainer({ $typeName: 'runtime.v1.RemoveContainerRequest', containerId }, call);
@@ -150,10 +151,6 @@ function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandle
   };
 }
 
-function imageVerbs(_: DockershimServices): Partial<ImageHandlers> {
-  return {};
-}
-
 async function serve({ exporter, ...services }: Running): Promise<CriServer> {
   const { options, logger, beginning } = services;
   const spans = new SpanStore(TRACE_BOUNDS);
@@ -168,7 +165,7 @@ async function serve({ exporter, ...services }: Running): Promise<CriServer> {
         ...runtimeHandlers({ ...services, begun: (signal) => beginning.done(signal) }),
         ...onceBegun(runtimeVerbs(services), beginning),
       },
-      image: onceBegun(imageVerbs(services), beginning),
+      image: onceBegun(imageHandlers(services), beginning),
     },
     extraServices: [
       handleService(Traces, traces(spans)),

@@ -10,7 +10,10 @@ const CREATED = '2026-11-22T23:00:00.000000001Z';
 const created = BigInt(Date.parse('2026-11-22T23:00:00Z')) * 1_000_000n + 1n;
 
 /** The status of a container that the Engine tells this state of. */
-function statusOf(state: object, changes: { config?: object; image?: { tags: string[]; digests: string[] } } = {}) {
+function statusOf(
+  state: object,
+  changes: { config?: object; image?: { RepoTags: string[]; RepoDigests: string[] } } = {},
+) {
   const inspection = containerInspectionSchema.parse({
     Id: 'c',
     Name: '/k8s_web_pod_default_u_3',
@@ -46,14 +49,14 @@ test('how a container stands, by what the Engine tells', () => {
 });
 
 test('an image is told by a name that it can be pulled by, if it has one', () => {
-  const refs = (image?: { tags: string[]; digests: string[] }, userImage = '') => {
+  const refs = (image?: { RepoTags: string[]; RepoDigests: string[] }, userImage = '') => {
     const details = JSON.stringify({ labels: [], annotations: [], userImage });
     const status = statusOf({}, { image, config: { Image: 'asked:1', Labels: { 'io.podwright.details': details } } });
     return [(status.image as { image: string }).image, status.imageRef, status.imageId];
   };
   assert.deepEqual(refs(), ['asked:1', 'docker://sha256:1f', 'sha256:1f']);
-  assert.deepEqual(refs({ tags: ['a:1'], digests: [] }), ['a:1', 'docker://sha256:1f', 'sha256:1f']);
-  const both = { tags: ['a:1', 'h:5000/b:2'], digests: ['a@sha256:aa', 'h:5000/b@sha256:bb'] };
+  assert.deepEqual(refs({ RepoTags: ['a:1'], RepoDigests: [] }), ['a:1', 'docker://sha256:1f', 'sha256:1f']);
+  const both = { RepoTags: ['a:1', 'h:5000/b:2'], RepoDigests: ['a@sha256:aa', 'h:5000/b@sha256:bb'] };
   assert.deepEqual(refs(both), ['a:1', 'docker-pullable://a@sha256:aa', 'sha256:1f']);
   assert.deepEqual(refs(both, 'h:5000/b:2'), ['h:5000/b:2', 'docker-pullable://h:5000/b@sha256:bb', 'sha256:1f']);
 });

@@ -19,7 +19,7 @@ export function criContainerStatus(container: ContainerInspection, image: ImageN
   const { Config, Image } = container;
   const { labels, annotations, userSpecifiedImage } = givenMarks(Config.Labels);
   const { name, attempt } = parseName(container.Name)!;
-  const imageName = image?.tags.find((tag) => tag === userSpecifiedImage) ?? image?.tags[0] ?? Config.Image;
+  const imageName = image?.RepoTags.find((tag) => tag === userSpecifiedImage) ?? image?.RepoTags[0] ?? Config.Image;
   return {
     id: container.Id,
     metadata: { name, attempt },
@@ -45,7 +45,7 @@ export function criContainerStatus(container: ContainerInspection, image: ImageN
 /** The reference as all dockershims tell it: by which words it can be pulled, or that it cannot be. */
 function pullableReference(id: string, { imageName, image }: { imageName: string; image: ImageNames | undefined }) {
   const repository = imageName.replace(/:[^/:]*$/, '');
-  const digests = image?.digests ?? [];
+  const digests = image?.RepoDigests ?? [];
   const digest = digests.find((one) => one.startsWith(`${repository}@`)) ?? digests[0];
   return digest === undefined ? `docker://${id}` : `docker-pullable://${digest}`;
 }

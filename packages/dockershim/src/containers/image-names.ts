@@ -1,25 +1,18 @@
-import * as z from 'zod';
 import type { Engine } from '../engine/engine.ts';
+import type { ImageInspection } from '../engine/engine-images.ts';
 import { unlessGone } from '../engine/unless-gone.ts';
 import { IMAGE_NAMES_KEPT_MS } from '../limits.ts';
 
-const imageSchema = z.object({
-  RepoTags: z.array(z.string()).nullish(),
-  RepoDigests: z.array(z.string()).nullish(),
-});
-
 /** What an image is called. */
-export type ImageNames = { tags: string[]; digests: string[] };
-
-type Kept = { atMs: number; names: ImageNames | undefined };
+export type ImageNames = Pick<ImageInspection, 'RepoTags' | 'RepoDigests'>;
 
 /** Names of images by id, asked for anew after a while: an image gets and loses names as it lives. */
 export class ImageNameCache {
-  readonly #http: Engine['http'];
-  readonly #kept = new Map<string, Kept>();
+  readonly #images: Engine['images'];
+  readonly #kept = new Map<string, { atMs: number; names: ImageNames | undefined }>();
 
-  constructor({ http }: Pick<Engine, 'http'>) {
-    this.#http = http;
+  constructor({ images }: Pick<Engine, 'images'>) {
+    this.#images = images;
   }
 
   /** Nothing for an image that is gone: containers may outlive theirs. */
@@ -28,15 +21,9 @@ export class ImageNameCache {
     for (const [key, { atMs }] of this.#kept) if (atMs < oldestMs) this.#kept.delete(key);
     const known = this.#kept.get(id);
     if (known !== undefined) return known.names;
-    const names = await this.#ask(id, signal);
+    const image = await unlessGone(this.#images.inspect(id, signal));
+    const names = image && { RepoTags: image.RepoTags, RepoDigests: image.RepoDigests };
     this.#kept.set(id, { atMs: performance.now(), names });
     return names;
-  }
-
-  async #ask(id: string, signal: AbortSignal): Promise<ImageNames | undefined> {
-    const path = `/images/${encodeURIComponent(id)}/json`;
-    const call = { what: `inspect image ${id}`, method: 'GET', path, signal } as const;
-    const image = await unlessGone(this.#http.json(call, (value) => imageSchema.parse(value)));
-    return image && { tags: image.RepoTags ?? [], digests: image.RepoDigests ?? [] };
   }
 }

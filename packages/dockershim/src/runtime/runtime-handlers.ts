@@ -1,5 +1,5 @@
 import { errorMessage } from '@podwright/base';
-import { CgroupDriver, type RuntimeHandlers } from '@podwright/cri';
+import { CgroupDriver, type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
 import type { DockershimServices } from '../services.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
@@ -64,13 +64,9 @@ function status({ network, options, facts, begun }: Needs): RuntimeHandlers['sta
         ],
       },
       runtimeHandlers: handlersOf(info),
-      info: verboseInfo(verbose, details),
+      info: verboseInfo(verbose, details, 'config'),
     };
   };
-}
-
-function verboseInfo(verbose: boolean, details: () => object): Record<string, string> {
-  return verbose ? { config: JSON.stringify(details()) } : {};
 }
 
 /** What people ask first of an Engine whose pods do odd things. */
