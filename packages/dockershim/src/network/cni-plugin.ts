@@ -14,7 +14,6 @@ import {
 } from '@podwright/cni';
 import { type PortMapping, Protocol } from '@podwright/cri';
 import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
-import type { DockershimOptions } from '../options.ts';
 import { CniConfiguration } from './cni-configuration.ts';
 import type {
   NetworkCapability,
@@ -29,7 +28,8 @@ import { parsePodCidrs } from './pod-cidrs.ts';
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
-  network: Pick<DockershimOptions['network'], 'confDir' | 'binDirs' | 'cacheDir'>;
+  /** `cacheDir` is lasting: what was added to which network is in its directory `attachments`. */
+  network: { confDir: string; binDirs: string[]; cacheDir: string };
   logger: Logger;
   /** How long plugins may run. */
   deadlines?: Partial<CniDeadlines>;
