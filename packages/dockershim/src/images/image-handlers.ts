@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { isNotFound, PodwrightError, wrapError } from '@podwright/base';
+import { errorMessage, isNotFound, PodwrightError, wrapError } from '@podwright/base';
 import { type ImageHandlers, type ImageSchema, type MessageInitShape, verboseInfo } from '@podwright/cri';
 import { isConflict } from '../engine/engine-error.ts';
 import type { ImageInspection, ImageSummary } from '../engine/engine-images.ts';
@@ -107,7 +107,8 @@ function asEngineHasIt(reference: string): string {
 }
 
 function nothingIfMissing(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
+  // the last words are those of an Engine for an image that another call has removed meanwhile
+  if (!isNotFound(error) && !/unrecognized image ID/.test(errorMessage(error))) throw error;
 }
 
 function given(image: { image: string } | undefined, attempted: string): string {

@@ -18,7 +18,6 @@ import { CniConfiguration } from './cni-configuration.ts';
 import type {
   NetworkCapability,
   NetworkEvent,
-  NetworkOptions,
   NetworkPlugin,
   NetworkPluginSettings,
   NetworkPod,
@@ -29,7 +28,8 @@ import { parsePodCidrs } from './pod-cidrs.ts';
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
-  network: Pick<NetworkOptions, 'confDir' | 'binDirs' | 'cacheDir'>;
+  /** `cacheDir` is lasting: what was added to which network is in its directory `attachments`. */
+  network: { confDir: string; binDirs: string[]; cacheDir: string };
   logger: Logger;
   /** How long plugins may run. */
   deadlines?: Partial<CniDeadlines>;
