@@ -3,7 +3,7 @@
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
  * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets` and
- * `streams` compare ours with.
+ * `streams` compare ours with, and `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
 import { measureCommands } from './commands.ts';
+import { measureDockershim } from './dockershim.ts';
 import { measureKubelets } from './kubelets.ts';
 import { leaveNothing } from './leave-nothing.ts';
 import { measureLifeCycle } from './life-cycle.ts';
@@ -36,6 +37,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   commands: measureCommands,
   kubelets: measureKubelets,
   streams: measureStreams,
+  dockershim: measureDockershim,
 };
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {
@@ -96,7 +98,7 @@ try {
   for (const side of [podwright, matched, unready]) await loadImage(side);
   await measure(
     { scratch, containerd, podwright, matched, unready, registry, sides },
-    wanted.length > 0 ? wanted : Object.keys(PARTS),
+    wanted.length > 0 ? wanted : Object.keys(PARTS).filter((part) => part !== 'dockershim'),
   );
 } finally {
   await end();

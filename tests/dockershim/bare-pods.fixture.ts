@@ -1,7 +1,7 @@
 /** Pods as a dockershim leaves them on an Engine, without one: for rooms that work with pods and make none. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { silentLogger } from '@podwright/base';
+import { discoverCgroups, silentLogger } from '@podwright/base';
 import { ContainerState, type CriClient, connectCri, createCriServer, type RuntimeHandlers } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { createPortDialer, loadSystem } from '@podwright/system';
@@ -17,6 +17,7 @@ import {
 } from '../../packages/dockershim/src/labels/labels.ts';
 import { formatName } from '../../packages/dockershim/src/labels/names.ts';
 import type { DockershimOptions } from '../../packages/dockershim/src/options.ts';
+import { statisticsHandlers } from '../../packages/dockershim/src/statistics/statistics-handlers.ts';
 import { streamHandlers } from '../../packages/dockershim/src/streams/stream-handlers.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
@@ -47,9 +48,11 @@ export class BarePods implements AsyncDisposable {
     const pods = new BarePods(docker, await connectEngine(docker.socket));
     await pods.streaming.listen();
     const dial = createPortDialer({ system: loadSystem(), logger: silentLogger });
+    const statistics = { engine: pods.engine, logger: silentLogger, cgroups: await discoverCgroups() };
     const runtime = {
       ...pods.#podHandlers(),
       ...streamHandlers({ engine: pods.engine, server: pods.streaming, dial }),
+      ...statisticsHandlers(statistics),
     };
     const socket = join(docker.scratch, 'cri.sock');
     const server = await createCriServer({

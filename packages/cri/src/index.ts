@@ -7,6 +7,7 @@ export * from './handling/field-checks.ts';
 export * from './handling/responses.ts';
 export * from './handling/security-profile.ts';
 export * from './handling/signals.ts';
+export * from './handling/statistics.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';

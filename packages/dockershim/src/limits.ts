@@ -52,3 +52,6 @@ export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };
 
 /** Most bytes of one line of a pull's progress; what is longer is no progress. */
 export const MAX_PROGRESS_LINE_BYTES = 64 << 10;
+
+/** Most files of a container's written layer that are counted. */
+export const MAX_LAYER_FILES = 1_000_000;

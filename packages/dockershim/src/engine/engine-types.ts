@@ -102,6 +102,7 @@ export const containerInspectionSchema = z.object({
     OomScoreAdj: z.number().nullish(),
     GroupAdd: list(z.string()),
   }),
+  GraphDriver: z.object({ Data: map(text) }).nullish(),
   Mounts: list(
     z.object({ Type: text, Source: text, Destination: text, Mode: text, RW: z.boolean(), Propagation: text }),
   ),

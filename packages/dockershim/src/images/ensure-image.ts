@@ -54,12 +54,11 @@ async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal)
     return await pull(services, wanted, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (!mayBeMade(error) || !('tag' in wanted.reference.version)) throw error;
-    const program = await makeImage(services, wanted.reference.name, wanted.reference.version.tag, signal).catch(
-      (failure) => {
-        throw wrapError(`${errorMessage(error)}; and it cannot be made`, failure, errorCode(error));
-      },
-    );
+    const { name, version } = wanted.reference;
+    if (!mayBeMade(error) || !('tag' in version)) throw error;
+    const program = await makeImage(services, { name, tag: version.tag }, signal).catch((failure) => {
+      throw wrapError(`${errorMessage(error)}; and it cannot be made`, failure, errorCode(error));
+    });
     logger.warn(
       { image, program, error: errorMessage(error) },
       'sandbox image made of a program of the host: no registry answers',
@@ -98,7 +97,11 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
 }
 
 /** Gives the program that it was made of. */
-async function makeImage({ engine }: Needs, name: string, tag: string, signal: AbortSignal): Promise<string> {
+async function makeImage(
+  { engine }: Needs,
+  { name, tag }: { name: string; tag: string },
+  signal: AbortSignal,
+): Promise<string> {
   for (const { program, args } of PAUSES) {
     const path = findProgram(program);
     if (path === undefined) continue;

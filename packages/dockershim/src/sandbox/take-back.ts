@@ -20,9 +20,14 @@ export async function detach(
   { id, pod, checkpoint, hostNetwork, netnsPath }: FoundSandbox,
   signal: AbortSignal,
 ): Promise<void> {
-  const isOfAnother = checkpoint !== undefined && checkpoint.network !== services.network.name;
-  if (hostNetwork || isOfAnother || detached.has(id)) return;
-  await services.network.tearDownPod({ pod, netnsPath, ...networkFacts(checkpoint) }, signal);
+  if (hostNetwork || detached.has(id)) return;
+  const { network, logger } = services;
+  if (checkpoint !== undefined && checkpoint.network !== network.name) {
+    const fields = { sandbox: id, plugin: checkpoint.network, now: network.name };
+    logger.warn(fields, 'a sandbox has its network of a plugin that is not in use any more: what it holds may stay');
+    return;
+  }
+  await network.tearDownPod({ pod, netnsPath, ...networkFacts(checkpoint) }, signal);
   detached.add(id);
 }
 
