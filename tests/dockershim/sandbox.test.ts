@@ -246,6 +246,32 @@ async function waitForHang(fake: FakePlugins): Promise<void> {
   await waitFor(hangs, { intervalMs: 20, signal: AbortSignal.timeout(60_000) });
 }
 
+test('a network that hangs when it is removed does not keep the sandbox running', async () => {
+  await using fake = await FakePlugins.create();
+  const place = { ...started.place, binDirs: [...started.place.binDirs, fake.directory] };
+  const pass = '[ "$CNI_COMMAND" = ADD ] && printf %s "$config" | sed \'s/.*"prevResult"://; s/}$//\'; exit 0';
+  await fake.install('hanging', `[ "$CNI_COMMAND" = DEL ] && exec sleep 1000\n${pass}`);
+  try {
+    writeNetwork(place, [bridgePlugin(place), { type: 'hanging' }]);
+    const gone = new AbortController();
+    const hasty = await openShim(place, { signal: gone.signal });
+    const patient = await openShim(place);
+    shims.push(hasty, patient);
+    const id = await patient.run(podConfig('stuck'));
+    const hangs = async () => (await fake.journal()).includes('DEL hanging') || undefined;
+    const abort = waitFor(hangs, { intervalMs: 20, signal: AbortSignal.timeout(60_000) }).then(() =>
+      gone.abort(new Error('client went away')),
+    );
+    await Promise.all([assert.rejects(hasty.stop(id), /client went away/), abort]);
+    assert.equal((await patient.status(id)).state, NOT_READY);
+    await fake.install('hanging', 'exit 0');
+    await end(patient, id);
+    await nothingLeft();
+  } finally {
+    writeNetwork(started.place, [bridgePlugin(started.place)]);
+  }
+});
+
 for (const stage of [
   'sandbox-run/checkpointed',
   'sandbox-run/started',

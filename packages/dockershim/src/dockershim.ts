@@ -134,7 +134,7 @@ function sandboxesOf(services: DockershimServices, containers: Running['containe
   const { options, logger } = services;
   return sandboxDependencies({
     services,
-    checkpoints: new CheckpointStore(join(options.root, 'sandbox'), logger),
+    checkpoints: new CheckpointStore(join(options.root, 'sandboxes'), logger),
     ensureImage: imageEnsurer(services),
     removeContainer: async (containerId, signal) => {
       const call = { signal, service: 'runtime.v1.RuntimeService', method: 'RemoveContainer' };

@@ -19,10 +19,10 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
       allOf(ids.map((id) => killContainer(engine, id, signal))),
     );
-    // the sandbox ends whether or not its network could be given back: that is tried again without it
+    // the sandbox ends whether or not its network was given back in the client's time: that is tried again without it
     const detached = detach(dependencies, found, signal).then(() => failpoint('sandbox-stop/network-down'));
     const results = await Promise.allSettled([ended, detached]);
-    const own = found.container === undefined ? Promise.resolve() : killContainer(engine, found.id, signal);
+    const own = found.container === undefined ? Promise.resolve() : killContainer(engine, found.id);
     results.push(...(await Promise.allSettled([own])));
     await failpoint('sandbox-stop/stopped');
     throwAll(`stop sandbox ${found.id}`, results);
