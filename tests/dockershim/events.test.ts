@@ -30,8 +30,9 @@ const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandbo
 
 function watch(signal: AbortSignal) {
   const { engine } = pod;
-  const { containerStatus } = pod.verbs.handlers;
-  const handlers = eventHandlers({ engine, logger: silentLogger }, { podSandboxStatus, containerStatus });
+  const runPodSandbox = () => Promise.reject(new Error('sandboxes are made by hand here'));
+  const verbs = { ...pod.verbs.handlers, podSandboxStatus, runPodSandbox };
+  const handlers = eventHandlers({ engine, logger: silentLogger }, verbs);
   const subscribe = (one = signal) =>
     new Told(handlers.getContainerEvents(create(GetEventsRequestSchema), anyCall(one)));
   return { subscribe, told: subscribe() };

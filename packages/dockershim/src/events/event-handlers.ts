@@ -1,9 +1,12 @@
-import { PodwrightError } from '@podwright/base';
+import { errorCode, PodwrightError } from '@podwright/base';
 import { ContainerEventType, type RuntimeHandlers } from '@podwright/cri';
 import type { DockershimServices } from '../services.ts';
 import { PodEventSource } from './event-source.ts';
 import type { PodEventKind } from './pod-events.ts';
 import { PodSnapshots, type StatusVerbs } from './pod-snapshots.ts';
+
+/** Verbs whose outcome the Engine does not tell of. */
+type ToldVerbs = Pick<RuntimeHandlers, 'runPodSandbox' | 'startContainer'>;
 
 const TYPES: Record<PodEventKind, ContainerEventType> = {
   created: ContainerEventType.CONTAINER_CREATED_EVENT,
@@ -15,15 +18,17 @@ const TYPES: Record<PodEventKind, ContainerEventType> = {
 /**
  * GetContainerEvents: what happens to sandboxes and containers from now on, also while the Engine is away and after. Each event has the
  * statuses of its pod as `verbs` tell them, then or a little later: a kubelet need not ask for them. A client that reads too slowly is
- * told to start over (`resource_exhausted`).
+ * told to start over (`resource_exhausted`). The verbs that are given back tell beside: that a sandbox is ready, which it is once it has
+ * its network, and that a container could not be started.
  */
 export function eventHandlers(
   { engine, logger }: Pick<DockershimServices, 'engine' | 'logger'>,
-  verbs: StatusVerbs,
-): Pick<RuntimeHandlers, 'getContainerEvents'> {
+  verbs: StatusVerbs & ToldVerbs,
+): Pick<RuntimeHandlers, 'getContainerEvents'> & ToldVerbs {
   const source = new PodEventSource({ engine, logger });
   const snapshots = new PodSnapshots(engine, verbs);
   return {
+    ...toldVerbs(verbs, source),
     getContainerEvents: (_request, context) => {
       const left = new AbortController();
       const subscription = source.subscribe(AbortSignal.any([context.signal, left.signal]));
@@ -43,6 +48,25 @@ export function eventHandlers(
           left.abort();
         }
       })();
+    },
+  };
+}
+
+function toldVerbs({ runPodSandbox, startContainer }: ToldVerbs, source: PodEventSource): ToldVerbs {
+  return {
+    runPodSandbox: async (request, context) => {
+      const answer = await runPodSandbox(request, context);
+      source.tell(answer.podSandboxId ?? '', 'started');
+      return answer;
+    },
+    startContainer: async (request, context) => {
+      try {
+        return await startContainer(request, context);
+      } catch (error) {
+        // where the Engine has not answered it may have started it, and says so
+        if (errorCode(error) !== 'unavailable' && !context.signal.aborted) source.tell(request.containerId, 'stopped');
+        throw error;
+      }
     },
   };
 }

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { errorCode, PodwrightError, silentLogger } from '@podwright/base';
-import { type CallContext, create, GetEventsRequestSchema, type RuntimeHandlers } from '@podwright/cri';
+import {
+  type CallContext,
+  ContainerEventType,
+  create,
+  GetEventsRequestSchema,
+  RunPodSandboxRequestSchema,
+  type RuntimeHandlers,
+  StartContainerRequestSchema,
+} from '@podwright/cri';
 import { Engine } from '../engine/engine.ts';
 import { EngineHttp } from '../engine/engine-http.ts';
 import { startFakeEngine } from '../engine/fake-engine.fixture.ts';
@@ -100,11 +108,13 @@ async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podS
     for (let index = 0; index < count; index++) stream.write(line('a', 'start', atMs));
   };
   const { fake, engine } = await startEngine([{ list: {}, tell: once(tell) }]);
-  const verbs = { podSandboxStatus, containerStatus: () => Promise.reject(new Error('there are none')) };
+  const none = () => Promise.reject(new Error('there are none'));
+  const runPodSandbox = async () => ({ podSandboxId: 'a' });
+  const verbs = { podSandboxStatus, containerStatus: none, runPodSandbox, startContainer: none };
   const handlers = eventHandlers({ engine, logger: silentLogger }, verbs);
   const watch = (call: CallContext) =>
     handlers.getContainerEvents(create(GetEventsRequestSchema), call)[Symbol.asyncIterator]();
-  return { fake, engine, watch };
+  return { fake, engine, handlers, watch };
 }
 
 /** Snapshots ask for lists too. */
@@ -128,6 +138,23 @@ test('an Engine that is away as an event is told is waited for: without its pod,
   const events = watch(newCall());
   const { value } = await events.next();
   assert.deepEqual([value.podSandboxStatus, value.containersStatuses, calls], [{ id: 'a' }, [], 3]);
+  await events.return?.();
+  engine.close();
+});
+
+test('a sandbox that is ready and a container that could not be started are told, which the Engine does not', async () => {
+  const { fake, engine, handlers, watch } = await watchFlood(1, async () => ({}));
+  await using _stopped = fake;
+  const events = watch(newCall());
+  const next = async () => (await events.next()).value.containerEventType;
+  assert.equal(await next(), ContainerEventType.CONTAINER_STARTED_EVENT);
+  await handlers.runPodSandbox(create(RunPodSandboxRequestSchema), newCall());
+  assert.equal(await next(), ContainerEventType.CONTAINER_STARTED_EVENT);
+  const start = (containerId: string) =>
+    assert.rejects(handlers.startContainer(create(StartContainerRequestSchema, { containerId }), newCall()), /none/);
+  await start('of nobody');
+  await start('a');
+  assert.equal(await next(), ContainerEventType.CONTAINER_STOPPED_EVENT);
   await events.return?.();
   engine.close();
 });

@@ -15,6 +15,7 @@ export class PodEventSource {
   readonly #broadcast = new Broadcast<PodEvent>();
   #subscribers = 0;
   #stop: AbortController | undefined;
+  #known: ReadonlyMap<string, KnownContainer> | undefined;
 
   constructor({ engine, logger }: { engine: Pick<Engine, 'http' | 'containers'>; logger: Logger }) {
     this.#engine = engine;
@@ -34,11 +35,18 @@ export class PodEventSource {
     return subscription;
   }
 
+  /** Tells what the Engine does not, of a container that it has told of. */
+  tell(id: string, kind: PodEvent['kind']): void {
+    const known = this.#known?.get(id);
+    if (known !== undefined) this.#broadcast.publish({ id, sandboxId: known.sandboxId, kind, atMs: Date.now() });
+  }
+
   #leave(): void {
     this.#subscribers--;
     if (this.#subscribers > 0) return;
     this.#stop?.abort();
     this.#stop = undefined;
+    this.#known = undefined;
   }
 
   async #run(beganAtMs: number, signal: AbortSignal): Promise<void> {
@@ -66,7 +74,7 @@ export class PodEventSource {
         if (event.atMs < watch.sinceMs) continue;
         watch.sinceMs = event.atMs;
         const told = podEventOf(event);
-        if (told !== undefined && (event.atMs >= listedAtMs || isNews(watch.known!, told))) this.#tell(watch, told);
+        if (told !== undefined && (event.atMs >= listedAtMs || isNews(watch.known!, told))) this.#note(watch, told);
       }
     } finally {
       connection.abort();
@@ -80,10 +88,11 @@ export class PodEventSource {
     const isFirst = watch.known === undefined;
     for (const event of missedEvents(watch.known ?? now, now, atMs)) this.#broadcast.publish(event);
     watch.known = now;
+    this.#known = now;
     return isFirst ? 0 : atMs;
   }
 
-  #tell({ known }: Watch, event: PodEvent): void {
+  #note({ known }: Watch, event: PodEvent): void {
     const { id, sandboxId, kind } = event;
     if (kind === 'deleted') known?.delete(id);
     else known?.set(id, { sandboxId, kind });
