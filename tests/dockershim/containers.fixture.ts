@@ -57,7 +57,7 @@ export async function startSandbox(engine: Engine, podName: string): Promise<str
     Image: busyboxImage,
     Entrypoint: ['sleep', '100000'],
     Labels: { [TYPE_LABEL]: SANDBOX_TYPE, [CONTAINER_NAME_LABEL]: SANDBOX_CONTAINER_NAME },
-    HostConfig: { NetworkMode: 'none', IpcMode: 'shareable', CgroupParent: `/podwright-test-${process.pid}` },
+    HostConfig: { NetworkMode: 'none', IpcMode: 'shareable' },
   });
   await engine.containers.start(id);
   return id;
