@@ -45,6 +45,7 @@ import { recoverSandboxes } from './sandbox/recover-sandboxes.ts';
 import { type SandboxDependencies, sandboxDependencies } from './sandbox/sandbox-dependencies.ts';
 import { sandboxHandlers } from './sandbox/sandbox-handlers.ts';
 import type { DockershimServices } from './services.ts';
+import { statisticsHandlers } from './statistics/statistics-handlers.ts';
 import { streamHandlers } from './streams/stream-handlers.ts';
 import { imageTransfers } from './transfers/image-transfers.ts';
 
@@ -147,6 +148,7 @@ function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandle
     ...pods,
     ...containers,
     ...eventHandlers(running, { ...pods, ...containers }),
+    ...statisticsHandlers(running),
     ...streamHandlers({ engine, server: streaming, dial: createPortDialer({ system: loadSystem(), logger }) }),
   };
 }
