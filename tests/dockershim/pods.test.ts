@@ -81,15 +81,15 @@ test('a pod is probed, logged, restarted and removed', async () => {
       readinessProbe: { httpGet: { path: /, port: 8080 }, periodSeconds: 1 }
       livenessProbe: { exec: { command: [sh, -c, "test ! -e /tmp/dead"] }, periodSeconds: 1, failureThreshold: 1 }`;
   await kubelet.apply('web.yaml', manifest('web', script, probes));
-  const ready = await kubelet.pod('web-node', (pod) => stateOf(pod)?.ready === true);
+  const ready = await kubelet.pod('web', (pod) => stateOf(pod)?.ready === true);
   assert.match(ready.status!.podIP!, /^10\.234\.0\./);
   assert.match(stateOf(ready)!.containerID!, /^docker:\/\/[0-9a-f]{64}$/);
-  assert.equal(await logOf(node, ready), 'try of web-node\n');
+  assert.equal(await logOf(node, ready), 'try of web\n');
   const containerId = stateOf(ready)!.containerID!.slice('docker://'.length);
   await dockershim.cri.runtime.execSync({ containerId, cmd: ['touch', '/tmp/dead'], timeout: 10n });
-  const again = await kubelet.pod('web-node', (pod) => stateOf(pod)?.restartCount === 1 && stateOf(pod)!.ready);
-  assert.equal(await logOf(node, again, { previous: true }), 'try of web-node\n');
-  assert.match(await logOf(node, again, { timestamps: true, tailLines: 1 }), /^\d{4}-.*Z try of web-node\n$/);
+  const again = await kubelet.pod('web', (pod) => stateOf(pod)?.restartCount === 1 && stateOf(pod)!.ready);
+  assert.equal(await logOf(node, again, { previous: true }), 'try of web\n');
+  assert.match(await logOf(node, again, { timestamps: true, tailLines: 1 }), /^\d{4}-.*Z try of web\n$/);
   await dockershim.restart();
   await kubelet.remove('web.yaml');
   await kubelet.until(
@@ -106,7 +106,7 @@ test('logs of another driver are read through the Engine, and say why a containe
       'job.yaml',
       manifest('job', 'echo out; sleep 0.1; echo no such thing >&2; exit 3', fallback),
     );
-    const failed = await local.kubelet.pod('job-node', ({ status }) => status?.phase === 'Failed');
+    const failed = await local.kubelet.pod('job', ({ status }) => status?.phase === 'Failed');
     assert.equal(stateOf(failed)?.state.terminated?.message, 'out\nno such thing\n');
     assert.equal(await logOf(local, failed), 'out\nno such thing\n');
     assert.equal(await logOf(local, failed, { tailLines: 1 }), 'no such thing\n');

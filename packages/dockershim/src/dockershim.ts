@@ -2,6 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
+  type CgroupHierarchy,
+  discoverCgroups,
   makePrivateDirectory,
   noFailpoint,
   PodwrightError,
@@ -72,7 +74,7 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     const engine = engineAt(options.dockerSocket);
     undo.add('close the connections to the Engine', () => engine.close());
     const { logger, failpoint = noFailpoint } = options;
-    const network = await openNetworkPlugin(options);
+    const [network, cgroups] = await Promise.all([openNetworkPlugin(options), discoverCgroups()]);
     const services: DockershimServices = { engine, network, options, logger, failpoint };
     const facts = new EngineFacts(engine);
     const containers = containerHandlers(services, { facts });
@@ -88,7 +90,7 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     undo.add('close the streaming server', () => streaming.close());
     const exporter = exporterOf(options);
     undo.add('send the last spans', () => exporter.close());
-    const server = await serve({ ...services, facts, containers, sandboxes, beginning, streaming, exporter });
+    const server = await serve({ ...services, facts, cgroups, containers, sandboxes, beginning, streaming, exporter });
     undo.add('stop serving', () => server.close());
     let closing: Promise<void> | undefined;
     return {
@@ -104,6 +106,7 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
 
 type Running = DockershimServices & {
   facts: EngineFacts;
+  cgroups: CgroupHierarchy;
   containers: ReturnType<typeof containerHandlers>;
   sandboxes: SandboxDependencies;
   beginning: Beginning;

@@ -1,5 +1,5 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
-import type { HairpinMode } from './network/network-plugin.ts';
+import type { NetworkOptions } from './network/network-plugin.ts';
 
 /** Everything that `startDockershim` needs to know; every path is absolute. Several with other paths and Engines live side by side. */
 export type DockershimOptions = {
@@ -15,17 +15,7 @@ export type DockershimOptions = {
   cgroupDriver?: CgroupDriver;
   /** Cgroup that this process is moved to; none leaves it where it is. */
   runtimeCgroups?: string;
-  network: {
-    /** `none` is Docker's own bridge. */
-    plugin: 'cni' | 'none';
-    confDir: string;
-    binDirs: string[];
-    cacheDir: string;
-    hairpinMode: HairpinMode;
-    nonMasqueradeCidr: string;
-    /** 0 leaves it to the plugin. */
-    mtu: number;
-  };
+  network: NetworkOptions;
   /** Where exec, attach and port-forward are served: host and port (0: any). */
   streaming: { address: string; port: number };
   /** An image pull that gains nothing for so long is given up, in milliseconds. */

@@ -8,7 +8,7 @@ import {
   type PodSandboxConfig,
   type RuntimeHandlers,
 } from '@podwright/cri';
-import type { ContainerInspection } from '../engine/engine-types.ts';
+import type { ContainerInspection, EngineVersion } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE } from '../labels/labels.ts';
 import { formatName, parseName } from '../labels/names.ts';
 import { allowedOomScoreAdj } from '../sandbox/oom-score.ts';
@@ -20,8 +20,8 @@ import { inspectOwn } from './own-container.ts';
 import { oomScoreOf } from './resources.ts';
 import { seccompProfilePath } from './security.ts';
 
-/** The API of Docker Engine 25, the first that knows CDI devices. */
-const CDI_API = 1.44;
+/** The API of Docker Engine 25, 1.44, is the first that knows CDI devices. */
+const CDI_API_MINOR = 44;
 
 /** CreateContainer: everything but the process. Calls for one name run one after the other, so that a retry finds the earlier try. */
 export function containerCreate(services: ContainerServices): RuntimeHandlers['createContainer'] {
@@ -106,8 +106,13 @@ async function specSources(
       ...(path !== undefined && { seccompProfile: await readSeccompProfile(path) }),
     },
     oomScoreAdj: allowedOomScoreAdj(oomScoreOf(linux?.resources)),
-    hasCdi: CDIDevices.length > 0 && Number((await facts.version(signal)).ApiVersion) >= CDI_API,
+    hasCdi: CDIDevices.length > 0 && hasCdi(await facts.version(signal)),
   };
+}
+
+function hasCdi({ ApiVersion }: EngineVersion): boolean {
+  const [major, minor] = ApiVersion.split('.').map(Number);
+  return major === 1 && (minor ?? 0) >= CDI_API_MINOR;
 }
 
 /** What is not there yet is made as a directory, as containerd does; the Engine refuses it. */

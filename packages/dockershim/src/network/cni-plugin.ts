@@ -14,11 +14,11 @@ import {
 } from '@podwright/cni';
 import { type PortMapping, Protocol } from '@podwright/cri';
 import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
-import type { DockershimOptions } from '../options.ts';
 import { CniConfiguration } from './cni-configuration.ts';
 import type {
   NetworkCapability,
   NetworkEvent,
+  NetworkOptions,
   NetworkPlugin,
   NetworkPluginSettings,
   NetworkPod,
@@ -29,7 +29,7 @@ import { parsePodCidrs } from './pod-cidrs.ts';
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
-  network: Pick<DockershimOptions['network'], 'confDir' | 'binDirs' | 'cacheDir'>;
+  network: Pick<NetworkOptions, 'confDir' | 'binDirs' | 'cacheDir'>;
   logger: Logger;
   /** How long plugins may run. */
   deadlines?: Partial<CniDeadlines>;

@@ -3,6 +3,19 @@ import type { DNSConfig, PortMapping } from '@podwright/cri';
 /** How a pod reaches itself by the address of a service that leads to it. */
 export type HairpinMode = 'hairpin-veth' | 'promiscuous-bridge' | 'none';
 
+/** Which plugin there is, and what it works with. */
+export type NetworkOptions = {
+  /** `none` is Docker's own bridge. */
+  plugin: 'cni' | 'none';
+  confDir: string;
+  binDirs: string[];
+  cacheDir: string;
+  hairpinMode: HairpinMode;
+  nonMasqueradeCidr: string;
+  /** 0 leaves it to the plugin. */
+  mtu: number;
+};
+
 /** What a plugin can do beside setting pods up. `shaping`: it limits bandwidth by the pod's annotations. */
 export type NetworkCapability = 'shaping' | 'portMappings' | 'ipRanges' | 'dns';
 

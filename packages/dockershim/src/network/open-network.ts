@@ -1,15 +1,14 @@
 import type { Logger } from '@podwright/base';
-import type { DockershimOptions } from '../options.ts';
 import { CniPlugin } from './cni-plugin.ts';
 import { DockerBridge } from './docker-bridge.ts';
-import type { NetworkPlugin } from './network-plugin.ts';
+import type { NetworkOptions, NetworkPlugin } from './network-plugin.ts';
 
 /** The network plugin that the options name, told of the host. */
 export async function openNetworkPlugin({
   network,
   logger,
 }: {
-  network: DockershimOptions['network'];
+  network: NetworkOptions;
   logger: Logger;
 }): Promise<NetworkPlugin> {
   const plugin = network.plugin === 'cni' ? new CniPlugin({ network, logger }) : new DockerBridge();

@@ -48,13 +48,13 @@ test("what is asked for of namespaces, users and limits is the Engine's", () => 
   };
   const { NODE, POD, CONTAINER } = NamespaceMode;
   check({}, { NetworkMode: 'none', IpcMode: 'shareable', PidMode: undefined, UsernsMode: undefined, User: undefined });
-  check({}, { OomScoreAdj: -998, ShmSize: 64 << 20, CpuShares: 2, Privileged: false, ReadonlyRootfs: false });
+  check({}, { OomScoreAdj: -998, ShmSize: 64 << 20, CpuShares: 2, ReadonlyRootfs: false });
   check(secured({ namespaceOptions: { network: NODE } }), { NetworkMode: 'host', UsernsMode: 'host' });
   check(secured({ namespaceOptions: { ipc: NODE, pid: NODE } }), { IpcMode: 'host', PidMode: 'host' });
   check(secured({ namespaceOptions: { pid: POD } }), { PidMode: undefined });
   check(secured({ namespaceOptions: { pid: CONTAINER } }), { PidMode: undefined });
   check(secured({ privileged: true, readonlyRootfs: true }), {
-    Privileged: true,
+    Privileged: undefined,
     ReadonlyRootfs: true,
     UsernsMode: 'host',
   });

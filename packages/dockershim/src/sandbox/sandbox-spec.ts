@@ -70,7 +70,6 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
       ...dnsOf(config.dnsConfig),
       ...cgroupOf(config),
       ...(input.runtime !== undefined && { Runtime: input.runtime }),
-      Privileged: security?.privileged ?? false,
       ReadonlyRootfs: security?.readonlyRootfs ?? false,
       GroupAdd: groupsOf(security),
       SecurityOpt: input.securityOptions,

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { counted, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import type { ImageTransfers, ServiceHandlers } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineArchives } from '../engine/engine-archives.ts';
@@ -69,7 +69,10 @@ async function giveName(
 ): Promise<void> {
   const [image, ...others] = images;
   if (image === undefined || others.length > 0)
-    throw new PodwrightError('invalid_argument', `name ${name}: the archive has ${images.length} images, not one`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `name ${name}: the archive has ${counted(images.length, 'image')}, and a name is for one`,
+    );
   const [, repository = name, tag = 'latest'] = /^(.+?)(?::([^/:]+))?$/.exec(name) ?? [];
   await archives.tag(image.id, { repository, tag }, signal);
   image.references = [...image.references, `${repository}:${tag}`];
