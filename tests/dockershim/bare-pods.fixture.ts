@@ -1,8 +1,8 @@
 /** Pods as a dockershim leaves them on an Engine, without one: for rooms that work with pods and make none. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { discoverCgroups, silentLogger } from '@podwright/base';
-import { ContainerState, type CriClient, connectCri, createCriServer, type RuntimeHandlers } from '@podwright/cri';
+import { silentLogger } from '@podwright/base';
+import { type CriClient, connectCri, createCriServer } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { createPortDialer, loadSystem } from '@podwright/system';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';
@@ -48,11 +48,15 @@ export class BarePods implements AsyncDisposable {
     const pods = new BarePods(docker, await connectEngine(docker.socket));
     await pods.streaming.listen();
     const dial = createPortDialer({ system: loadSystem(), logger: silentLogger });
-    const statistics = { engine: pods.engine, logger: silentLogger, cgroups: await discoverCgroups() };
     const runtime = {
-      ...pods.#podHandlers(),
+      version: async () => ({
+        version: '0.1.0',
+        runtimeName: 'docker',
+        runtimeVersion: '20.10.24',
+        runtimeApiVersion: 'v1',
+      }),
       ...streamHandlers({ engine: pods.engine, server: pods.streaming, dial }),
-      ...statisticsHandlers(statistics),
+      ...statisticsHandlers({ engine: pods.engine, logger: silentLogger }),
     };
     const socket = join(docker.scratch, 'cri.sock');
     const server = await createCriServer({
@@ -66,10 +70,10 @@ export class BarePods implements AsyncDisposable {
   }
 
   /** A pod's own container, running; with a network namespace of its own unless `host` says otherwise. */
-  async sandbox(host: HostConfig = {}, hostname?: string): Promise<string> {
+  async sandbox(host: HostConfig = {}): Promise<string> {
     const name = { name: 'POD', podName: 'pod', namespace: 'default', uid: randomUUID(), attempt: 0 };
     const labels = dockerLabels({ labels: {}, annotations: {} }, { [TYPE_LABEL]: SANDBOX_TYPE });
-    const command = { Image: busyboxImage, Hostname: hostname, Cmd: ['sleep', '1000000'], Labels: labels };
+    const command = { Image: busyboxImage, Cmd: ['sleep', '1000000'], Labels: labels };
     return await this.#start(formatName(name), { ...command, HostConfig: { NetworkMode: 'none', ...host } });
   }
 
@@ -98,27 +102,5 @@ export class BarePods implements AsyncDisposable {
     const id = await this.engine.containers.create(name, spec);
     await this.engine.containers.start(id);
     return id;
-  }
-
-  #podHandlers(): Partial<RuntimeHandlers> {
-    const named = { version: '0.1.0', runtimeName: 'docker', runtimeVersion: '20.10.24', runtimeApiVersion: 'v1' };
-    return {
-      version: async () => named,
-      runPodSandbox: async ({ config }) => ({ podSandboxId: await this.sandbox({}, config?.hostname) }),
-      createContainer: async ({ podSandboxId, config }) => {
-        const { command = [], stdin, tty } = config!;
-        return { containerId: await this.container(podSandboxId, command.at(-1)!, { stdin, tty }) };
-      },
-      startContainer: async () => ({}),
-      removeContainer: async ({ containerId }) => {
-        await this.engine.containers.remove(containerId);
-        return {};
-      },
-      containerStatus: async ({ containerId }) => {
-        const { State } = await this.engine.containers.inspect(containerId);
-        const state = State.Running ? ContainerState.CONTAINER_RUNNING : ContainerState.CONTAINER_EXITED;
-        return { status: { state } };
-      },
-    };
   }
 }

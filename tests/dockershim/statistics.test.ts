@@ -15,8 +15,10 @@ let idle: string;
 before(async () => {
   pods = await BarePods.start();
   sandboxId = await pods.sandbox();
-  const script = 'head -c 5000000 /dev/zero > /written; while :; do :; done';
+  const script = 'head -c 5000000 /dev/zero > /written; touch /done; while :; do :; done';
   [busy, idle] = await Promise.all([pods.container(sandboxId, script), pods.container(sandboxId, 'sleep 1000')]);
+  const cmd = ['sh', '-c', 'until [ -e /done ]; do sleep 0.05; done'];
+  await pods.cri.runtime.execSync({ containerId: busy, cmd, timeout: 60n });
 });
 after(() => pods?.[Symbol.asyncDispose]());
 
