@@ -17,6 +17,7 @@ export * from './lines.ts';
 export * from './log.ts';
 export * from './metrics.ts';
 export * from './modes.ts';
+export * from './network-use.ts';
 export * from './processes.ts';
 export * from './program.ts';
 export * from './program-starter.ts';

@@ -31,7 +31,7 @@ Pods:      run, check, apply, delete, ps, trace
 Objects:   get, describe, events, wait, label, annotate, patch, top
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
-Daemons:   node (kubelet and runtime in one), kubelet, runtime, status, stop
+Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
 Host:      doctor, version, runtime plugins, completion, help
 
 Options of every command:

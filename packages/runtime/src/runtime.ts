@@ -26,6 +26,7 @@ import {
   ImageTransfers,
   type SpanExporter,
   Traces,
+  traces,
 } from '@podwright/cri';
 import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
@@ -33,7 +34,6 @@ import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
-import { traces } from './cri/runtime/traces.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
 import { RcuExpediting } from './host/rcu-expediting.ts';

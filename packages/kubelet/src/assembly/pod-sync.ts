@@ -229,7 +229,8 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
 }
 
 function podReader({ options, cri, runtimeName }: PodSyncInput, networks: SandboxNetworks): RuntimePodReader {
-  return new RuntimePodReader({ cri, networks, kubeletId: kubeletIdOf(options.rootDir), runtimeName });
+  const kubeletId = kubeletIdOf(options.rootDir);
+  return new RuntimePodReader({ cri, networks, kubeletId, runtimeName, legacyLogs: options.legacyLogs });
 }
 
 function openImageAccess({ options, cri }: PodSyncInput): ImageAccess {

@@ -13,7 +13,7 @@ import {
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import { MAX_CONNECTIONS } from '../limits.ts';
-import { readLog } from '../logs/log-reader.ts';
+import { readContainerLog } from '../logs/container-logs.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { HttpListener, ServeStream } from './http-listener.ts';
 import { logQuery } from './log-options.ts';
@@ -158,12 +158,12 @@ async function sendTransfers(backend: NodeBackend, { response, signal }: Call): 
 
 async function sendLog(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
   const { container, containerId, previous, ...wanted } = logQuery(query, Date.now());
-  const { path, ended } = await backend.log(
+  const { ended, ...place } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
     { container, containerId, previous },
     signal,
   );
-  await using chunks = readLog(path, wanted, { ended, signal }); // closes the file also when the reader leaves
+  await using chunks = readContainerLog(place, wanted, { ended, signal }); // closes the file also when the reader leaves
   const first = await chunks.next(); // a log that is not there is an error, not an empty answer
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).flushHeaders();
   for (let chunk = first; !chunk.done; chunk = await chunks.next()) {

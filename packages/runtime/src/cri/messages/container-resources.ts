@@ -1,6 +1,5 @@
-import type { LinuxContainerResources } from '@podwright/cri';
+import { invalid, type LinuxContainerResources, numberWithin } from '@podwright/cri';
 import type { ContainerResources } from '../../records/container-record.ts';
-import { invalid, numberWithin } from './field-checks.ts';
 
 /** What the kernel takes (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
