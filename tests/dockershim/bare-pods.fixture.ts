@@ -1,7 +1,7 @@
 /** Pods as a dockershim leaves them on an Engine, without one: for rooms that work with pods and make none. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { silentLogger } from '@podwright/base';
+import { discoverCgroups, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri, createCriServer } from '@podwright/cri';
 import { StreamingServer } from '@podwright/streaming';
 import { createPortDialer, loadSystem } from '@podwright/system';
@@ -56,7 +56,7 @@ export class BarePods implements AsyncDisposable {
         runtimeApiVersion: 'v1',
       }),
       ...streamHandlers({ engine: pods.engine, server: pods.streaming, dial }),
-      ...statisticsHandlers({ engine: pods.engine, logger: silentLogger }),
+      ...statisticsHandlers({ engine: pods.engine, logger: silentLogger, cgroups: await discoverCgroups() }),
     };
     const socket = join(docker.scratch, 'cri.sock');
     const server = await createCriServer({

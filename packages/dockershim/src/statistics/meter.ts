@@ -5,7 +5,6 @@ import {
   type CgroupHierarchy,
   type CgroupStats,
   CpuSamples,
-  discoverCgroups,
   errorMessage,
   type InterfaceUse,
   Limiter,
@@ -22,8 +21,8 @@ import type { DockershimServices } from '../services.ts';
 import { LayerSizes } from './layer-sizes.ts';
 import { type RunningContainer, RunningContainers } from './running-containers.ts';
 
-/** What statistics are read with. */
-export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'>;
+/** What statistics are read with. `cgroups` is the host's hierarchy. */
+export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'> & { cgroups: CgroupHierarchy };
 
 /** Containers that are measured at once: more only keep others waiting. */
 const AT_ONCE = 8;
@@ -37,7 +36,6 @@ export class Meter {
   readonly #cpu = new CpuSamples();
   readonly #layers = new LayerSizes();
   readonly #known: Record<ContainerType, RunningContainers>;
-  #cgroups: Promise<CgroupHierarchy> | undefined;
 
   constructor(services: StatisticsServices) {
     const { containers } = services.engine;
@@ -72,7 +70,7 @@ export class Meter {
     const { Id: id, Labels } = summary;
     const { name, attempt } = nameOf(summary);
     const container = await this.#known[CONTAINER_TYPE].of(id, signal);
-    const cgroup = container === undefined ? { readAtMs: Date.now() } : await this.#read(container.cgroup);
+    const cgroup = container === undefined ? { readAtMs: Date.now() } : this.#read(container.cgroup);
     const layer = container?.layer === undefined ? undefined : await this.#layers.of(container.layer);
     return {
       attributes: { id, metadata: { name, attempt }, ...criMarks(Labels) },
@@ -93,7 +91,7 @@ export class Meter {
     const own = containers.filter(({ Labels }) => Labels[SANDBOX_ID_LABEL] === id);
     // without a cgroup of the pod's, the sandbox is among Docker's other containers
     const hasOwnCgroup = sandbox !== undefined && sandbox.cgroupParent !== '';
-    const cgroup = hasOwnCgroup ? await this.#read(posix.dirname(sandbox.cgroup)) : undefined;
+    const cgroup = hasOwnCgroup ? this.#read(posix.dirname(sandbox.cgroup)) : undefined;
     const nanoCores = cgroup && this.#cpu.nanoCores(id, cgroup);
     return {
       attributes: { id, metadata: { name, namespace, uid, attempt }, ...criMarks(Labels) },
@@ -119,9 +117,8 @@ export class Meter {
     return (await Promise.all(summaries.map(one))).flat();
   }
 
-  async #read(path: string): Promise<CgroupStats> {
-    this.#cgroups ??= discoverCgroups();
-    return readCgroupStats(await this.#cgroups, path);
+  #read(path: string): CgroupStats {
+    return readCgroupStats(this.#services.cgroups, path);
   }
 }
 
