@@ -1,13 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
   discoverCgroups,
-  makePrivateDirectory,
   noFailpoint,
   PodwrightError,
-  PRIVATE_FILE,
   SpanStore,
   Tracer,
   Undo,
@@ -25,7 +22,7 @@ import {
   traces,
 } from '@podwright/cri';
 import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
-import { createPortDialer, loadSystem } from '@podwright/system';
+import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
 import { Beginning } from './beginning.ts';
 import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
 import { containerHandlers } from './containers/container-handlers.ts';
@@ -200,14 +197,8 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
 }
 
-/** One dockershim a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
+/** One dockershim a root directory: two would undo each other's pods. */
 function lockRoot(root: string): () => void {
-  makePrivateDirectory(root);
-  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
-  if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
-  closeSync(descriptor);
-  throw new PodwrightError(
-    'already_exists',
-    `start a dockershim in ${root}: another one has this root directory; stop it, or use another root`,
-  );
+  const refusal = `start a dockershim in ${root}: another one has this root directory; stop it, or use another root`;
+  return lockDirectory(root, refusal);
 }
