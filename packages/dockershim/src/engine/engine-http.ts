@@ -9,7 +9,7 @@ import { engineError } from './engine-error.ts';
 export type EngineCall = {
   /** For people, at the head of errors: `start container NAME`. */
   what: string;
-  method: 'GET' | 'POST' | 'DELETE' | 'HEAD' | 'PUT';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Below the version: `/containers/json`. Ids and names in it are encoded by the caller. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;

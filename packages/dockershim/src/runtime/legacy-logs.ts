@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
+import { isCriLogDriver } from '../engine/log-driver.ts';
 import { FrameReader } from '../engine/output-frames.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
-import { isCriLogDriver } from './log-driver.ts';
 
 /** What of a log is wanted. */
 export type LegacyLogQuery = {
