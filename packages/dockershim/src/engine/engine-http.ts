@@ -105,6 +105,7 @@ export class EngineHttp {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const outgoing = this.#request(call, {});
     outgoing.on('response', resolve);
+    call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
       // a socket that was kept, of an Engine that has been restarted since
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
