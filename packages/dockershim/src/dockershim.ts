@@ -15,8 +15,10 @@ import {
   createCriServer,
   createSpanExporter,
   handleService,
+  ImageService,
   ImageTransfers,
   type RuntimeHandlers,
+  RuntimeService,
   type SpanExporter,
   Traces,
   traces,
@@ -168,13 +170,13 @@ async function serve({ exporter, ...services }: Running): Promise<CriServer> {
     handlers: {
       runtime: {
         ...runtimeHandlers({ ...services, begun: (signal) => beginning.done(signal) }),
-        ...onceBegun(runtimeVerbs(services), beginning),
+        ...onceBegun(RuntimeService, runtimeVerbs(services), beginning),
       },
-      image: onceBegun(imageHandlers(services), beginning),
+      image: onceBegun(ImageService, imageHandlers(services), beginning),
     },
     extraServices: [
       handleService(Traces, traces(spans)),
-      handleService(ImageTransfers, onceBegun(imageTransfers(services.engine), beginning)),
+      handleService(ImageTransfers, onceBegun(ImageTransfers, imageTransfers(services.engine), beginning)),
     ],
     logger,
     metrics: options.metrics,
