@@ -119,6 +119,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     events: input.events,
     actuated,
     node: input.resources,
+    enforcement: { policy: options.containerResources, host: input.host },
     activePods: () => workers.activePods(),
   });
   const syncer = new PodSyncer({
