@@ -59,11 +59,8 @@ async function atRest(all: Sides) {
   const cpu: Pick<Row, keyof Sides> = { podwright: [] };
   for (const name of Object.keys(all) as (keyof Sides)[]) {
     const side = all[name];
-    await runManifests(
-      side,
-      FULL_NODE,
-      `, livenessProbe: { exec: { command: ["true"] }, periodSeconds: ${FULL_NODE / 10} }`,
-    );
+    const probe = `, livenessProbe: { exec: { command: ["true"] }, periodSeconds: ${FULL_NODE / 10} }`;
+    await runManifests(side, FULL_NODE, { probe });
     await sleep(REST_MS);
     const [beforeMs, wallMs] = [cpuTimeMs(side.pid), performance.now()];
     await sleep(REST_MS);
@@ -76,20 +73,29 @@ async function atRest(all: Sides) {
 
 let counter = 0;
 
-async function runManifests({ manifests, out }: KubeletSide, count: number, probe = ''): Promise<number> {
+/** What the containers have besides, and what they do once they have told that they run. */
+type PodKind = { probe?: string; script?: string };
+
+/** Milliseconds from the first manifest's being written until so many more processes than before have run. */
+export async function runManifests(
+  { manifests, out }: KubeletSide,
+  count: number,
+  { probe = '', script = 'exec sleep 3600' }: PodKind = {},
+): Promise<number> {
+  const before = readdirSync(out).length;
   const names = Array.from({ length: count }, () => `k${counter++}`);
   const beginMs = performance.now();
   for (const name of names) {
     // Written beside and renamed, as tools write files that others watch.
     const temporary = join(manifests, `.${name}.tmp`);
-    writeFileSync(temporary, manifest({ name, out, probe }));
+    writeFileSync(temporary, manifest({ name, out, probe, script }));
     renameSync(temporary, join(manifests, `${name}.yaml`));
   }
-  await until(() => readdirSync(out).length >= count || undefined, 1);
+  await until(() => readdirSync(out).length >= before + count || undefined, 1);
   return performance.now() - beginMs;
 }
 
-async function removeManifests({ manifests, out, runtime }: KubeletSide): Promise<void> {
+export async function removeManifests({ manifests, out, runtime }: KubeletSide): Promise<void> {
   for (const name of readdirSync(manifests)) rmSync(join(manifests, name));
   const filter = { state: { state: ContainerState.CONTAINER_RUNNING } };
   await until(
@@ -99,14 +105,14 @@ async function removeManifests({ manifests, out, runtime }: KubeletSide): Promis
   for (const name of readdirSync(out)) rmSync(join(out, name));
 }
 
-function manifest({ name, out, probe }: { name: string; out: string; probe: string }): string {
+function manifest({ name, out, probe, script }: { name: string; out: string } & Required<PodKind>): string {
   return `apiVersion: v1
 kind: Pod
 metadata: { name: ${name}, namespace: default }
 spec:
   terminationGracePeriodSeconds: 0
   containers:
-    - { name: c, image: "${IMAGE}", command: [sh, -c, "touch /out/${name}; exec sleep 3600"], volumeMounts: [{ name: out, mountPath: /out }]${probe} }
+    - { name: c, image: "${IMAGE}", command: [sh, -c, "touch /out/${name}; ${script}"], volumeMounts: [{ name: out, mountPath: /out }]${probe} }
   volumes: [{ name: out, hostPath: { path: "${out}" } }]
 `;
 }

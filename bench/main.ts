@@ -2,8 +2,8 @@
  * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
- * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets` and
- * `streams` compare ours with.
+ * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare ours with, and
+ * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -12,6 +12,8 @@ import { runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
 import { measureCommands } from './commands.ts';
+import { measureCrashes } from './crashes.ts';
+import { measureDockershim } from './dockershim.ts';
 import { measureKubelets } from './kubelets.ts';
 import { leaveNothing } from './leave-nothing.ts';
 import { measureLifeCycle } from './life-cycle.ts';
@@ -36,6 +38,8 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   commands: measureCommands,
   kubelets: measureKubelets,
   streams: measureStreams,
+  crashes: measureCrashes,
+  dockershim: measureDockershim,
 };
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {
@@ -97,7 +101,7 @@ try {
   for (const side of [podwright, matched, unready]) await loadImage(side);
   await measure(
     { scratch, containerd, podwright, matched, unready, registry, sides },
-    wanted.length > 0 ? wanted : Object.keys(PARTS),
+    wanted.length > 0 ? wanted : Object.keys(PARTS).filter((part) => part !== 'dockershim'),
   );
 } finally {
   await end();

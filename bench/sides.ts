@@ -28,7 +28,7 @@ export const PEER = {
 };
 
 export const IMAGE = 'localhost/podwright/busybox:1';
-const PAUSE_IMAGE = 'localhost/podwright/pause:1';
+export const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 const CONNECT_TIMEOUT_MS = 30_000;
 /** How names of this run's bridges, tables and cgroups begin, or have in them; the kernel allows bridges 15 characters. */
 export const BRIDGE = `pwb${process.pid}n`;
@@ -139,14 +139,14 @@ export async function loadImage({ cri, directory }: Side): Promise<void> {
   for await (const { event } of cri.transfers.load({ path: layout, name: '' })) if (event.case === 'loaded') break;
 }
 
-function startDaemon(directory: string, [file, ...args]: string[]): ChildProcess {
+export function startDaemon(directory: string, [file, ...args]: string[]): ChildProcess {
   const log = openSync(join(directory, 'daemon.log'), 'a');
   const beside = file!.includes('/') ? `${dirname(file!)}:` : ''; // containerd finds its shim there
   const PATH = `${beside}${process.env.PATH}:/usr/sbin:/sbin`;
   return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
 }
 
-async function connected(daemon: ChildProcess, directory: string, socket: string): Promise<Side> {
+export async function connected(daemon: ChildProcess, directory: string, socket: string): Promise<Side> {
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
   const end = async () => {
     daemon.kill('SIGTERM');

@@ -1,5 +1,6 @@
 /** Listing, describing, marking, waiting for and deleting objects, as people know it from kubectl. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
@@ -103,6 +104,24 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   assert.match(table, /^NAME +READY +STATUS +RESTARTS +AGE +LABELS\nweb +1\/1 +Running +0 +.* +app=web\n$/);
   assert.match(await place.ok('get', 'secrets', '--no-headers'), /^pass +Opaque +1 +\d/);
   assert.match(await place.ok('get', 'nodes', '-o', 'wide'), /Ready +<none>.*podwright:\/\//);
+  for (const format of ['json', 'yaml', 'kyaml']) {
+    const shown = place.file(`shown.${format}`, await place.ok('get', 'pod', 'web', '-o', format));
+    assert.match(await place.ok('apply', '--dry-run', shown), /^pod default\/web unchanged \(dry run\)$/m, format);
+  }
+  const titles = (...args: string[]) => {
+    const line = `stty cols 60; ${place.command(...args).join(' ')}`;
+    const { stdout } = spawnSync('script', ['-qfec', line, '/dev/null'], { encoding: 'utf8' });
+    const rows = stdout.trimEnd().split(/\r?\n/);
+    assert.deepEqual(
+      rows.filter((row) => row.length > 60),
+      [],
+    );
+    return rows[0]!.replaceAll(/ {2,}/g, ' ').trim();
+  };
+  assert.equal(titles('get', 'pods', '-o', 'wide'), 'NAME READY STATUS RESTARTS AGE IP NODE');
+  assert.match(titles('get', 'nodes', '-o', 'wide'), /^NAME STATUS .*INTERNAL-IP/);
+  assert.match(titles('ps', '-o', 'wide'), /^NAME READY STATUS .*IMAGES$/);
+  assert.match(titles('events'), /REASON OBJECT MESSAGE$/);
   assert.match(await place.ok('get', 'images'), /busybox:1/);
   const template = '{range .items[*]}{.metadata.name}={.status.phase}{"\\n"}{end}';
   const phases = await place.ok('get', 'pods', '-A', '--sort-by', '.metadata.name', '-o', `jsonpath=${template}`);

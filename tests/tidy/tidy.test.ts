@@ -16,7 +16,8 @@ const ARROWS: Record<string, string[]> = {
   shim: ['base', 'system'],
   runtime: ['base', 'system', 'metadata', 'cri', 'cni', 'streaming', 'images', 'shim'],
   kubelet: ['base', 'system/mountinfo', 'cri', 'streaming'],
-  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kubelet'],
+  dockershim: ['base', 'system', 'cri', 'cni', 'streaming'],
+  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kubelet', 'dockershim'],
 };
 
 function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {

@@ -16,7 +16,7 @@ let exitCode = 0;
 try {
   const program = createProgram((code) => {
     exitCode = code;
-  });
+  }, process.argv.slice(2));
   await program.parseAsync();
 } catch (error) {
   // commander has said itself what is wrong with the command line, or shown its help

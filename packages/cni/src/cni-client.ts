@@ -138,6 +138,13 @@ export class CniClient {
     return this.#cache.has(key);
   }
 
+  /** What ADD answered, as its record has it; nothing without a finished ADD. Throws `data_loss` for a damaged record. */
+  result(key: AttachmentKey): CniResult | undefined {
+    const record = this.#cache.read(key);
+    if (record === undefined || record.result === null) return undefined;
+    return decodeResult(JSON.stringify(record.result), record.network.cniVersion);
+  }
+
   /** Attachments with a record: added, half added, or not yet fully removed. */
   async attachments(): Promise<AttachmentKey[]> {
     return await this.#cache.list();

@@ -1,10 +1,12 @@
 export type { Attachment } from './attachment.ts';
 export type { AttachmentKey } from './attachment-cache.ts';
+export { type Bandwidth, podBandwidth } from './bandwidth.ts';
 export { CniClient, type CniClientOptions, type CniDeadlines } from './cni-client.ts';
 export { type LoadedNetworks, loadNetworks } from './config-directory.ts';
 export { isNamespace } from './netns.ts';
-export { type NetworkList, type PluginConfig, parseNetworkList, parseSinglePlugin } from './network-list.ts';
+export { FORGET, type NetworkList, type PluginConfig, parseNetworkList, parseSinglePlugin } from './network-list.ts';
 export type { CallObserver, ObservedCall } from './plugin-caller.ts';
 export { type CniCommand, PluginError, type PluginFailure, pluginFailureOf } from './plugin-error.ts';
 export { missingPlugins, missingPluginsError } from './plugin-path.ts';
+export { type PodPort, type PodToAttach, podAddresses, podAttachment, withoutIdlePlugins } from './pod-attachment.ts';
 export { type CniResult, decodeResult, type ResultIp } from './result.ts';

@@ -26,6 +26,17 @@ export type NetworkList = {
   plugins: PluginConfig[];
 };
 
+/** A network without plugins: DEL with it forgets a record that is damaged. */
+export const FORGET: NetworkList = {
+  name: 'none',
+  cniVersion: '1.0.0',
+  cniVersions: ['1.0.0'],
+  disableCheck: true,
+  disableGC: true,
+  loadOnlyInlinedPlugins: true,
+  plugins: [],
+};
+
 /** Reads a `.conflist`; `plugins` may be missing, since they can come from the directory beside it. Throws `invalid_argument`. */
 export function parseNetworkList(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network list');

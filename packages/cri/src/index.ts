@@ -3,9 +3,15 @@ export { type ClientTls, type ConnectOptions, type CriClient, connectCri } from 
 export type { CallOptions } from './client/connection.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
+export * from './handling/field-checks.ts';
+export * from './handling/responses.ts';
+export * from './handling/security-profile.ts';
+export * from './handling/signals.ts';
+export * from './handling/statistics.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
+export { fitExecOutput, MAX_EXEC_OUTPUT_BYTES, requireCommand, requireStreams } from './server/command-requests.ts';
 export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';
 export {
@@ -17,6 +23,7 @@ export {
   type ServiceHandlers,
 } from './server/handlers.ts';
 export type { TcpOptions } from './server/listeners.ts';
+export { traces } from './server/traces.ts';
 export {
   type GrpcServiceDefinition,
   grpcServiceDefinition,

@@ -44,3 +44,6 @@ export const SPAN_QUEUE = 2048;
 /** How long a collector may take, and the pause after it took none. */
 export const SPAN_SEND_TIMEOUT_MS = 10_000;
 export const SPAN_RETRY_MS = 5000;
+
+/** Trace ids in one question. */
+export const MAX_ASKED_TRACES = 1000;

@@ -15,11 +15,13 @@ export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configur
 export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
 export { readDropIns } from './configuration/drop-ins.ts';
 export type { KubeletConfiguration } from './configuration/fields/field-table.ts';
+export { parseGoDuration } from './configuration/fields/go-duration.ts';
 export { type GivenFields, layFlags } from './configuration/given-fields.ts';
 export * from './configuration/server-options.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
+export type { LegacyLogs } from './logs/container-logs.ts';
 export { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 export type { NodeObject } from './node/node-object.ts';
 export type { ReservedCgroup } from './node/reserved-cgroup.ts';

@@ -18,6 +18,7 @@ import {
 } from './kubecontainer/runtime-pod.ts';
 import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
 import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
+import type { LogPlace } from './logs/container-logs.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
@@ -247,8 +248,9 @@ export class Kubelet {
   }
 
   /** Where a container's log is. Errors: those of `containerLog`. */
-  containerLog(pod: Pod, which: LogOfContainer): { path: string; running: boolean } {
-    return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir: this.#parts.options.podLogsDir });
+  containerLog(pod: Pod, which: LogOfContainer): LogPlace & { running: boolean } {
+    const { podLogsDir, legacyLogs } = this.#parts.options;
+    return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir, legacyLogs });
   }
 
   /** A container of the pod that runs, '' for the first. Errors: those of `runningContainer`. */

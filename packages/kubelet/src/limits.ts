@@ -48,6 +48,8 @@ export const KEPT_MESSAGE_FILES = 4;
 export const MAX_MESSAGE_FILE_BYTES = 4096;
 export const MAX_LOG_MESSAGE_BYTES = 2048;
 export const MAX_LOG_MESSAGE_LINES = 80;
+/** How long a runtime may take to give the end of a log that is in no file. */
+export const LEGACY_LOG_TIMEOUT_MS = 10_000;
 /** A line of a log may carry this much around its text, and come in pieces of it. */
 export const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 

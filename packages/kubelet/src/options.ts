@@ -3,6 +3,7 @@ import type { CriApiVersion } from '@podwright/cri';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
 import { ORPHAN_PERIOD_MS } from './limits.ts';
+import type { LegacyLogs } from './logs/container-logs.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
@@ -112,6 +113,8 @@ export type KubeletOptions = {
   /** Where traces of pods' syncs go, and how many of them. */
   tracing: TracingOptions;
   logger: Logger;
+  /** Reads logs that the runtime keeps elsewhere than in files of the CRI's place. */
+  legacyLogs?: LegacyLogs;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
 };

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
-import { type System, unmountTree } from '@podwright/system';
+import { createPortDialer, type System, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';
 import { CONTAINER_STATE, ContainerFiles } from './containers/container-files.ts';
@@ -16,7 +16,6 @@ import type { RuntimePluginTypes } from './plugin/runtime-plugins.ts';
 import { describeHandlers, type UsableHandlers, usableHandlers } from './plugin/usable-handlers.ts';
 import { runtimeReadiness } from './readiness.ts';
 import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
-import { createPortDialer } from './sandbox/port-dialer.ts';
 import { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import { CgroupStatistics } from './statistics/cgroup-statistics.ts';

@@ -1,5 +1,6 @@
 import type { ImageService } from '@podwright/images';
 import type { MetadataDatabase } from '@podwright/metadata';
+import type { PortDialer } from '@podwright/system';
 import type { ContainerFiles } from './containers/container-files.ts';
 import type { ContainerSpecs } from './containers/container-specs.ts';
 import type { RuntimeFacts } from './cri/services/services.ts';
@@ -8,7 +9,7 @@ import type { PodTables } from './records/pod-tables.ts';
 import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
 import type { SandboxNamespaces } from './sandbox/sandbox-namespaces.ts';
 import type { Statistics } from './statistics/statistics.ts';
-import type { PortDialer, TaskRuntime } from './tasks/task-runtime.ts';
+import type { TaskRuntime } from './tasks/task-runtime.ts';
 
 /** The records that parts may read. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };

@@ -26,14 +26,14 @@ import {
   ImageTransfers,
   type SpanExporter,
   Traces,
+  traces,
 } from '@podwright/cri';
-import { StreamingServer } from '@podwright/streaming';
+import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { loadSystem } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
 import { imageTransfers } from './cri/image/image-transfers.ts';
-import { traces } from './cri/runtime/traces.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
 import { RcuExpediting } from './host/rcu-expediting.ts';
@@ -54,6 +54,8 @@ export type RuntimeHandle = {
   readonly endpoint: string;
   /** The port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
+  /** `StreamingServer.serve`, for a kubelet in the same process: a stream's bytes then cross no second connection. */
+  serveStream(client: UpgradingClient, url: string): boolean;
   /**
    * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
    * runtime made on the host for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
@@ -233,6 +235,7 @@ function handleOf(
   return {
     endpoint: server.endpoint,
     tcpPort: server.tcpPort,
+    serveStream: (client, url) => streaming.serve(client, url),
     close: ({ removeHostState = false } = {}) => (closing ??= close(removeHostState)),
   };
 }

@@ -3,6 +3,3 @@
  * start with two containers and a pulled image of ten layers has about sixty.
  */
 export const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };
-
-/** Trace ids in one question. */
-export const MAX_ASKED_TRACES = 1000;

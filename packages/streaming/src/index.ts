@@ -4,6 +4,7 @@ export { connectSpdy, type UpgradeTarget } from './client/upgrade.ts';
 export { proxyUpgrade } from './proxy-upgrade.ts';
 export type { RemoteProcess, StreamChoice, TerminalSize } from './remote-process.ts';
 export type { PortDialer } from './server/port-forward.ts';
+export type { UpgradingClient } from './server/serve-spdy.ts';
 export type { StreamingRequest } from './server/streaming-request.ts';
 export { StreamingServer, type StreamingServerOptions } from './server/streaming-server.ts';
 export { WaitingClients } from './server/waiting-clients.ts';

@@ -19,6 +19,7 @@ export * from './netlink/nftables.ts';
 export * from './netlink/routes.ts';
 export * from './netlink/traffic-control.ts';
 export * from './passage.ts';
+export * from './port-dialer.ts';
 export * from './process-starter.ts';
 export * from './processes.ts';
 export * from './pty.ts';

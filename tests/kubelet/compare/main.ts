@@ -3,7 +3,8 @@
  * upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, and to ours, each on a containerd of its own, and prints how
  * they differ: in the pods as they show them, what they ask of the runtime, and the events. Each line of the result has `-` for what
  * upstream alone has, `+` for what ours alone has, and the pods that it is true of. Lines that docs/differences.md explains are
- * printed, too. With PODWRIGHT_COMPARE_KEEP that directory gets what each kubelet did for each pod over time.
+ * printed, too. With PODWRIGHT_COMPARE_KEEP that directory gets what each kubelet did for each pod over time. With
+ * PODWRIGHT_COMPARE_RUNTIME=podwright both kubelets are on our runtime instead.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { startContainerd } from '../containerd.fixture.ts';
 import { type Places, startOurs, startUpstream } from './kubelets.ts';
 import { GROUPS, type Script } from './manifests.ts';
 import { callsByPod, type Observed, observe, type Run, withoutNode } from './observed.ts';
+import { startOwnRuntime } from './own-runtime.ts';
 import { startRecorder } from './recorder.ts';
 import { PodWatch, timelineOf } from './timeline.ts';
 
@@ -23,10 +25,12 @@ const CGROUPS = { ours: `/pwcompare${process.pid}o`, upstream: `/pwcompare${proc
 
 type Kind = 'upstream' | 'ours';
 
+const startRuntime = process.env.PODWRIGHT_COMPARE_RUNTIME === 'podwright' ? startOwnRuntime : startContainerd;
+
 /** What `kind` does with the manifests. */
 async function run(kind: Kind, group: string, scripts: Record<string, Script>): Promise<Map<string, Observed>> {
-  const containerd = await startContainerd(kind === 'ours' ? 'o' : 'u');
-  const scratch = join(containerd.scratch, 'k');
+  const runtime = await startRuntime(kind === 'ours' ? 'o' : 'u');
+  const scratch = join(runtime.scratch, 'k');
   const directory = (name: string) => join(scratch, name);
   const places: Places = {
     scratch,
@@ -35,7 +39,7 @@ async function run(kind: Kind, group: string, scripts: Record<string, Script>): 
     manifests: directory('manifests'),
   };
   for (const path of Object.values(places)) mkdirSync(path, { recursive: true });
-  const recorder = await startRecorder(directory('r.sock'), containerd.endpoint);
+  const recorder = await startRecorder(directory('r.sock'), runtime.endpoint);
   const cgroupRoot = CGROUPS[kind];
   const kubelet = await (kind === 'ours' ? startOurs : startUpstream)(recorder.endpoint, cgroupRoot, places);
   try {
@@ -50,7 +54,8 @@ async function run(kind: Kind, group: string, scripts: Record<string, Script>): 
   } finally {
     await kubelet.stop();
     await recorder.close();
-    await containerd.stop();
+    await unmountVolumes(places.root);
+    await runtime.stop();
     await removeCgroup(await discoverCgroups(), cgroupRoot);
   }
 }
@@ -78,7 +83,6 @@ async function play(watch: PodWatch, places: Places, scripts: Record<string, Scr
   for (const file of readdirSync(places.manifests)) rmSync(join(places.manifests, file));
   await sleep(DOWN_MS);
   await watch.close();
-  await unmountVolumes(places.root);
   return pods;
 }
 
@@ -87,11 +91,13 @@ function spacingSeconds(scripts: Record<string, Script>): number {
   return Object.values(scripts).some(({ later }) => later.length > 0) ? 1 : 0;
 }
 
+/** Those that are left, and the root itself, which upstream's kubelet mounts on itself. Deepest first. */
 async function unmountVolumes(root: string): Promise<void> {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .map((line) => line.split(' ')[4] ?? '');
-  for (const point of points.filter((one) => one.startsWith(`${root}/`))) await runProgram('umount', ['-l', point]);
+  for (const point of points.reverse().filter((one) => `${one}/`.startsWith(`${root}/`)))
+    await runProgram('umount', ['-l', point]);
 }
 
 /** Writes down what a kubelet did. */

@@ -1,3 +1,4 @@
+export { CpuSamples } from './cpu-samples.ts';
 export type { CpuStats } from './cpu-stats.ts';
 export * from './hierarchy.ts';
 export type { DeviceIo, HugepageStats } from './io-stats.ts';

@@ -79,12 +79,12 @@ export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): 
  */
 export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 10_000): Promise<void> {
   refuseRoot(path);
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
     const pids = await cgroupPids(hierarchy, path, { recursive: true });
     if (pids.length === 0) return;
     for (const pid of pids) killProcess(pid);
-    if (Date.now() > deadline)
+    if (performance.now() > deadline)
       throw new PodwrightError('deadline_exceeded', `kill cgroup ${path}: processes ${pids.join(', ')} do not end`);
     await sleep(delayMs);
   }
@@ -96,7 +96,7 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
  */
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   const removed = hierarchy.trees.map((tree) => removeDirectory(cgroupDirectory(tree, path), deadline));
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
@@ -111,7 +111,7 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
       if (!isErrno(error, 'EBUSY')) throw wrapError(`remove cgroup ${directory}`, error, 'internal');
       const children = childDirectories(directory);
       for (const name of children) await removeDirectory(join(directory, name), deadline);
-      if (Date.now() > deadline)
+      if (performance.now() > deadline)
         throw wrapError(`remove cgroup ${directory}: it is still in use`, error, 'failed_precondition');
       if (children.length === 0) await sleep(delayMs);
     }

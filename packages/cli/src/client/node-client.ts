@@ -47,6 +47,12 @@ export type LogOptions = {
 export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
+/** The path of the pods of one namespace, or of all. */
+const podsPath = (namespace: string | undefined) =>
+  namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+
+const selectName = (name: string) => `metadata.name=${name}`;
+
 /** The local API of a node, typed. */
 export class NodeClient {
   readonly http: UnixHttp;
@@ -61,8 +67,8 @@ export class NodeClient {
 
   /** Those of every namespace, or of one; `labelSelector` is Kubernetes', and `invalid_argument` if it is none. */
   async pods({ namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {}): Promise<Pod[]> {
-    const path = namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
-    return (await this.http.json({ method: 'GET', path, query: { labelSelector } }, decodePods)).items;
+    const call = { method: 'GET', path: podsPath(namespace), query: { labelSelector } } as const;
+    return (await this.http.json(call, decodePods)).items;
   }
 
   pod(namespace: string, name: string, signal?: AbortSignal): Promise<Pod> {
@@ -73,10 +79,13 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  /** The pods that are there, `listed`, then every change. */
-  async *watchPods(signal: AbortSignal): AsyncGenerator<PodWatchEvent | { type: 'listed' }> {
-    const query = { watch: 'true', sendInitialEvents: 'true' };
-    const response = await this.http.stream({ method: 'GET', path: '/api/v1/pods', query, signal });
+  /** The pods that are there, `listed`, then every change; `only` those of one name. */
+  async *watchPods(
+    signal: AbortSignal,
+    only?: { namespace: string; name: string },
+  ): AsyncGenerator<PodWatchEvent | { type: 'listed' }> {
+    const query = { watch: 'true', sendInitialEvents: 'true', fieldSelector: only && selectName(only.name) };
+    const response = await this.http.stream({ method: 'GET', path: podsPath(only?.namespace), query, signal });
     yield* readValues(response, decodePodNews, signal);
   }
 
@@ -85,13 +94,15 @@ export class NodeClient {
     { namespace, name }: { namespace: string; name: string },
     signal: AbortSignal,
   ): Promise<AsyncGenerator<PodWatchEvent>> {
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
-    const query = { watch: 'true', fieldSelector: `metadata.name=${name}` };
-    return readValues(await this.http.stream({ method: 'GET', path, query, signal }), decodePodChange, signal);
+    const call = { method: 'GET', path: podsPath(namespace), signal } as const;
+    const query = { watch: 'true', fieldSelector: selectName(name) };
+    return readValues(await this.http.stream({ ...call, query }), decodePodChange, signal);
   }
 
-  watchEvents(signal: AbortSignal): AsyncGenerator<EventWatchEvent> {
-    return this.#lines('/api/v1/events?watch=true', decodeEventChange, signal);
+  /** Those that are there, then those that come; `uid` is the object's that they are about, if all are about one. */
+  watchEvents(signal: AbortSignal, uid?: string): AsyncGenerator<EventWatchEvent> {
+    const about = uid === undefined ? '' : `&fieldSelector=${encodeURIComponent(`involvedObject.uid=${uid}`)}`;
+    return this.#lines(`/api/v1/events?watch=true${about}`, decodeEventChange, signal);
   }
 
   watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { settingsText } from '../help/settings.ts';
-import type { ConfigFlags } from '../settings/config-flags.ts';
+import type { ConfigFlags, DockershimFlags } from '../settings/config-flags.ts';
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
 
@@ -35,6 +35,7 @@ export function addNodeCommands(program: Command, action: Action): void {
         (await import('../commands/plugins.ts')).plugins(context, options),
       ),
     );
+  addDockershim(program);
   program
     .command('kubelet')
     .description("the kubelet alone, on any container runtime, with upstream's flags and configuration")
@@ -73,4 +74,44 @@ export function addNodeCommands(program: Command, action: Action): void {
         (await import('../commands/version.ts')).version(context, options),
       ),
     );
+}
+
+const DOCKERSHIM_EXAMPLES = `
+Serves the CRI, v1 and v1alpha2, for any kubelet and for crictl, on a Docker Engine (20.10 or later). Pods go on without it.
+
+Examples:
+  podwright dockershim                                 Docker's usual socket; the CRI is at /run/podwright/dockershim.sock
+  podwright dockershim --listen unix:///run/cri-dockerd.sock --network-plugin cni
+                                                       in the place of cri-dockerd, with its pods
+  podwright kubelet --container-runtime=docker         kubelet and dockershim in one
+  crictl -r unix:///run/podwright/dockershim.sock ps   what runs
+`;
+
+/** The CRI on a Docker Engine. */
+function addDockershim(program: Command): void {
+  program
+    .command('dockershim')
+    .description('the CRI on a Docker Engine, for any kubelet')
+    .option('--docker-endpoint <socket>', "the Engine's socket (default: unix:///var/run/docker.sock)")
+    .option('--listen <socket>', 'socket of the CRI (default: unix://STATE/dockershim.sock)')
+    .option(
+      '--pod-infra-container-image <image>',
+      "image of pods' own containers (default: registry.k8s.io/pause:3.10)",
+    )
+    .option('--network-plugin <name>', "cni, or none for Docker's own bridge (default: none)")
+    .option('--cni-bin-dir <dirs>', 'directories of CNI plugins, with commas between them')
+    .option('--cni-cache-dir <dir>', 'what CNI plugins answered (default: /var/lib/cni/cache)')
+    .option('--hairpin-mode <mode>', 'hairpin-veth, promiscuous-bridge or none (default: promiscuous-bridge)')
+    .option('--non-masquerade-cidr <cidr>', 'addresses to which pods go with their own (default: 10.0.0.0/8)')
+    .option('--network-plugin-mtu <bytes>', "MTU of pods' links, 0 leaves it to the plugin (default: 0)")
+    .option('--runtime-cgroups <cgroup>', 'cgroup that the dockershim is moved to')
+    .option('--streaming-address <address>', 'where exec, attach and port-forward are served (default: 127.0.0.1)')
+    .option('--streaming-port <port>', 'port of that, 0 for a free one (default: 0)')
+    .option('--experimental-dockershim-root-directory <dir>', 'lasting data (default: ROOT/dockershim)')
+    .option('--image-pull-progress-deadline <time>', 'a pull that gains nothing for so long is given up (default: 1m)')
+    .addHelpText('after', (context) => DOCKERSHIM_EXAMPLES + settingsHelp(context))
+    .action(async (options: DockershimFlags) => {
+      const { runDockershim } = await import('../daemon/dockershim.ts');
+      return runDockershim({ ...program.opts<ConfigFlags>(), ...options });
+    });
 }

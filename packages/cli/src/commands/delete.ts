@@ -6,6 +6,7 @@ import { POD, parseObjects } from '../client/object-names.ts';
 import type { ManifestObject, ManifestOptions, Manifests } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
+import { forgetDeleted } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 const CLAIM = 'PersistentVolumeClaim';
@@ -37,6 +38,7 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   await Promise.all(pods.map((pod) => remove(client, pod, removal)));
   if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod, removal)));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
+  forgetDeleted(config.state, objects);
   if (removal.missing.length > 0 && !options.ignoreNotFound)
     throw new PodwrightError('not_found', removal.missing.join('\n'));
 }

@@ -9,7 +9,7 @@ import type {
   Probe,
   ResourceList,
 } from '@podwright/kubelet';
-import { describeTime, entry, lines, type OutlineEntry, section } from '../output/outline.ts';
+import { describeTime, entry, lines, type OutlineEntry, prose, section } from '../output/outline.ts';
 
 /** A container and what became of it, as kubectl describes it. */
 export function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): OutlineEntry {
@@ -75,7 +75,7 @@ function stateEntries(status: ContainerStatus | undefined): OutlineEntry[] {
 function stateEntry(label: string, { running, terminated, waiting }: ContainerState = {}): OutlineEntry {
   if (running) return { label, text: ['Running'], below: entry('Started', describeTime(running.startedAt)) };
   if (terminated === undefined) {
-    const below = [...entry('Reason', waiting?.reason), ...entry('Message', waiting?.message)];
+    const below = [...entry('Reason', waiting?.reason), ...prose('Message', waiting?.message)];
     return { label, text: ['Waiting'], below };
   }
   const { reason, message, exitCode, signal, startedAt, finishedAt } = terminated;

@@ -1,5 +1,5 @@
 import { type ObjectMeta, type Pod, type PodDefaults, podSummary, type Toleration } from '@podwright/kubelet';
-import { describeTime, entry, lines, type OutlineEntry, pairs, section } from '../output/outline.ts';
+import { describeTime, entry, lines, type OutlineEntry, pairs, prose, section } from '../output/outline.ts';
 import { describeContainer } from './describe-container.ts';
 import { describeVolume } from './describe-volumes.ts';
 
@@ -55,7 +55,7 @@ function identity(pod: Pod): OutlineEntry[] {
     ...entry('Start Time', describeTime(status?.startTime)),
     ...entry('Deleted', describeTime(metadata.deletionTimestamp)),
     ...entry('Status', podSummary(pod).status),
-    ...entry('Message', status?.message),
+    ...prose('Message', status?.message),
     ...entry('IP', status?.podIP),
     ...entry('IPs', (status?.podIPs ?? []).map(({ ip }) => ip).join(', ')),
     ...entry('Host Network', spec.hostNetwork || undefined),
@@ -84,7 +84,7 @@ function conditionEntries({
   message?: string;
 }): OutlineEntry[] {
   const why = [reason, message].filter(Boolean).join(': ');
-  return entry(type, why === '' ? status : `${status} (${why})`);
+  return prose(type, why === '' ? status : `${status} (${why})`);
 }
 
 function describeToleration({ key, operator, value, effect, tolerationSeconds }: Toleration): string {

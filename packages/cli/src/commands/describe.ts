@@ -5,6 +5,7 @@ import { type ApiObject, ObjectClient } from '../client/object-client.ts';
 import { type NamedObject, OBJECT_KINDS, POD, parseObjects } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { type OutlineEntry, renderOutline } from '../output/outline.ts';
+import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import {
@@ -93,7 +94,7 @@ async function eventsOf(
 }
 
 function text({ object, events }: Described, surroundings: Surroundings): string {
-  const outline = renderOutline(entriesOf(object, surroundings)).join('\n');
+  const outline = renderOutline(entriesOf(object, surroundings), terminalWidth()).join('\n');
   return `${outline}\nEvents:\n${eventTable(events)}`;
 }
 

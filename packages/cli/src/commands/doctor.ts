@@ -18,7 +18,7 @@ import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
 import { wrapText } from '../output/wrap.ts';
-import type { CommandContext } from '../settings/node-config.ts';
+import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 import { type Finding, placeFindings } from './doctor-places.ts';
 import { installHint } from './install-hint.ts';
 
@@ -33,21 +33,29 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
   const config = await settings();
   const root = process.getuid?.() === 0;
   const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket)), ...placeFindings(config)];
-  if (root) {
-    const abilities = await probeHost({
-      state: join(config.state, 'host'),
-      root: join(config.root, 'runtime'),
-      cgroupParent: config.cgroup_parent,
-      ociRuntime: config.runtime.oci_runtime,
-      conmon: config.runtime.conmon,
-    });
-    const [cgroups, ...others] = hostFindings(abilities);
-    findings.push(cgroups!, driverFinding(config.runtime.cgroup_driver, abilities));
-    findings.push(await moveFinding(abilities, config.runtime.expedite_rcu), ...others);
-    findings.push(await networkFinding(lookAtNetwork(runtimeOptions(config))));
-  }
+  if (root) findings.push(...(await runtimeFindings(config)));
   await printAs(options.output, findings, () => wrapText(findings.map(line).join('\n'), terminalWidth()));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
+}
+
+/** What runs the node's containers, and what it lacks. */
+async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
+  if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
+  const abilities = await probeHost({
+    state: join(config.state, 'host'),
+    root: join(config.root, 'runtime'),
+    cgroupParent: config.cgroup_parent,
+    ociRuntime: config.runtime.oci_runtime,
+    conmon: config.runtime.conmon,
+  });
+  const [cgroups, ...others] = hostFindings(abilities);
+  return [
+    cgroups!,
+    driverFinding(config.runtime.cgroup_driver, abilities),
+    await moveFinding(abilities, config.runtime.expedite_rcu),
+    ...others,
+    await networkFinding(lookAtNetwork(runtimeOptions(config))),
+  ];
 }
 
 function line({ what, level, message, fix }: Finding): string {

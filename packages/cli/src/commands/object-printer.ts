@@ -39,13 +39,20 @@ export class TablePrinter {
     this.#widest = this.#widest.map((widest, column) =>
       rows.reduce((longest, row) => (row[column]!.length > longest.length ? row[column]! : longest), widest),
     );
-    // without its title nobody knows which column was left out
-    const { output, headers } = this.#options;
-    const width = output.type === 'wide' || !headers ? undefined : terminalWidth();
-    const titles = this.#columns.map(({ title }) => (headers ? title : ''));
-    const lines = renderTable(titles, [this.#widest, ...rows], width).split('\n');
+    const header = this.#columns.map(({ title, importance }) => ({
+      title: this.#options.headers ? title : '',
+      importance,
+    }));
+    const lines = renderTable(header, [this.#widest, ...rows], this.#width()).split('\n');
     print([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
     this.#headersDue = false;
+  }
+
+  /** What cells are cut for: not where nobody knows without its title which column was left out, nor where wide means whole cells. */
+  #width(): number | undefined {
+    const { output, headers } = this.#options;
+    const isWhole = output.type === 'wide' && !this.#columns.some(({ wide }) => wide);
+    return isWhole || !headers ? undefined : terminalWidth();
   }
 }
 

@@ -14,16 +14,22 @@ import { valuesAt, valueText } from '../output/jsonpath.ts';
 import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 
-/** One column of a table of objects; `wide` ones are shown with `-o wide` only. */
-export type Column = { title: string; wide?: true; cell: (object: ApiObject, nowMs: number) => string };
+/** One column of a table of objects; `wide` ones are shown with `-o wide` only, where they matter more than usual. */
+export type Column = {
+  title: string;
+  wide?: true;
+  importance?: number;
+  cell: (object: ApiObject, nowMs: number) => string;
+};
 
 const column = <T extends ApiObject>(title: string, cell: (object: T, nowMs: number) => string): Column => ({
   title,
   cell: cell as Column['cell'],
 });
-const wide = <T extends ApiObject>(title: string, cell: (object: T) => string): Column => ({
+const wide = <T extends ApiObject>(title: string, cell: (object: T) => string, importance = 7): Column => ({
   ...column<T>(title, cell),
   wide: true,
+  importance,
 });
 
 const NAME = column('NAME', ({ metadata }) => metadata.name);
@@ -57,7 +63,7 @@ const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
     column<PersistentVolumeClaim>('ACCESS MODES', ({ spec }) => (spec.accessModes ?? []).map(shortMode).join(',')),
     column<PersistentVolumeClaim>('STORAGECLASS', ({ spec }) => spec.storageClassName ?? '-'),
     AGE,
-    wide('DIRECTORY', ({ metadata }) => metadata.annotations?.['podwright.dev/directory'] ?? '-'),
+    wide('DIRECTORY', ({ metadata }) => metadata.annotations?.['podwright.dev/directory'] ?? '-', 9),
   ],
   RuntimeClass: [NAME, column<RuntimeClass>('HANDLER', ({ handler }) => handler), AGE],
   Event: [
@@ -87,8 +93,8 @@ export const PS_COLUMNS: Column[] = [
   ...COUNTS,
   column<Pod>('IP', IP),
   AGE,
-  wide<Pod>('QOS', ({ status }) => status?.qosClass ?? '-'),
-  wide<Pod>('UID', ({ metadata }) => metadata.uid),
+  wide<Pod>('QOS', ({ status }) => status?.qosClass ?? '-', 4),
+  wide<Pod>('UID', ({ metadata }) => metadata.uid, 1),
   wide<Pod>('IMAGES', ({ spec }) => spec.containers.map(({ image }) => image).join(',')),
 ];
 

@@ -24,7 +24,7 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
     if (request.method === 'DELETE') return response.writeHead(500).end('no');
     if (request.url === '/api/v1/pods') return response.end('{"items": []}');
     response.writeHead(200).flushHeaders();
-    if (!request.url!.startsWith('/api/v1/pods')) return undefined;
+    if (!request.url!.startsWith('/api/v1/namespaces/default/pods?')) return undefined;
     response.on('close', watched.resolve);
     return watching.resolve();
   };

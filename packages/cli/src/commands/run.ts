@@ -60,7 +60,7 @@ export async function run(files: string[], options: RunOptions, context: Command
     if (error instanceof Interrupted) return error.exitCode;
     throw error;
   } finally {
-    await leaveNode(node, options);
+    await leaveNode({ node, options: course.options, program });
   }
 }
 
@@ -187,21 +187,21 @@ async function leaveRunning(course: ShownCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => pod.status?.phase === 'Failed' || lostContainers(pod).length > 0);
   await explain(course, troubled);
-  tellRunning(pods);
+  tellRunning(pods, course.program);
   const failed = troubled.length > 0 || course.session.taken.length > 0;
   return { exitCode: failed ? 1 : 0, early: false, keep: true };
 }
 
-function tellRunning(pods: Pod[]): void {
+function tellRunning(pods: Pod[], program: string): void {
   const running = pods.filter((pod) => !isEnded(pod)).length;
   if (running === 0) return;
   const go = `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'}`;
-  printProse(`${go} on running; see 'podwright ps', 'podwright logs', 'podwright delete', 'podwright stop'`);
+  printProse(`${go} on running; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 
 /** A time-out, a signal, or a failure; when the node has gone nothing can be asked of it. */
 async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
-  const { session, options } = course;
+  const { session, options, program } = course;
   const pods = [...session.pods.values()];
   if (error instanceof TimedOut) {
     const goal = options.once ? isEnded : isReady;
@@ -209,7 +209,7 @@ async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
     const what = `not ${options.once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
     printError(`podwright: ${what}: ${late.map(podLabel).join(', ')}`);
     await explain(course, late);
-    if (options.detach) tellRunning(pods);
+    if (options.detach) tellRunning(pods, program);
     return { exitCode: 1, early: true, keep: options.detach };
   }
   if (error instanceof Interrupted) {
@@ -250,7 +250,7 @@ async function takeDown(session: RunSession, again: AbortSignal): Promise<void> 
 }
 
 /** Ends the node if this command started it and it has no pods of others. */
-async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> {
+async function leaveNode({ node, options, program }: Pick<Course, 'node' | 'options' | 'program'>): Promise<void> {
   if (!node.started) return;
   using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'ask the node for its pods');
   const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {
@@ -261,6 +261,6 @@ async function leaveNode(node: EnsuredNode, options: RunOptions): Promise<void> 
   if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
   if (options.detach) return;
   printProse(
-    `the node goes on: it has ${counted(others.length, 'other pod')}; 'podwright ps' lists them, 'podwright stop' ends it`,
+    `the node goes on: it has ${counted(others.length, 'other pod')}; '${program} ps' lists them, '${program} stop' ends it`,
   );
 }

@@ -5,6 +5,7 @@ import { stopNode } from '../daemon/ensure-node.ts';
 import { print } from '../output/terminal-text.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
+import { forgetDeleted } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { gone } from './delete.ts';
 
@@ -18,6 +19,11 @@ export async function stop({ config }: CommandContext, options: StopCommandOptio
   const { manifestDir } = await client.node();
   const staying = options.keep ? pods : await removeApplied(client, pods, options.gracePeriod);
   const spareMs = options.keep ? 0 : removalTimeoutMs(staying, { gracePeriodSeconds: undefined });
+  const deleted = pods.filter((pod) => !staying.includes(pod));
+  forgetDeleted(
+    config.state,
+    deleted.map(({ metadata: { namespace, name } }) => ({ kind: 'Pod', namespace, name })),
+  );
   await stopNode(client, { removeHostState: !options.keep, endPods: !options.keep }, spareMs);
   print(
     `the node has ended${staying.length === 0 ? '' : `; ${whatOf(staying, options.keep ? undefined : manifestDir)}`}`,

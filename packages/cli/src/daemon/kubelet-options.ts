@@ -14,7 +14,10 @@ import { dockerConfigsOf } from './configured-options.ts';
 import { tracingOptions } from './tracing-options.ts';
 
 /** Where a kubelet's runtime is, and what holds where the configuration says nothing. */
-export type KubeletPlace = Pick<KubeletOptions, 'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics'> &
+export type KubeletPlace = Pick<
+  KubeletOptions,
+  'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics' | 'legacyLogs'
+> &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { defaults: KubeletDefaults };
 
 /** What holds where the configuration says nothing. */

@@ -24,6 +24,8 @@ export type KubeletSettings = {
   configuration: KubeletConfiguration;
   /** Lays fields and flags over the options that the settings make. */
   configure: (options: KubeletOptions) => KubeletOptions;
+  /** Fields that were given, by a file or a flag. */
+  given: GivenFields;
 };
 
 /** Where nobody gave a KubeletConfiguration, a host with swap or cgroup v1 is taken as it is. */
@@ -55,6 +57,7 @@ export async function kubeletSettings(line: {
   return {
     config: isVerbose ? { ...config, log_level: 'debug' } : config,
     configuration,
+    given: all,
     configure: (options) => {
       const laid = configuredOptions(options, configuration, (field) => hasConfiguration || all.has(field));
       return hasConfiguration ? { ...laid, warnOfMissingClusterDns: true } : laid;

@@ -12,6 +12,7 @@ import {
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
+import { startDockerRuntime } from './docker-runtime.ts';
 import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
@@ -20,6 +21,8 @@ import { serviceManagerOf } from './service-manager.ts';
 /** Options of the command that are no fields of a configuration. */
 export type KubeletFlags = {
   criApiVersion: KubeletOptions['criApiVersion'];
+  /** Whether the runtime is a Docker Engine, through a dockershim in this process. */
+  isDocker: boolean;
   /** Values of all flags, as `/flagz` shows them. */
   flags: Record<string, string>;
 };
@@ -31,18 +34,21 @@ const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
  * `podwright kubelet`: runs pods on a runtime that is not its own, until it is told to stop. Pods go on without it. A runtime
  * that is away when it starts is waited for.
  */
-export async function runKubelet(settings: KubeletSettings, { criApiVersion, flags }: KubeletFlags): Promise<void> {
+export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<void> {
+  const { criApiVersion, flags, isDocker } = line;
   const { config, configure, configuration } = settings;
   const { stopped, request } = beginDaemon(config);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
+  const dockershim = isDocker ? await startDockerRuntime(settings, metrics.registry) : undefined;
   const place = {
     runtimeEndpoint: DEFAULT_RUNTIME_ENDPOINT,
     criApiVersion,
     defaults: UPSTREAM_DEFAULTS,
     metrics: metrics.registry,
-    configure,
+    configure: (options: KubeletOptions) => ({ ...configure(options), ...dockershim?.place }),
     shown: { configuration, flags },
+    serveStream: dockershim?.serveStream,
   };
   const toldToStop = new AbortController();
   void stopped.then(() => toldToStop.abort(new Error('the kubelet was told to stop')));
@@ -57,6 +63,7 @@ export async function runKubelet(settings: KubeletSettings, { criApiVersion, fla
       runtimeWait: { signal: toldToStop.signal, onWait },
     });
   } catch (error) {
+    await dockershim?.close(); // or the process would live on without a kubelet
     if (toldToStop.signal.aborted) return manager.stop();
     throw error;
   }
@@ -66,10 +73,13 @@ export async function runKubelet(settings: KubeletSettings, { criApiVersion, fla
   await manager.stop();
   if (endPods) await kubelet.endPods();
   await kubelet.close();
+  await dockershim?.close();
 }
 
 /** What the API shows of how the kubelet was started. */
 type ShownSettings = Pick<ServeKubeletApiInput, 'configuration' | 'flags'>;
+
+type ServeStream = ServeKubeletApiInput['serveStream'];
 
 type ServedKubelet = {
   endPods: () => Promise<void>;
@@ -80,10 +90,15 @@ type ServedKubelet = {
 /** A kubelet on a runtime, with its local API and its HTTP API. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace & { metrics: Registry; configure?: KubeletSettings['configure']; shown?: ShownSettings },
+  place: KubeletPlace & {
+    metrics: Registry;
+    configure?: KubeletSettings['configure'];
+    shown?: ShownSettings;
+    serveStream?: ServeStream;
+  },
   { onStop, runtimeWait }: { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait },
 ): Promise<ServedKubelet> {
-  const { configure = (options) => options, shown, ...runtime } = place;
+  const { configure = (options) => options, shown, serveStream, ...runtime } = place;
   const options = configure(kubeletOptionsOf(config, runtime));
   const logger = createLogger({ name: 'api', level: config.log_level });
   const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger });
@@ -91,6 +106,7 @@ export async function serveKubelet(
     kubelet,
     registry: place.metrics,
     ...shown,
+    serveStream,
     logger,
   });
   const server = await serveLocalApi({
@@ -108,6 +124,7 @@ export async function serveKubelet(
     onStop,
     logger,
     kubeletApi: api.listener,
+    serveStream,
   });
   return {
     endPods: () => kubelet.endPods(),

@@ -1,33 +1,31 @@
-import { createLogger } from '@podwright/base';
-import { startRuntime } from '@podwright/runtime';
+import { createLogger, type Registry } from '@podwright/base';
+import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
 import { serveKubelet } from './kubelet.ts';
-import { LONE_NODE_DEFAULTS } from './kubelet-options.ts';
+import { type KubeletPlace, LONE_NODE_DEFAULTS } from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
-/** `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. */
+/**
+ * `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. With `runtime = "docker"` a
+ * dockershim is in the runtime's place.
+ */
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
-  const cgroups = await openCgroupPlace(config);
-  const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, metrics: registry });
+  const runtime = await (config.container_runtime === 'docker' ? dockerRuntime : ownRuntime)(config, registry);
   const place = {
-    runtimeEndpoint: runtime.endpoint,
+    ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry },
     criApiVersion: 'v1' as const,
     defaults: LONE_NODE_DEFAULTS,
-    // Also where systemd has delegated them: kubelets elsewhere are told to use slices, this one shares the place.
-    cgroupDriver: 'cgroupfs' as const,
-    cgroupRoot: cgroups.cgroupParent,
-    metrics: registry,
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
-    await runtime.close(); // or the process would live on without a kubelet
+    await runtime.close({ removeHostState: false }); // or the process would live on without a kubelet
     throw error;
   });
   await manager.ready('running');
@@ -37,5 +35,36 @@ export async function runNode(config: NodeConfig): Promise<void> {
   if (endPods) await kubelet.endPods();
   await kubelet.close();
   await runtime.close({ removeHostState });
-  if (removeHostState) await closeCgroupPlace(cgroups);
+}
+
+/** What a node runs containers with: what the kubelet is told of it, and its end. */
+type NodeRuntime = {
+  place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
+  serveStream: RuntimeHandle['serveStream'];
+  close: (options: { removeHostState: boolean }) => Promise<void>;
+};
+
+async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
+  const cgroups = await openCgroupPlace(config);
+  const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, metrics });
+  return {
+    place: {
+      runtimeEndpoint: runtime.endpoint,
+      // Also where systemd has delegated them: kubelets elsewhere are told to use slices, this one shares the place.
+      cgroupDriver: 'cgroupfs',
+      cgroupRoot: cgroups.cgroupParent,
+    },
+    serveStream: runtime.serveStream,
+    close: async ({ removeHostState }) => {
+      await runtime.close({ removeHostState });
+      if (removeHostState) await closeCgroupPlace(cgroups);
+    },
+  };
+}
+
+/** Cgroups are made by Docker's driver, which the kubelet asks for. */
+async function dockerRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
+  const { startNodeDockershim } = await import('./docker-runtime.ts'); // nobody else pays for it
+  const { place, serveStream, close } = await startNodeDockershim(config, metrics);
+  return { place, serveStream, close: () => close() };
 }

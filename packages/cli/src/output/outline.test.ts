@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTime, entry, lines, pairs, renderOutline, section } from './outline.ts';
+import { describeTime, entry, lines, pairs, prose, renderOutline, section } from './outline.ts';
 
 test('texts of siblings begin in one column, and what belongs to an entry is indented below it', () => {
   const outline = [
@@ -26,6 +26,16 @@ test('texts of siblings begin in one column, and what belongs to an entry is ind
     'State:    Waiting',
     '  Message:  one',
     '            two',
+  ]);
+});
+
+test('sentences are broken between words, and nothing else is', () => {
+  const command = `echo ${'word '.repeat(9)}end`;
+  const outline = [...entry('Command', command), section('State', prose('Message', 'one two three four five'))];
+  assert.deepEqual(renderOutline(outline, 30), [
+    `Command:  ${command}`,
+    'State:',
+    '  Message:  one two three four\n            five',
   ]);
 });
 

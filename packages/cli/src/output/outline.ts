@@ -1,11 +1,17 @@
 import { escapeLine } from './terminal-text.ts';
+import { wrapText } from './wrap.ts';
 
 /** One line of an outline: a label, what stands beside it (more lines below each other), and what belongs to it, indented. */
-export type OutlineEntry = { label: string; text?: string[]; below?: OutlineEntry[] };
+export type OutlineEntry = { label: string; text?: string[]; below?: OutlineEntry[]; isProse?: true };
 
 /** `Label:  text`; undefined and '' leave the entry out. */
 export function entry(label: string, text: string | number | boolean | undefined): OutlineEntry[] {
   return text === undefined || text === '' ? [] : [{ label, text: String(text).split('\n') }];
+}
+
+/** The same for sentences, which may be broken between words. */
+export function prose(label: string, text: string | undefined): OutlineEntry[] {
+  return entry(label, text).map((one) => ({ ...one, isProse: true }));
 }
 
 /** An entry with lines below each other, `<none>` if there are none. */
@@ -26,15 +32,19 @@ export function pairs(label: string, map: Record<string, string> | undefined, se
   );
 }
 
-/** The lines of an outline; texts of siblings begin in one column. What a terminal would act on is escaped. */
-export function renderOutline(entries: OutlineEntry[], indent = ''): string[] {
+/**
+ * The lines of an outline; texts of siblings begin in one column. What a terminal would act on is escaped, and sentences that are
+ * longer than `cells` are broken.
+ */
+export function renderOutline(entries: OutlineEntry[], cells?: number, indent = ''): string[] {
   const width = Math.max(0, ...entries.filter(({ text }) => text !== undefined).map(({ label }) => label.length)) + 3;
-  return entries.flatMap(({ label, text, below }) => {
+  return entries.flatMap(({ label, text, below, isProse }) => {
     const head = `${indent}${escapeLine(label)}:`;
     const continued = ' '.repeat(indent.length + width);
     const shown = text?.flatMap((line) => line.split('\n')).map(escapeLine);
     const own = shown?.map((line, index) => (index === 0 ? head.padEnd(continued.length) : continued) + line) ?? [head];
-    return [...own.map((line) => line.trimEnd()), ...renderOutline(below ?? [], `${indent}  `)];
+    const broken = own.map((line) => (isProse ? wrapText(line.trimEnd(), cells) : line.trimEnd()));
+    return [...broken, ...renderOutline(below ?? [], cells, `${indent}  `)];
   });
 }
 

@@ -26,6 +26,24 @@ test('columns give way by importance', () => {
   check(20, 'NAME STATUS', long);
 });
 
+test('a message keeps more cells than other columns, and what is to be copied all of them', () => {
+  const events = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
+  const event = (reason: string, object: string) => ['5m10s (x3)', 'Warning', reason, object, 'x'.repeat(90)];
+  const check = (width: number, expected: string, row: string[]) =>
+    assert.equal(titles(events, [row], width), expected);
+  check(150, 'LAST SEEN TYPE REASON OBJECT MESSAGE', event('BackOff', 'pod/web'));
+  check(80, 'LAST SEEN TYPE REASON OBJECT MESSAGE', event('BackOff', 'pod/web'));
+  check(60, 'LAST SEEN REASON OBJECT MESSAGE', event('BackOff', 'pod/web'));
+  check(60, 'REASON OBJECT MESSAGE', event('FailedMount', 'pod/database'));
+  check(60, 'REASON OBJECT MESSAGE', event('FailedCreatePodSandBox', 'pod/database-with-a-name'));
+  check(40, 'REASON MESSAGE', event('BackOff', 'pod/web'));
+  check(30, 'REASON MESSAGE', event('BackOff', 'pod/web'));
+  const claims = ['NAME', 'STATUS', 'CAPACITY', 'AGE', { title: 'DIRECTORY', importance: 9 }];
+  const directory = '/var/lib/podwright/claims/default/data';
+  const rows = [['data', 'Bound', '1Gi', '5m', directory]];
+  assert.match(renderTable(claims, rows, 60), new RegExp(`^NAME +STATUS +AGE +DIRECTORY\n.* ${directory}$`));
+});
+
 test('spaces between columns give way before columns', () => {
   const rows = [['a'.repeat(10), 'b'.repeat(10)]];
   assert.equal(renderTable(['A', 'B'], rows, 23).split('\n')[1], 'aaaaaaaaaa   bbbbbbbbbb');

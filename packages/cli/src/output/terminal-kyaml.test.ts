@@ -58,7 +58,15 @@ test('a text of several lines has one for each', () => {
     { text: 'one\n  two\n\nlast' },
     '{\n  text: "\\\n     one\\n\\\n    \\  two\\n\\\n     \\n\\\n     last\\\n    ",\n}',
   );
+  check({ text: 'one\n\ttwo' }, '{\n  text: "\\\n     one\\n\\\n     \\ttwo\\\n    ",\n}');
   check({ text: 'one\n' }, '{\n  text: "\\\n     one\\n\\\n    ",\n}');
+});
+
+test('however a line begins and ends, it is read back', () => {
+  for (const edge of [' ', '\t', ' \t', '\u00a0', '\u3000', '\ufeff', '\u2028', '\\', '"', '#', '- ', '\r', '\n']) {
+    const value = { text: `${edge}one${edge}\n${edge}two${edge}\n${edge}` };
+    assert.deepEqual(parse(terminalKyaml(value)), value, JSON.stringify(edge));
+  }
 });
 
 test('what a terminal would act on is escaped', () =>

@@ -31,7 +31,7 @@ function renderList(items: unknown[], indent: string): string {
 function renderString(text: string, indent: string): string {
   if (!text.includes('\n')) return JSON.stringify(text);
   const lines = text.split(/(?<=\n)/).map((line) => {
-    const margin = /^[^\S\n]/.test(line) ? '\\' : ' '; // where the text of the line begins
+    const margin = line.startsWith(' ') ? '\\' : ' '; // where the text of the line begins: YAML drops spaces before it
     return `${indent}${margin}${JSON.stringify(line).slice(1, -1)}\\\n`;
   });
   return `"\\\n${lines.join('')}${indent}"`;

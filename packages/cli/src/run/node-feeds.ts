@@ -24,7 +24,9 @@ export async function showEvents({
   warnings,
 }: FeedOptions & { uids: Set<string>; warnings: Map<string, string> }): Promise<void> {
   try {
-    for await (const { object } of client.watchEvents(signal)) {
+    // a node keeps thousands: who asks for one pod's is sent no others
+    const only = uids.size === 1 ? [...uids][0] : undefined;
+    for await (const { object } of client.watchEvents(signal, only)) {
       const { type, reason, message, involvedObject } = object;
       if (!uids.has(involvedObject.uid)) continue;
       if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);

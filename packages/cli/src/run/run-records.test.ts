@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { forgetTaken, leftRecords, recordRun, takeOver } from './run-records.ts';
+import { forgetDeleted, forgetTaken, leftRecords, recordRun, takeOver } from './run-records.ts';
 import type { AppliedObject } from './run-session.ts';
 
 const pod = (name: string, uid: string, action: AppliedObject['action'] = 'created'): AppliedObject => ({
@@ -32,6 +32,12 @@ test('what a process has made is left once it is gone, however its number is use
 
   forgetTaken([{ objects: [pod('web', 'u1'), pod('b', 'u2')], startedNode: true, path: dead }], [pod('b', 'u2')]);
   assert.deepEqual(leftRecords(directory), [{ ...record, path: dead }]);
+  writeFileSync(dead, JSON.stringify({ ...record, objects: [...record.objects, pod('b', 'u2')] }));
+  forgetDeleted(directory, [{ kind: 'Pod', namespace: 'default', name: 'b' }]);
+  assert.deepEqual(leftRecords(directory), [{ ...record, path: dead }]);
+  forgetDeleted(directory, [{ kind: 'Pod', namespace: 'default', name: 'web' }]);
+  assert.deepEqual(readdirSync(directory), []);
+  writeFileSync(dead, JSON.stringify(record));
   forgetTaken(leftRecords(directory), record.objects);
   assert.deepEqual(readdirSync(directory), []);
   writeFileSync(dead, '{"objects":');

@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno, PRIVATE_FILE } from '@podwright/base';
+import { isErrno, namesInSync, PRIVATE_FILE } from '@podwright/base';
 import type { AppliedObject } from './run-session.ts';
 
 /** What a `run` in front will remove at its end. `startedNode`: also the node, if no other pods are there then. */
 export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
+
+type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
 
 /** A record of a `run` that was killed: `path` is its file. */
 export type LeftRecord = RunRecord & { path: string };
@@ -24,7 +26,7 @@ export function recordRun(stateDirectory: string, { objects, startedNode }: RunR
 
 /** What killed runs have left; what is not readable as a record is nobody's. */
 export function leftRecords(stateDirectory: string): LeftRecord[] {
-  return namesIn(stateDirectory).flatMap((name) => {
+  return namesInSync(stateDirectory).flatMap((name) => {
     const [, pid, start] = FILE.exec(name) ?? [];
     if (pid === undefined || startOf(Number(pid)) === start) return [];
     const path = join(stateDirectory, name);
@@ -53,11 +55,22 @@ export function takeOver(applied: AppliedObject[], left: RunRecord[]): TakenOver
   };
 }
 
-/** Takes objects out of the records of killed runs; records without pods then go. */
+/** Takes objects that have been taken over out of the records of killed runs. */
 export function forgetTaken(left: LeftRecord[], taken: AppliedObject[]): void {
   const keys = new Set(taken.map(keyOf));
+  forget(left, (object) => keys.has(keyOf(object)));
+}
+
+/** Takes objects that have been deleted out of the records of killed runs: whatever their UIDs were, none of these names stands. */
+export function forgetDeleted(stateDirectory: string, deleted: ObjectName[]): void {
+  const names = new Set(deleted.map(nameOf));
+  forget(leftRecords(stateDirectory), (object) => names.has(nameOf(object)));
+}
+
+/** Records without pods then go. */
+function forget(left: LeftRecord[], isForgotten: (object: AppliedObject) => boolean): void {
   for (const { path, objects, startedNode } of left) {
-    const others = objects.filter((object) => !keys.has(keyOf(object)));
+    const others = objects.filter((object) => !isForgotten(object));
     if (!others.some(hasUid)) rmSync(path, { force: true });
     else if (others.length < objects.length) write(path, { objects: others, startedNode });
   }
@@ -65,20 +78,13 @@ export function forgetTaken(left: LeftRecord[], taken: AppliedObject[]): void {
 
 const hasUid = ({ uid = '' }: AppliedObject): boolean => uid !== '';
 
+const nameOf = ({ kind, namespace, name }: ObjectName): string => `${kind} ${namespace}/${name}`;
+
 /** A pod that another one of its name has replaced is not what was made. */
-const keyOf = ({ kind, namespace, name, uid = '' }: AppliedObject): string => `${kind} ${namespace}/${name} ${uid}`;
+const keyOf = ({ uid = '', ...object }: AppliedObject): string => `${nameOf(object)} ${uid}`;
 
 function write(path: string, record: RunRecord): void {
   writeFileSync(path, JSON.stringify(record), { mode: PRIVATE_FILE });
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'EACCES')) return [];
-    throw error;
-  }
 }
 
 function readRecord(path: string): RunRecord | undefined {

@@ -9,9 +9,12 @@ import {
 } from '@podwright/base';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
+import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
+/** How much of the time that a pod took to start it must then run at least, up to `STEADY_MS`. */
+const SLOW_SHARE = 0.15;
 const NODE_ENDED = 'the node ended while its pods were running';
 
 export type AppliedObject = ApplyResult['objects'][number];
@@ -85,8 +88,9 @@ export class RunSession {
   /** Keeps the states up to date until the signal aborts or the node goes away. */
   async watch(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
+    const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
     try {
-      for await (const change of this.#client.watchPods(signal)) {
+      for await (const change of this.#client.watchPods(signal, pods.length === 1 ? pods[0] : undefined)) {
         if (change.type === 'listed') this.#missing();
         else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
       }
@@ -107,13 +111,16 @@ export class RunSession {
 
   /**
    * Waits until every pod is ready, as ready as it can be, or gone, and has been so for `steadyMs` if no probe tells that it is:
-   * without one a pod is ready as soon as its containers run, also those that fail at once.
+   * without one a pod is ready as soon as its containers run, also those that fail at once. A host that was slow to start it is as
+   * slow to have it fail, and gets longer.
    */
   async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
     const dueMs = (uid: string) => {
       const pod = this.pods.get(uid);
       if (this.#gone.has(uid) || pod === undefined || isProven(pod)) return 0;
-      return (this.#settledAtMs.get(uid) ?? Date.now()) + steadyMs - Date.now();
+      const settledAtMs = this.#settledAtMs.get(uid) ?? Date.now();
+      const slowMs = Math.min(STEADY_MS, (settledAtMs - this.#startedAtMs) * SLOW_SHARE);
+      return settledAtMs + Math.max(steadyMs, slowMs) - Date.now();
     };
     do {
       await this.#until(() => this.uids.every((uid) => this.#is(uid, isSettled)), signal);

@@ -12,6 +12,24 @@ export type ConfigFlags = {
   readySandboxes?: string;
   metricsAddress?: string;
   logLevel?: string;
+} & DockershimFlags;
+
+/** Flags of the daemons that serve the CRI on a Docker Engine, as the kubelet of old had them. */
+export type DockershimFlags = {
+  dockerEndpoint?: string;
+  listen?: string;
+  podInfraContainerImage?: string;
+  networkPlugin?: string;
+  cniBinDir?: string;
+  cniCacheDir?: string;
+  hairpinMode?: string;
+  nonMasqueradeCidr?: string;
+  networkPluginMtu?: string;
+  runtimeCgroups?: string;
+  streamingAddress?: string;
+  streamingPort?: string;
+  experimentalDockershimRootDirectory?: string;
+  imagePullProgressDeadline?: string;
 };
 
 /** The key of the file that each flag stands for. */
@@ -27,10 +45,25 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   readySandboxes: ['runtime', 'ready_sandboxes'],
   metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
+  dockerEndpoint: ['dockershim', 'docker_endpoint'],
+  listen: ['dockershim', 'listen'],
+  podInfraContainerImage: ['dockershim', 'sandbox_image'],
+  networkPlugin: ['dockershim', 'network_plugin'],
+  cniBinDir: ['dockershim', 'cni_bin_dirs'],
+  cniCacheDir: ['dockershim', 'cni_cache_dir'],
+  hairpinMode: ['dockershim', 'hairpin_mode'],
+  nonMasqueradeCidr: ['dockershim', 'non_masquerade_cidr'],
+  networkPluginMtu: ['dockershim', 'mtu'],
+  runtimeCgroups: ['dockershim', 'runtime_cgroups'],
+  streamingAddress: ['dockershim', 'streaming_address'],
+  streamingPort: ['dockershim', 'streaming_port'],
+  experimentalDockershimRootDirectory: ['dockershim', 'root'],
+  imagePullProgressDeadline: ['dockershim', 'image_pull_progress_deadline'],
 };
 
-/** Flags whose key is a whole number. */
-const NUMBERS: readonly string[] = ['readySandboxes'];
+/** Flags whose key is a whole number, or a list, which the flag has with commas. */
+const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
+const LISTS: readonly string[] = ['cniBinDir'];
 
 type Table = Record<string, unknown>;
 
@@ -43,7 +76,8 @@ export function layFlags(content: Table, flags: ConfigFlags): Table {
 }
 
 /** What is no number where a key needs one stays, too. */
-function keyValueOf(flag: string, value: string): string | number {
+function keyValueOf(flag: string, value: string): string | number | string[] {
+  if (LISTS.includes(flag)) return value.split(',');
   return NUMBERS.includes(flag) && /^\d+$/.test(value) ? Number(value) : value;
 }
 
@@ -60,7 +94,7 @@ export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function withValue(table: Table, [key, ...rest]: string[], value: string | number): Table {
+function withValue(table: Table, [key, ...rest]: string[], value: string | number | string[]): Table {
   if (rest.length === 0) return { ...table, [key!]: value };
   const inner = table[key!] ?? {};
   return isTable(inner) ? { ...table, [key!]: withValue(inner, rest, value) } : table;

@@ -34,6 +34,7 @@ const KINDS: Record<string, string> = {
 function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.path.join() === 'runtime') return 'must be a table, or "docker" to run containers by a Docker Engine';
       return issue.input === undefined ? 'is needed' : `must be ${KINDS[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`;

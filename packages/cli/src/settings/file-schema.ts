@@ -1,5 +1,6 @@
 import { parseCollectorEndpoint } from '@podwright/cri';
 import * as z from 'zod';
+import { DockershimSchema } from './dockershim-schema.ts';
 import { parseListenAddress } from './listen-address.ts';
 import { DEFAULT_POD_LOGS, DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
 import { optionalPath, path } from './path-schema.ts';
@@ -62,6 +63,7 @@ export const FileSchema = z.strictObject({
     })
     .prefault({}),
   runtime: RuntimeSchema.prefault({}),
+  dockershim: DockershimSchema.prefault({}),
   kubelet: z
     .strictObject({
       static_pod_url: z

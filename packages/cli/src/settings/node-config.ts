@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { wrapError } from '@podwright/base';
 import type { ConfigFlags } from './config-flags.ts';
+import type { ContainerRuntime } from './container-runtime.ts';
 import type { FileSettings } from './file-schema.ts';
 import { DEFAULT_FILE, DEFAULT_POD_LOGS, type NodePaths, nodePaths } from './node-paths.ts';
 import { parseConfig } from './parse-config.ts';
@@ -13,6 +14,7 @@ export type NodeConfig = FileSettings &
     manifests: string;
     node_name: string;
     container_logs: string;
+    container_runtime: ContainerRuntime;
     /** The file that the settings are from, or where it would be: what they name relatively is relative to it. */
     file: string;
   };

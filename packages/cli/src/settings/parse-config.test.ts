@@ -128,6 +128,27 @@ test('a flag that is wrong is named as it was typed', () => {
   assert.throws(() => parseConfig('root = "/x"', 'c.toml', { logLevel: 'loud' }), { message });
 });
 
+test('runtime = "docker" is a node on a Docker Engine, where settings of our own runtime are refused', () => {
+  const { container_runtime: runtime, dockershim } = parseConfig(
+    'runtime = "docker"\n[dockershim]\ndocker_endpoint = "unix:///d.sock"',
+    'c.toml',
+    { networkPlugin: 'cni', cniBinDir: '/a,/b', networkPluginMtu: '1400' },
+  );
+  assert.deepEqual([runtime, dockershim.docker_endpoint, dockershim.mtu], ['docker', '/d.sock', 1400]);
+  assert.deepEqual([dockershim.network_plugin, dockershim.cni_bin_dirs], ['cni', ['/a', '/b']]);
+  const refuse = (text: string, message: RegExp, flags = {}) =>
+    assert.throws(() => parseConfig(text, 'c.toml', flags), { code: 'invalid_argument', message });
+  refuse('runtime = "dockr"', /c\.toml:1: runtime = "dockr": must be a table, or "docker"/);
+  refuse('runtime = "docker"\n[network]\nbridge = "b0"', /c\.toml:3: network\.bridge = "b0": is for our own runtime/);
+  refuse('runtime = "docker"', /^read --ready-sandboxes: .*our own runtime/, { readySandboxes: '1' });
+  refuse(
+    '[dockershim]\nhairpin_mode = "on"',
+    /c\.toml:2: dockershim\.hairpin_mode = "on": must be one of hairpin-veth/,
+  );
+  refuse('', /^read --docker-endpoint: .*must be unix:\/\//, { dockerEndpoint: 'tcp://h:1' });
+  refuse('[dockershim]\nimage_pull_progress_deadline = "0s"', /must be more than nothing/);
+});
+
 test('flags win over the file', () => {
   const text = 'root = "/x"\n[network]\nbridge = "one"\nsubnet = "10.1.0.0/16"';
   const { root, network } = parseConfig(text, 'c.toml', { root: '/y', bridge: 'two' });

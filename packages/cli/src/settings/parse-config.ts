@@ -2,6 +2,7 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import { parse, TomlError } from 'smol-toml';
 import { type ConfigFlags, flagOf, layFlags } from './config-flags.ts';
 import { type ConfigProblem, configProblems } from './config-problems.ts';
+import { type ContainerRuntime, dockerProblems, takeContainerRuntime } from './container-runtime.ts';
 import { FileSchema, type FileSettings } from './file-schema.ts';
 import { lineOfKey } from './key-line.ts';
 import { referenceProblems } from './runtime-references.ts';
@@ -15,14 +16,19 @@ const SECRET_KEYS: readonly PropertyKey[] = ['static_pod_url', 'static_pod_url_h
  * The settings that a text holds, under the flags. `file` is its name in errors (`invalid_argument`), which name each place,
  * key and value that is wrong and say what would be right.
  */
-export function parseConfig(text: string, file: string, flags: ConfigFlags = {}): FileSettings {
-  const content = parseToml(text, file);
+export function parseConfig(
+  text: string,
+  file: string,
+  flags: ConfigFlags = {},
+): FileSettings & { container_runtime: ContainerRuntime } {
+  const { content, containerRuntime } = takeContainerRuntime(parseToml(text, file));
   const laid = layFlags(content, flags);
   const parsed = FileSchema.safeParse(laid, { reportInput: true });
-  const problems = parsed.success
-    ? referenceProblems(parsed.data.runtime)
-    : configProblems(FileSchema, parsed.error.issues);
-  if (parsed.success && problems.length === 0) return parsed.data;
+  const problems = [
+    ...(containerRuntime === 'docker' ? dockerProblems(content, flags) : []),
+    ...(parsed.success ? referenceProblems(parsed.data.runtime) : configProblems(FileSchema, parsed.error.issues)),
+  ];
+  if (parsed.success && problems.length === 0) return { ...parsed.data, container_runtime: containerRuntime };
   const lines = problems.slice(0, MAX_PROBLEMS).map((problem) => {
     const line = lineOfKey(text, problem.path);
     const place = flagOf(problem.path, flags) ?? (line === undefined ? file : `${file}:${line}`);

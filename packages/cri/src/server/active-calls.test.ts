@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { type ActiveCall, ActiveCalls } from './active-calls.ts';
 
-/** A call as grpc-js gives it: `cancelled` is emitted when it is over, however it ended. */
-function begin(calls: ActiveCalls, { streaming = false, deadline = Number.POSITIVE_INFINITY } = {}) {
-  const call = Object.assign(new EventEmitter(), { getDeadline: () => deadline });
-  return { active: calls.begin(call as never, { streaming }), leave: () => void call.emit('cancelled') };
+/** A call, and its end, which is told however it ended. */
+function begin(calls: ActiveCalls, { streaming = false, timeoutMs = Number.POSITIVE_INFINITY } = {}) {
+  const stream = new EventEmitter();
+  const onGone = (listener: () => void) => void stream.once('close', listener);
+  return { active: calls.begin({ timeoutMs, onGone }, { streaming }), leave: () => void stream.emit('close') };
 }
 
 const never = () => new Promise<never>(() => undefined);
@@ -25,7 +26,7 @@ test('a call whose client has gone is lost, whether or not somebody had asked fo
   assert.ok(active.signal.aborted);
   assert.equal((active.signal.reason as PodwrightError).code, 'cancelled');
   await isLost(active, 'cancelled');
-  const late = begin(new ActiveCalls(), { deadline: 1 });
+  const late = begin(new ActiveCalls(), { timeoutMs: 150 });
   late.leave();
   await isLost(late.active, 'deadline_exceeded');
 });

@@ -1,9 +1,9 @@
-import type { ServerUnaryCall } from '@grpc/grpc-js';
 import { PodwrightError } from '@podwright/base';
 import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
+import type { GrpcCall } from './grpc-call.ts';
 
-/** What is needed of a call as grpc-js gives it. */
-type FollowedCall = Pick<ServerUnaryCall<unknown, unknown>, 'once' | 'getDeadline'>;
+/** Timers of Node.js end here: 24.8 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * A call under way. Once it is given up its signal aborts and its races are lost; never after `end`, which is to be called once it
@@ -51,13 +51,22 @@ export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
 
   /** Follows a call from its beginning. */
-  begin(call: FollowedCall, { streaming }: { streaming: boolean }): ActiveCall {
-    const active = new ActiveCall({ streaming, end: () => void this.#calls.delete(active) });
+  begin(call: Pick<GrpcCall, 'timeoutMs' | 'onGone'>, { streaming }: { streaming: boolean }): ActiveCall {
+    const { timeoutMs } = call;
+    const lose = (reason: () => PodwrightError) => {
+      clearTimeout(timer);
+      if (this.#calls.delete(active)) active.giveUp(reason());
+    };
+    const deadlineMs = performance.now() + timeoutMs;
+    const hasPassed = () => deadlineMs <= performance.now() + CLIENT_CLOCK_AHEAD_MS;
+    const timer = timeoutMs < MAX_TIMER_MS ? setTimeout(() => lose(deadlinePassed), timeoutMs) : undefined;
+    const end = () => {
+      clearTimeout(timer);
+      this.#calls.delete(active);
+    };
+    const active = new ActiveCall({ streaming, end });
     this.#calls.add(active);
-    // grpc-js emits `cancelled` after every call, also after those that succeeded
-    call.once('cancelled', () => {
-      if (this.#calls.delete(active)) active.giveUp(goneReason(call));
-    });
+    call.onGone(() => lose(hasPassed() ? deadlinePassed : clientGone));
     return active;
   }
 
@@ -67,10 +76,5 @@ export class ActiveCalls {
   }
 }
 
-function goneReason(call: FollowedCall): PodwrightError {
-  const deadline = call.getDeadline();
-  const passed = Number(deadline) <= Date.now() + CLIENT_CLOCK_AHEAD_MS;
-  return passed
-    ? new PodwrightError('deadline_exceeded', 'the deadline of the client has passed')
-    : new PodwrightError('cancelled', 'the client has gone away');
-}
+const deadlinePassed = () => new PodwrightError('deadline_exceeded', 'the deadline of the client has passed');
+const clientGone = () => new PodwrightError('cancelled', 'the client has gone away');

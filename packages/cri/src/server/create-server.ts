@@ -1,17 +1,15 @@
-import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
 import { type Logger, PodwrightError, type Registry, type Tracer } from '@podwright/base';
 import { packageOf, servedIn } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
-import { DEFAULT_CLOSE_GRACE_MS, MAX_CONNECTION_IDLE_MS, MAX_MESSAGE_BYTES } from '../limits.ts';
+import { DEFAULT_CLOSE_GRACE_MS } from '../limits.ts';
 import { grpcServiceDefinition, type ServiceDefinitionOptions } from '../service-definition.ts';
 import { ActiveCalls } from './active-calls.ts';
+import { type AnswerCall, GrpcServer } from './grpc-server.ts';
 import { type HandledService, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
 import { createHealthService } from './health.ts';
 import { Listeners, type TcpOptions } from './listeners.ts';
-import { clampLongDeadlines } from './long-deadlines.ts';
 import { createServerObserver } from './observer.ts';
-import { addReflection } from './reflection.ts';
+import { reflectionMethods } from './reflection.ts';
 import { type ServedMethod, serveStream, serveUnary } from './serve-method.ts';
 import type { ServedService } from './served-files.ts';
 
@@ -46,46 +44,31 @@ export type CriServer = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** Calls at once on one connection. */
-const MAX_CONCURRENT_STREAMS = 1000;
-
 /**
  * Serves RuntimeService and ImageService, in v1 and v1alpha2, with reflection and health, and listens.
  *
  * Throws `already_exists` if a running daemon has the socket; a dead one's socket is replaced.
  */
 export async function createCriServer(options: CriServerOptions): Promise<CriServer> {
-  const server = new Server({
-    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-    'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
-    'grpc.max_connection_idle_ms': MAX_CONNECTION_IDLE_MS,
-    'grpc.enable_channelz': 0,
-  });
   const calls = new ActiveCalls();
   const { logger, metrics, tracer } = options;
   const environment = { calls, observer: createServerObserver(logger, metrics), tracer };
-  const served = servicesOf(options).map((service) => addService(server, service, environment));
+  const methods = new Map<string, AnswerCall>();
+  const add = (service: Versioned) => addService(methods, service, environment);
+  const served = servicesOf(options).map(add);
   const health = createHealthService(served.map(({ fullName }) => fullName));
-  addReflection(server, [...served, addService(server, asDeclared(health.service), environment)]);
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const stopClamping = clampLongDeadlines();
-  const listeners = await Listeners.open(options, (connection) => injector.injectConnection(connection)).catch(
-    (error: unknown) => {
-      stopClamping();
-      throw error;
-    },
-  );
+  const all = [...served, add(asDeclared(health.service))];
+  for (const [path, answer] of reflectionMethods(all)) methods.set(path, answer);
+  const server = new GrpcServer(methods);
+  const listeners = await Listeners.open(options, (connection) => server.accept(connection));
   const close = async (graceMs: number) => {
     health.stopServing();
     await listeners.stop();
     calls.abort('streams', new PodwrightError('unavailable', 'the server is closing'));
-    server.tryShutdown(() => undefined); // tells the clients; since Node.js 24 it does not wait for their calls
+    server.retire();
     await listeners.drained(graceMs);
     calls.abort('all', new PodwrightError('unavailable', 'the server is closing'));
     listeners.destroyConnections();
-    server.forceShutdown();
-    stopClamping();
   };
   let closing: Promise<void> | undefined;
   return {
@@ -115,25 +98,19 @@ function asDeclared(handled: HandledService): Versioned {
   return { ...handled, options: { packageName: handled.service.file.proto.package } };
 }
 
-/** Registers a service with grpc-js in bytes: messages are decoded and encoded by us, so that failures are ours to name. */
+/** Adds the methods of a service by their paths. */
 function addService(
-  server: Server,
+  methods: Map<string, AnswerCall>,
   { service, handlers, options }: Versioned,
   environment: Pick<ServedMethod, 'calls' | 'observer' | 'tracer'>,
 ): ServedService {
   const fullName = `${options.packageName}.${service.name}`;
-  const definition: ServiceDefinition = {};
-  const implementation: UntypedServiceImplementation = {};
-  for (const [name, method] of Object.entries(grpcServiceDefinition(service, options))) {
-    const descriptor = service.method[name]!;
-    const handler = handlers[name]?.bind(handlers) as Parameters<typeof serveUnary>[0]['handler'];
-    const served: ServedMethod = { service: fullName, method: descriptor, handler, ...environment };
-    Object.assign(definition, { [name]: { ...method, requestDeserialize: asIs, responseSerialize: asIs } });
-    implementation[name] = method.responseStream ? serveStream(served) : serveUnary(served);
+  const definition = Object.entries(grpcServiceDefinition(service, options));
+  for (const [name, { path, responseStream }] of definition) {
+    const handler = handlers[name]?.bind(handlers) as ServedMethod['handler'];
+    const served: ServedMethod = { service: fullName, method: service.method[name]!, handler, ...environment };
+    methods.set(path, responseStream ? serveStream(served) : serveUnary(served));
   }
-  server.addService(definition, implementation);
-  const methods = Object.keys(definition).map((name) => service.method[name]!.name);
-  return { fullName, packageName: options.packageName, file: service.file, methods };
+  const names = definition.map(([name]) => service.method[name]!.name);
+  return { fullName, packageName: options.packageName, file: service.file, methods: names };
 }
-
-const asIs = (bytes: Buffer): Buffer => bytes;

@@ -1,39 +1,47 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { statusNumber } from '@podwright/base';
 import {
   ServerReflection,
   type ServerReflectionRequest,
-  type ServerReflectionResponseSchema,
+  ServerReflectionRequestSchema,
+  ServerReflectionResponseSchema,
 } from '../gen/grpc/reflection/v1/reflection_pb.js';
 import { grpcServiceDefinition } from '../service-definition.ts';
+import type { GrpcCall } from './grpc-call.ts';
+import type { AnswerCall } from './grpc-server.ts';
 import { ServedFiles, type ServedService } from './served-files.ts';
 
+type Known = { files: ServedFiles; names: string[] };
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
-type ReflectionStream = ServerDuplexStream<ServerReflectionRequest, Answer>;
 
 /** The names under which tools of different ages ask. */
 const PACKAGES = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'];
 
-/** Adds the reflection service, which tells tools such as grpcurl what `services` can be asked. */
-export function addReflection(server: Server, services: readonly ServedService[]): void {
+/** The methods of the reflection service, which tells tools such as grpcurl what `services` can be asked. */
+export function reflectionMethods(services: readonly ServedService[]): [path: string, AnswerCall][] {
   const files = new ServedFiles(services);
   const names = services.map(({ fullName }) => fullName);
-  const serverReflectionInfo = (stream: ReflectionStream) => {
-    stream.on('data', (request: ServerReflectionRequest) => {
-      if (!stream.write({ ...answer(request, { files, names }), originalRequest: request })) stream.pause();
-    });
-    stream.on('drain', () => stream.resume());
-    stream.on('end', () => stream.end());
-  };
-  for (const packageName of PACKAGES) {
-    server.addService(grpcServiceDefinition(ServerReflection, { packageName }), { serverReflectionInfo });
+  const serve = (call: GrpcCall) => void converse(call, { files, names });
+  return PACKAGES.map((packageName) => {
+    return [grpcServiceDefinition(ServerReflection, { packageName }).serverReflectionInfo!.path, serve];
+  });
+}
+
+async function converse(call: GrpcCall, known: Known): Promise<void> {
+  try {
+    call.open();
+    for await (const bytes of call.requests()) {
+      const originalRequest = fromBinary(ServerReflectionRequestSchema, bytes);
+      const response = create(ServerReflectionResponseSchema, { ...answer(originalRequest, known), originalRequest });
+      await call.send(toBinary(ServerReflectionResponseSchema, response));
+    }
+    call.end();
+  } catch (error) {
+    call.fail(error);
   }
 }
 
-function answer(
-  { messageRequest: question }: ServerReflectionRequest,
-  { files, names }: { files: ServedFiles; names: string[] },
-): Answer {
+function answer({ messageRequest: question }: ServerReflectionRequest, { files, names }: Known): Answer {
   switch (question.case) {
     case 'listServices': {
       const service = names.map((name) => ({ name }));
@@ -45,14 +53,14 @@ function answer(
       return fileAnswer(files.withImports(files.fileOf(question.value) ?? ''), question.value);
     case 'allExtensionNumbersOfType':
     case 'fileContainingExtension':
-      return failure(status.NOT_FOUND, 'there are no extensions here');
+      return failure(statusNumber('not_found'), 'there are no extensions here');
     default:
-      return failure(status.INVALID_ARGUMENT, 'a question of an unknown kind');
+      return failure(statusNumber('invalid_argument'), 'a question of an unknown kind');
   }
 }
 
 function fileAnswer(fileDescriptorProto: Uint8Array[] | undefined, what: string): Answer {
-  if (fileDescriptorProto === undefined) return failure(status.NOT_FOUND, `no ${what} here`);
+  if (fileDescriptorProto === undefined) return failure(statusNumber('not_found'), `no ${what} here`);
   return { messageResponse: { case: 'fileDescriptorResponse', value: { fileDescriptorProto } } };
 }
 

@@ -1,24 +1,11 @@
-import { once } from 'node:events';
 import { create, type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { Metadata, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
-import {
-  errorCode,
-  errorMessage,
-  PodwrightError,
-  parseTraceparent,
-  raceAbort,
-  statusNumber,
-  TRACEPARENT,
-  type Tracer,
-  wrapError,
-} from '@podwright/base';
+import { PodwrightError, parseTraceparent, raceAbort, TRACEPARENT, type Tracer, wrapError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import type { ActiveCall, ActiveCalls } from './active-calls.ts';
+import type { GrpcCall } from './grpc-call.ts';
+import type { AnswerCall } from './grpc-server.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
-
-/** The status message travels in a header: what is longer is cut, in characters. */
-const MAX_DETAILS = 4096;
 
 /** A method as it is served: its service's name on the wire, and its handler. */
 export type ServedMethod = {
@@ -31,76 +18,66 @@ export type ServedMethod = {
   tracer: Tracer | undefined;
 };
 
-/** A call as grpc-js gives it, its request not yet decoded. */
-type RawCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
-
-/** Answers a unary method, for grpc-js. */
-export function serveUnary(served: ServedMethod) {
-  return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
+/** Answers a unary method. */
+export function serveUnary(served: ServedMethod): AnswerCall {
+  return (call) => {
     void answer(served, call, async (request, context, active) => {
       const handle = () => handlerOf(served)(request, context) as Promise<object>;
       const response = (await active.race(traced(served, call, handle))) ?? {};
       const bytes = encode(served.method.output, response);
-      return () => callback(null, bytes);
-    }).then(
-      (reply) => reply(),
-      (error) => callback(errorStatus(error)),
-    );
+      return () => call.reply(bytes);
+    });
   };
 }
 
-/** Answers a server-streaming method, for grpc-js. */
-export function serveStream(served: ServedMethod) {
-  return (call: ServerWritableStream<Buffer, Buffer>): void => {
+/** Answers a server-streaming method. */
+export function serveStream(served: ServedMethod): AnswerCall {
+  return (call) => {
     void answer(served, call, async (request, context) => {
       const responses = handlerOf(served)(request, context) as AsyncIterable<object>;
-      call.sendMetadata(new Metadata()); // the client sees that the stream stands before anything happens
+      call.open(); // the client sees that the stream stands before anything happens
       await sendAll(responses, { call, schema: served.method.output, signal: context.signal });
       return () => call.end();
-    }).then(
-      (reply) => reply(),
-      (error) => call.emit('error', errorStatus(error)),
-    );
+    });
   };
 }
 
-/** Decodes the request, runs `work` with its context, and reports to the observer how it ended. */
-async function answer<T>(
+/** Reads the request, runs `work` with its context, reports to the observer how it ended, and only then ends the call. */
+async function answer(
   { service, method, calls, observer }: ServedMethod,
-  call: RawCall,
-  work: (request: Message, context: CallContext, active: ActiveCall) => Promise<T>,
-): Promise<T> {
-  const active = calls.begin(call, { streaming: method.methodKind === 'server_streaming' });
+  call: GrpcCall,
+  work: (request: Message, context: CallContext, active: ActiveCall) => Promise<() => void>,
+): Promise<void> {
   const observed: ObservedCall = { service, method, request: undefined };
   const done = observer.started(observed);
+  let active: ActiveCall | undefined;
   try {
-    observed.request = decode(method.input, call.request);
-    const context = {
-      service,
-      method: method.name,
-      get signal() {
-        return active.signal;
-      },
-    };
-    const result = await work(observed.request, context, active);
-    done();
-    return result;
-  } catch (error) {
-    done(error);
-    throw error;
-  } finally {
+    active = calls.begin(call, { streaming: method.methodKind === 'server_streaming' });
+    observed.request = decode(method.input, await active.race(call.request()));
+    const reply = await work(observed.request, contextOf(active, { service, method }), active);
     active.end();
+    done();
+    reply();
+  } catch (error) {
+    active?.end();
+    done(error);
+    call.fail(error);
   }
 }
 
+function contextOf(active: ActiveCall, { service, method }: Pick<ServedMethod, 'service' | 'method'>): CallContext {
+  return {
+    service,
+    method: method.name,
+    get signal() {
+      return active.signal;
+    },
+  };
+}
+
 /** Handles a call as a span of the trace that its client is in; of none in nearly no time. */
-function traced<T>(
-  { service, method, tracer }: ServedMethod,
-  { metadata }: RawCall,
-  handle: () => Promise<T>,
-): Promise<T> {
-  const [header] = tracer === undefined ? [] : metadata.get(TRACEPARENT);
-  const parent = parseTraceparent(header?.toString());
+function traced<T>({ service, method, tracer }: ServedMethod, call: GrpcCall, handle: () => Promise<T>): Promise<T> {
+  const parent = parseTraceparent(call.header(TRACEPARENT));
   if (tracer === undefined || parent === undefined) return handle();
   const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method.name };
   return tracer.record({ parent, name: method.name, attributes, isServer: true }, handle);
@@ -119,14 +96,14 @@ export function unimplemented(method: DescMethod, service = method.parent.typeNa
 /** Writes the responses as fast as the client takes them; stops at once, even between two responses, on an abort. */
 async function sendAll(
   responses: AsyncIterable<object>,
-  { call, schema, signal }: { call: ServerWritableStream<Buffer, Buffer>; schema: DescMessage; signal: AbortSignal },
+  { call, schema, signal }: { call: GrpcCall; schema: DescMessage; signal: AbortSignal },
 ): Promise<void> {
   const iterator = responses[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await raceAbort(iterator.next(), signal);
       if (next.done) return;
-      if (!call.write(encode(schema, next.value))) await raceAbort(once(call, 'drain', { signal }), signal);
+      await raceAbort(call.send(encode(schema, next.value)), signal);
     }
   } finally {
     Promise.resolve(iterator.return?.()).catch(() => undefined); // the client has its answer, whatever happens here
@@ -141,7 +118,7 @@ function decode(schema: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-function encode(schema: DescMessage, fields: object): Buffer {
+function encode(schema: DescMessage, fields: object): Uint8Array {
   const bytes = encodeFields(schema, fields);
   if (bytes.length > MAX_MESSAGE_BYTES) {
     throw new PodwrightError(
@@ -149,7 +126,7 @@ function encode(schema: DescMessage, fields: object): Buffer {
       `${schema.name} has ${bytes.length} bytes, more than the ${MAX_MESSAGE_BYTES} that a CRI message may have: filter the list or use its streaming call`,
     );
   }
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return bytes;
 }
 
 function encodeFields(schema: DescMessage, fields: object): Uint8Array {
@@ -158,11 +135,4 @@ function encodeFields(schema: DescMessage, fields: object): Uint8Array {
   } catch (error) {
     throw wrapError(`encode ${schema.name}`, error, 'internal');
   }
-}
-
-/** What a client is told about a failed call. */
-function errorStatus(error: unknown): { code: number; details: string } {
-  const message = errorMessage(error).toWellFormed(); // grpc-js throws on a lone surrogate
-  const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;
-  return { code: statusNumber(errorCode(error)), details };
 }

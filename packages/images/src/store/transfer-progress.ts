@@ -32,7 +32,7 @@ export class TransferTracker {
   setBlobBytes(digest: string, bytes: number): void {
     this.#progress.doneBytes += bytes - (this.#bytes.get(digest) ?? 0);
     this.#bytes.set(digest, bytes);
-    if (Date.now() - this.#publishedAtMs >= INTERVAL_MS) this.#publish();
+    if (performance.now() - this.#publishedAtMs >= INTERVAL_MS) this.#publish();
   }
 
   finishDownloads(): void {
@@ -59,7 +59,7 @@ export class TransferTracker {
   }
 
   #publish(): void {
-    this.#publishedAtMs = Date.now();
+    this.#publishedAtMs = performance.now();
     this.#broadcast.publish({ ...this.#progress });
   }
 }

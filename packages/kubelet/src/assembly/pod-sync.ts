@@ -56,7 +56,8 @@ export type PodSyncInput = {
   features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
-  obstacles: Obstacles;
+  /** They are told when the runtime does not list its pods any more, and when it does again. */
+  obstacles: Obstacles & { noteListing: (works: boolean) => void };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -113,7 +114,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
       loop.handleLifecycle(podUid);
       changes.tell(podUid);
     },
-    onRecovery: () => workers.retryAll(),
+    onListing: (works) => input.obstacles.noteListing(works),
   });
   const allocations = new PodAllocations({
     events: input.events,
@@ -150,16 +151,22 @@ export function createPodSync(input: PodSyncInput): PodSync {
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
   });
-  const probes: ProbeAnswers = {
-    readiness: (id) => parts.probes.readiness.get(id),
-    startup: (id) => parts.probes.startup.get(id),
-  };
+  const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
-  const loop = new SyncLoop({ ...kept, runtimePods, listedPods, observer: observer(metrics, tracer), logger });
+  const loop = new SyncLoop({
+    ...{ ...kept, runtimePods, listedPods, logger },
+    allocated: (pod) => allocations.current(pod),
+    isWaiting: (podUid) => allocations.isDeferred(podUid),
+    observer: observer(metrics, tracer),
+  });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {
+  return { readiness: (id) => probes.readiness.get(id), startup: (id) => probes.startup.get(id) };
 }
 
 function observer(metrics: KubeletMetrics | undefined, tracer: PodTracer): PodObserver {
@@ -223,7 +230,8 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
 }
 
 function podReader({ options, cri, runtimeName }: PodSyncInput, networks: SandboxNetworks): RuntimePodReader {
-  return new RuntimePodReader({ cri, networks, kubeletId: kubeletIdOf(options.rootDir), runtimeName });
+  const kubeletId = kubeletIdOf(options.rootDir);
+  return new RuntimePodReader({ cri, networks, kubeletId, runtimeName, legacyLogs: options.legacyLogs });
 }
 
 function openImageAccess({ options, cri }: PodSyncInput): ImageAccess {

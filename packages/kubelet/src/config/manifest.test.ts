@@ -97,6 +97,13 @@ test('all errors of a manifest are listed, not only the first', () => {
   );
 });
 
+test("a generateName in a name's place is one error", () => {
+  const text = podText('containers: [{name: a, image: b}]').replace('name: web', 'generateName: web-');
+  assert.deepEqual(errorsOf(text), [
+    'x.yaml:4:3: metadata.generateName: needs an API server that makes up names; give metadata.name instead',
+  ]);
+});
+
 test('a kind that needs a cluster is refused in plain words', () => {
   const [deployment] = errorsOf('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}');
   assert.match(

@@ -1,5 +1,6 @@
 import { type Document, isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
 import type { FieldPath } from '../api/issue.ts';
+import { type JsonDocument, readJsonDocument } from './json-document.ts';
 import { composeDocuments, type DocumentShape, inspectDocument, isMergeKey, keyName } from './yaml-bounds.ts';
 import { YamlValues } from './yaml-values.ts';
 
@@ -28,11 +29,26 @@ export function readYamlDocuments(
   text: string,
   maxDocuments: number,
 ): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
+  const json = readJsonDocument(text);
+  return json === undefined ? readYaml(text, maxDocuments) : { documents: [ofJson(text, json)], problems: [] };
+}
+
+function ofJson(text: string, { value, offsetOf, written }: JsonDocument): YamlDocument {
   const lines = new LineCounter();
-  const position = (offset: number): TextPosition => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
+  lines.addNewLine(0);
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) lines.addNewLine(end + 1);
+  const locate = (path: FieldPath, at: 'key' | 'value') => positionOf(lines, offsetOf(path, at));
+  return { value, locate, written, duplicates: [] };
+}
+
+function positionOf(lines: LineCounter, offset: number): TextPosition {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function readYaml(text: string, maxDocuments: number): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
+  const lines = new LineCounter();
+  const position = (offset: number) => positionOf(lines, offset);
   const problems: SyntaxProblem[] = [];
   const report = (offset: number, message: string) => {
     problems.push({ ...position(offset), message: inOneLine(message) });

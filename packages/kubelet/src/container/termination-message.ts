@@ -2,12 +2,15 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
 import {
+  LEGACY_LOG_TIMEOUT_MS,
   MAX_LOG_MESSAGE_BYTES,
   MAX_LOG_MESSAGE_LINES,
   MAX_LOG_MESSAGE_READ_BYTES,
   MAX_MESSAGE_FILE_BYTES,
 } from '../limits.ts';
+import type { LegacyLog } from '../logs/container-logs.ts';
 import { parseLogLine } from '../logs/cri-log.ts';
+import { followLink } from '../logs/log-link.ts';
 import { tailOffset } from '../logs/log-tail.ts';
 
 export type EndedContainer = {
@@ -16,13 +19,14 @@ export type EndedContainer = {
   policy: 'File' | 'FallbackToLogsOnError';
   exitCode: number;
   logPath: string;
+  legacyLog?: LegacyLog;
 };
 
 /** What a container left to say when it ended: its message file, or the end of its log if it failed and wrote nothing. */
 export async function terminationMessage(container: EndedContainer): Promise<string> {
   const message = container.messagePath === '' ? '' : await readMessage(container.messagePath);
   if (message !== '' || container.policy === 'File' || container.exitCode === 0) return message;
-  return readLogEnd(container.logPath);
+  return (await legacyLogEnd(container)) ?? (await readLogEnd(container.logPath));
 }
 
 async function readMessage(path: string): Promise<string> {
@@ -32,8 +36,22 @@ async function readMessage(path: string): Promise<string> {
   });
 }
 
+/** The end of a log that is in no file; one that cannot be read says nothing. */
+async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | undefined> {
+  const query = { tailLines: MAX_LOG_MESSAGE_LINES };
+  try {
+    const text = await legacyLog?.logs.read(legacyLog.containerId, query, AbortSignal.timeout(LEGACY_LOG_TIMEOUT_MS));
+    if (text === undefined) return undefined;
+    let end = Buffer.alloc(0);
+    for await (const chunk of text) end = Buffer.concat([end, chunk]).subarray(-MAX_LOG_MESSAGE_BYTES);
+    return wholeCharacters(end);
+  } catch {
+    return '';
+  }
+}
+
 async function readLogEnd(path: string): Promise<string> {
-  return withFile(path, async (file, size) => {
+  return withFile(followLink(path), async (file, size) => {
     const start = await tailOffset(file, { lines: MAX_LOG_MESSAGE_LINES, withinBytes: MAX_LOG_MESSAGE_READ_BYTES });
     const bytes = await readBytes(file, start, size - start);
     return wholeCharacters(logText(bytes).subarray(-MAX_LOG_MESSAGE_BYTES));

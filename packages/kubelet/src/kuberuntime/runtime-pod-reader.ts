@@ -12,7 +12,7 @@ import {
   type PodSandboxStatus,
   Signal,
 } from '@podwright/cri';
-import { terminationMessage } from '../container/termination-message.ts';
+import { type EndedContainer, terminationMessage } from '../container/termination-message.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type {
   RuntimeContainer,
@@ -30,6 +30,8 @@ import {
   labelSelector,
 } from './labels.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
+
+type LegacyLogs = NonNullable<EndedContainer['legacyLog']>['logs'];
 
 const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
   [ContainerState.CONTAINER_CREATED]: 'created',
@@ -55,6 +57,7 @@ export type RuntimePodReaderOptions = {
   kubeletId: string;
   /** The scheme of container ids. */
   runtimeName: string;
+  legacyLogs?: LegacyLogs;
 };
 
 /** Reads pods from a runtime. Ends of containers are read once: they never change. */
@@ -168,7 +171,7 @@ export class RuntimePodReader {
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
-    const left = exited ? await readTerminationMessage(status, info) : '';
+    const left = exited ? await readTerminationMessage(status, info, this.#options.legacyLogs) : '';
     const container: RuntimeContainer = {
       id: status.id,
       containerId: `${this.#options.runtimeName}://${status.id}`,
@@ -201,13 +204,18 @@ export class RuntimePodReader {
 }
 
 /** The message of a container that has ended, from the file that was mounted for it or from its log. */
-function readTerminationMessage(status: ContainerStatus, info: ContainerInfo): Promise<string> {
+function readTerminationMessage(
+  status: ContainerStatus,
+  info: ContainerInfo,
+  legacyLogs: LegacyLogs | undefined,
+): Promise<string> {
   const mount = status.mounts.find(({ containerPath }) => containerPath === info.terminationMessagePath);
   return terminationMessage({
     messagePath: mount?.hostPath ?? '',
     policy: info.terminationMessagePolicy,
     exitCode: status.exitCode,
     logPath: status.logPath,
+    legacyLog: legacyLogs && { logs: legacyLogs, containerId: status.id },
   });
 }
 

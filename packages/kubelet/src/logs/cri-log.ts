@@ -1,7 +1,5 @@
-/** One entry of a CRI log file. A line that was written in pieces comes as partial entries, the last one whole. */
-export type LogEntry = { time: string; stream: LogStream; partial: boolean; text: Buffer };
-
-export type LogStream = 'stdout' | 'stderr';
+import { isDockerLine, parseDockerLine } from './docker-log.ts';
+import type { LogEntry, LogStream } from './log-entry.ts';
 
 /** Where the parts of an entry are: its time ends at `timeEnd`, and its text goes from `textStart` to the end of the line. */
 export type EntryParts = { timeEnd: number; stream: LogStream; partial: boolean; textStart: number };
@@ -47,8 +45,9 @@ function streamAt(data: Buffer, start: number): LogStream | undefined {
   return undefined;
 }
 
-/** The same as values. */
+/** The same as values, of Docker's lines, too. */
 export function parseLogLine(line: Buffer): LogEntry | undefined {
+  if (isDockerLine(line, 0)) return parseDockerLine(line);
   const parts = entryParts(line, 0, line.length);
   if (parts === undefined) return undefined;
   const { timeEnd, stream, partial, textStart } = parts;

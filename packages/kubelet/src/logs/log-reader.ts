@@ -3,7 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { LOG_SAFETY_INTERVAL_MS, MAX_LOG_LINE_BYTES, MIN_LOG_INTERVAL_MS } from '../limits.ts';
-import { type EntryParts, entryParts, type LogStream } from './cri-log.ts';
+import { entryParts } from './cri-log.ts';
+import { isDockerLine, parseDockerLine } from './docker-log.ts';
+import type { LogStream } from './log-entry.ts';
+import { followLink } from './log-link.ts';
 import { tailOffset } from './log-tail.ts';
 
 export type LogQuery = {
@@ -49,17 +52,30 @@ function renderLines(lines: Buffer, query: LogQuery): Buffer {
   let length = 0;
   for (let start = 0, end = 0; start < lines.length; start = end + 1) {
     end = lines.indexOf(NEWLINE, start);
+    if (isDockerLine(lines, start)) {
+      length += renderDockerLine(lines.subarray(start, end), text.subarray(length), query);
+      continue;
+    }
     const entry = entryParts(lines, start, end);
-    if (entry === undefined || !isWanted(entry, lines.subarray(start, entry.timeEnd), query)) continue;
+    if (entry === undefined || !isWanted(entry, () => lines.toString('latin1', start, entry.timeEnd), query)) continue;
     if (query.timestamps) length += lines.copy(text, length, start, entry.timeEnd + 1);
     length += lines.copy(text, length, entry.textStart, entry.partial ? end : end + 1);
   }
   return text.subarray(0, length);
 }
 
-function isWanted({ stream }: EntryParts, time: Buffer, { sinceMs, stream: wanted }: LogQuery): boolean {
-  if (wanted !== undefined && stream !== wanted) return false;
-  return sinceMs === undefined || !(Date.parse(time.toString('latin1')) < sinceMs);
+/** Writes what is wanted of one of Docker's lines and returns its length. */
+function renderDockerLine(line: Buffer, text: Buffer, query: LogQuery): number {
+  const entry = parseDockerLine(line);
+  if (entry === undefined || !isWanted(entry, () => entry.time, query)) return 0;
+  let length = query.timestamps ? text.write(`${entry.time} `, 0) : 0;
+  length += entry.text.copy(text, length);
+  return entry.partial ? length : text.writeUInt8(NEWLINE, length);
+}
+
+function isWanted({ stream }: { stream: LogStream }, time: () => string, query: LogQuery): boolean {
+  if (query.stream !== undefined && stream !== query.stream) return false;
+  return query.sinceMs === undefined || !(Date.parse(time()) < query.sinceMs);
 }
 
 async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
@@ -154,12 +170,12 @@ async function openStat(path: string): Promise<{ ino: number; size: number } | u
 
 /**
  * Opens a file that is there and regular: a pod that may write to the directory of logs must neither make us wait for a FIFO, nor
- * show us a file of the host by a link.
+ * show us a file of the host by a link. A link to a log of Docker's is followed.
  */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    handle = await open(followLink(path), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO') || isErrno(error, 'ELOOP')) return undefined;
     throw error;
@@ -181,7 +197,7 @@ class FileChanges implements AsyncDisposable {
     this.#stop = AbortSignal.any([ended, signal]);
     this.#stop.addEventListener('abort', () => this.#wake?.(), { once: true });
     try {
-      this.#watcher = watch(dirname(path), () => {
+      this.#watcher = watch(dirname(followLink(path)), () => {
         this.#changed = true;
         this.#wake?.();
       });

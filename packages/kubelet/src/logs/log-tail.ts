@@ -1,10 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import { MAX_TAIL_LINE_BYTES } from '../limits.ts';
 import { parseLogLine } from './cri-log.ts';
+import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
 const BLOCK_BYTES = 64 << 10;
 /** Enough of an entry to see its tags. */
 const HEAD_BYTES = 64;
+/** Enough of the end of one of Docker's to see whether its text is a whole line. */
+const DOCKER_END_BYTES = 4 << 10;
 const NEWLINE = 0x0a;
 
 export type TailSearch = {
@@ -16,7 +19,7 @@ export type TailSearch = {
 };
 
 /**
- * Where the last lines of a CRI log begin. Partial entries belong to the line that ends them, so they are not counted; of a line
+ * Where the last lines of a log begin. Partial entries belong to the line that ends them, so they are not counted; of a line
  * whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`, only the end is found. Reads the file backwards in
  * blocks. Rejects with the signal's reason when it aborts.
  */
@@ -55,16 +58,21 @@ async function* entriesBackwards(
     buffer.copy(buffer, blockEnd - from, 0, HEAD_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, blockEnd - from, from);
     const known = buffer.subarray(0, Math.min(size - from, bytesRead + HEAD_BYTES));
-    const entries: EntryPlace[] = [];
-    const take = (start: number) => {
-      const entry = entryAt(known.subarray(start - from, start - from + HEAD_BYTES));
-      if (entry !== undefined) entries.push({ start, end: entryEnd, partial: entry.partial });
-      entryEnd = start;
-    };
+    const starts: number[] = [];
+    const take = (start: number) => void starts.push(start);
     for (let at = lineEndBefore(buffer, blockEnd - from); at >= 0; at = lineEndBefore(buffer, at)) {
       if (from + at + 1 < size) take(from + at + 1);
     }
     if (from === 0) take(0);
+    const entries: EntryPlace[] = [];
+    for (const start of starts) {
+      const head = known.subarray(start - from, start - from + HEAD_BYTES);
+      const partial = isDockerLine(head, 0)
+        ? await isPartialDockerEntry(handle, { start, end: entryEnd, known, from })
+        : entryAt(head)?.partial;
+      if (partial !== undefined) entries.push({ start, end: entryEnd, partial });
+      entryEnd = start;
+    }
     yield { from, entries };
     blockEnd = from;
   }
@@ -79,4 +87,15 @@ function lineEndBefore(buffer: Buffer, before: number): number {
 function entryAt(head: Buffer) {
   const end = head.indexOf(NEWLINE);
   return parseLogLine(end < 0 ? head : head.subarray(0, end));
+}
+
+/** Whether one of Docker's entries goes on in the next: its end tells, which may lie beyond the bytes that are known. */
+async function isPartialDockerEntry(
+  handle: FileHandle,
+  { start, end, known, from }: { start: number; end: number; known: Buffer; from: number },
+): Promise<boolean | undefined> {
+  if (end - from <= known.length) return isPartialDockerLine(known.subarray(start - from, end - from));
+  const position = Math.max(start, end - DOCKER_END_BYTES);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(end - position), 0, end - position, position);
+  return isPartialDockerLine(buffer.subarray(0, bytesRead));
 }

@@ -35,8 +35,8 @@ export type PlegOptions = {
   eventedRelistPeriodMs: number;
   /** A container or sandbox of the pod came, changed its state or went. */
   onChange: (podUid: string) => void;
-  /** The runtime lists its pods again, after listings that failed. */
-  onRecovery: () => void;
+  /** The runtime does not list its pods any more, or does again. */
+  onListing: (works: boolean) => void;
 };
 
 /** The runtime reads what it puts into an event a little before it dates the event. */
@@ -209,12 +209,13 @@ export class Pleg {
       try {
         await this.#pause(signal);
         await this.relist();
-        if (failure !== '') this.#options.onRecovery();
+        if (failure !== '') this.#options.onListing(true);
         failure = '';
       } catch (error) {
         if (signal.aborted) return;
         const message = errorMessage(error);
         if (message !== failure) this.#options.logger.warn({ error: message }, 'listing the pods failed; trying again');
+        if (failure === '') this.#options.onListing(false);
         failure = message;
         this.#missedEvents = true;
       }

@@ -5,16 +5,20 @@ import { everyContainer, namespacedName, type Pod } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
+import type { LegacyLogs, LogPlace } from '../logs/container-logs.ts';
 
 /** `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. */
 export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
+
+/** Where logs are on this node. */
+type LogsOfNode = { podLogsDir: string; legacyLogs: LegacyLogs | undefined };
 
 /** Where a container's log is. Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun. */
 export function containerLog(
   pod: Pod,
   { containers }: RuntimePodStatus,
-  { container, previous, containerId, podLogsDir }: LogOfContainer & { podLogsDir: string },
-): { path: string; running: boolean } {
+  { container, previous, containerId, podLogsDir, legacyLogs: logs }: LogOfContainer & LogsOfNode,
+): LogPlace & { running: boolean } {
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
   const wanted = containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
@@ -31,7 +35,8 @@ export function containerLog(
   }
   const directory = podLogDirectory(podLogsDir, podIdentity(pod));
   const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
-  return { path, running: wanted.state === 'running' };
+  const legacy = logs && { logs, containerId: wanted.id };
+  return { path, legacy, running: wanted.state === 'running' };
 }
 
 /** Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that does not run. */

@@ -43,7 +43,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     cache: new PodStatusCache(),
     logger: silentLogger,
     onChange: () => undefined,
-    onRecovery: () => undefined,
+    onListing: () => undefined,
     ...period,
   });
   await pleg.start();

@@ -26,10 +26,16 @@ const node = {
   resources: { cpu: 2000n, memory: 1n << 30n },
 };
 
-type Given = { runtimePods?: string[]; known?: string[]; kept?: [string, StatusRecord][] };
+type Given = {
+  runtimePods?: string[];
+  known?: string[];
+  kept?: [string, StatusRecord][];
+  allocated?: (pod: Pod) => Pod;
+  waiting?: string[];
+};
 
 /** A loop whose workers write down what they are told; `known` are the UIDs that have a worker. */
-function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
+function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => pod, waiting = [] }: Given = {}) {
   const told: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const workers = {
@@ -54,6 +60,8 @@ function start({ runtimePods = [], known = [], kept = [] }: Given = {}) {
     manager: new PodManager(),
     workers: workers as unknown as PodWorkers,
     admission,
+    allocated,
+    isWaiting: (uid) => waiting.includes(uid),
     statuses,
     probes: { readiness: (id) => answers.get(id), startup: () => undefined },
     events: { event: (about, _, reason) => void told.push(`event ${about.uid} ${reason}`) },
@@ -97,6 +105,30 @@ test('what is left of another pod of the same name ends first, unless its source
   unread.push({ pod: { uid: 'old', namespace: 'default', name: 'pod-new' }, sandboxes: [], containers: [] });
   add(podOf('new'));
   assert.deepEqual(told, ['end old {"remove":true}', 'update new'], 'also one that could not be read');
+});
+
+test('amounts that a pod waits for take no room from a new pod, those that it has do', () => {
+  const asking = (uid: string, cpu: string): Pod => ({
+    ...podOf(uid),
+    spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }] },
+  });
+  const check = (has: string, expected: string | undefined) => {
+    const { loop, add, admission } = start({ allocated: ({ metadata: { uid } }) => asking(uid, has) });
+    add(asking('a', '100m'));
+    loop.handlePods({ operation: 'UPDATE', source: 'file', pods: [asking('a', '500')] });
+    add(asking('b', '1'));
+    assert.equal(admission.refusalOf('b')?.reason, expected);
+  };
+  check('100m', undefined);
+  check('1500m', 'OutOfcpu');
+});
+
+test('pods that wait for room are tried again as soon as another one has gone', async () => {
+  const { loop, told, add } = start({ waiting: ['b'] });
+  add(podOf('a'), podOf('b'));
+  loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('a')] });
+  await waitFor(() => told.length > 3 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(30_000) });
+  assert.deepEqual(told, ['update a', 'update b', 'end a {"remove":true}', 'retry b']);
 });
 
 test('a pod that left its source is ended and removed, and is new when it comes back', () => {

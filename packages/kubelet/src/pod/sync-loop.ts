@@ -47,6 +47,10 @@ export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
   admission: PodAdmission;
+  /** The pod with the amounts that it has, while those that it asks for wait for room. */
+  allocated: (pod: Pod) => Pod;
+  /** Whether it waits for room. */
+  isWaiting: (podUid: string) => boolean;
   statuses: StatusManager;
   /** What the probes say. */
   probes: ProbeAnswers;
@@ -86,7 +90,13 @@ export class SyncLoop {
     manager.delete(pod.metadata.uid);
     admission.forget(pod.metadata.uid);
     ephemeral.forget(pod.metadata.uid);
-    this.#settle(workers.end(pod, { remove: true }));
+    this.#settle(workers.end(pod, { remove: true }).then(() => this.#retryWaiting()));
+  }
+
+  /** What a pod had is free again. */
+  #retryWaiting(): void {
+    const { manager, workers, isWaiting } = this.#deps;
+    for (const { metadata } of manager.list()) if (isWaiting(metadata.uid)) workers.retry(metadata.uid);
   }
 
   #update(pod: Pod, source: PodSourceName): void {
@@ -116,10 +126,11 @@ export class SyncLoop {
     return (phase === 'Succeeded' || phase === 'Failed') && !this.#deps.workers.has(pod.metadata.uid);
   }
 
-  /** The pods that were admitted and may have something running. */
+  /** The pods that were admitted and may have something running, with what they have. */
   #admitted(): Pod[] {
-    const { manager, admission, workers } = this.#deps;
-    return manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
+    const { manager, admission, workers, allocated } = this.#deps;
+    const admitted = manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
+    return admitted.map(allocated);
   }
 
   /** The pod begins when those that make room for it have stopped. */

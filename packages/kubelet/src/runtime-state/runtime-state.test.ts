@@ -104,3 +104,31 @@ test('how long ago it was asked is known', async (t) => {
   await pass(3000);
   assert.equal(state.sinceLookMs(), 3000);
 });
+
+test('a runtime that did not list its pods for a while between two looks is asked at once, and recovers once', async (t) => {
+  const { state, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  await state.start();
+  state.noteListing(false);
+  await pass(100);
+  state.noteListing(true);
+  await pass(0);
+  assert.deepEqual([runtime.asked, recovered.length], [2, 1]);
+  for (let look = 0; look < 3; look++) await pass(5000);
+  assert.deepEqual([runtime.asked, recovered.length], [5, 1]);
+});
+
+test('a runtime that is noticed to be away and back by its status and its listings recovers once, with the later of them', async (t) => {
+  const { state, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  await state.start();
+  state.noteListing(false);
+  runtime.answer = away;
+  await pass(5000);
+  runtime.answer = [READY, NETWORK];
+  await pass(1000);
+  assert.equal(recovered.length, 0);
+  state.noteListing(true);
+  await pass(0);
+  assert.equal(recovered.length, 1);
+  await pass(5000);
+  assert.equal(recovered.length, 1);
+});

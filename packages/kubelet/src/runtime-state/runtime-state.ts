@@ -6,7 +6,7 @@ import { RUNTIME_DOWN_AFTER_MS, RUNTIME_STATUS_PERIOD_MS, RUNTIME_STATUS_RETRY_M
 export type RuntimeStateOptions = {
   cri: CriClient;
   logger: Logger;
-  /** Something that held pods up is over. */
+  /** What held pods up is over. Called once, whatever noticed it. */
   onRecovery: () => void;
   /** Other reasons to leave pods alone, in upstream's words. */
   healthChecks?: (() => string | undefined)[];
@@ -22,6 +22,10 @@ export class RuntimeState {
   #notReady: string | undefined;
   #networkNotReady: string | undefined = 'container runtime network status is unknown';
   #failing = false;
+  #listing = true;
+  /** Something was wrong since pods were last said to go on. */
+  #held = false;
+  #wake = new AbortController();
   #told = '';
   #loop: Promise<void> = Promise.resolve();
 
@@ -38,6 +42,16 @@ export class RuntimeState {
   async stop(): Promise<void> {
     this.#controller.abort();
     await this.#loop;
+  }
+
+  /**
+   * Told by the PLEG when the runtime lists its pods no more, and when it does again: that shows also what is over between two looks.
+   * It is then asked at once how it is.
+   */
+  noteListing(works: boolean): void {
+    this.#listing = works;
+    if (works) this.#wake.abort();
+    else this.#held = true;
   }
 
   /** Why no pod can be synced now; none while all is well. */
@@ -66,15 +80,17 @@ export class RuntimeState {
     const { signal } = this.#controller;
     while (!signal.aborted) {
       const isWell = !this.#failing && this.#networkNotReady === undefined && this.#notReady === undefined;
-      await sleep(isWell ? RUNTIME_STATUS_PERIOD_MS : RUNTIME_STATUS_RETRY_MS, signal).catch(() => undefined);
-      if (!signal.aborted) await this.#look();
+      const woken = AbortSignal.any([signal, this.#wake.signal]);
+      await sleep(isWell ? RUNTIME_STATUS_PERIOD_MS : RUNTIME_STATUS_RETRY_MS, woken).catch(() => undefined);
+      if (signal.aborted) return;
+      this.#wake = new AbortController(); // what is told during the look asks for one more
+      await this.#look();
     }
   }
 
   async #look(): Promise<void> {
     const { cri, logger, onRecovery } = this.#options;
-    const wasWell = this.#isWell();
-    const isFirst = this.#lookedAtMs === undefined;
+    if (this.#lookedAtMs !== undefined && !this.#isWell()) this.#held = true;
     try {
       const { status } = await cri.runtime.status(
         {},
@@ -89,7 +105,9 @@ export class RuntimeState {
     }
     this.#lookedAtMs = performance.now();
     this.#tell();
-    if (!isFirst && !wasWell && this.#isWell()) onRecovery();
+    if (!this.#held || !this.#isWell()) return;
+    this.#held = false;
+    onRecovery();
   }
 
   #take(conditions: RuntimeCondition[]): void {
@@ -104,7 +122,7 @@ export class RuntimeState {
   }
 
   #isWell(): boolean {
-    return !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
+    return this.#listing && !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
   }
 
   /** Each new problem once. */

@@ -9,7 +9,8 @@ import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.
 import { immutableProblems } from '../config/immutable.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import { isOneManifest } from '../config/manifest-place.ts';
-import type { ExistingPod } from '../config/pod-update.ts';
+import { CONFIG_HASH_ANNOTATION, CONFIG_SEEN_ANNOTATION, type ExistingPod } from '../config/pod-update.ts';
+import { identifyPod } from '../config/static-pod.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';
@@ -179,7 +180,9 @@ export class AppliedObjects {
 
   async #change(given: Applicable): Promise<Change> {
     const name = { kind: given.kind, namespace: given.metadata.namespace, name: given.metadata.name };
-    const before = await readObject(join(this.#directory, fileName(name)));
+    const path = join(this.#directory, fileName(name));
+    const before = await readObject(path);
+    if (before !== undefined && isAsShown(given, before, path)) return { object: before, name, before };
     return { object: { ...given, metadata: keepPatch(given.metadata, before?.metadata) }, name, before };
   }
 
@@ -244,6 +247,18 @@ async function readObject(path: string): Promise<Applicable | undefined> {
 function isResize(before: Applicable, wanted: Applicable): boolean {
   if (before.kind !== 'Pod' || wanted.kind !== 'Pod') return false;
   return sameSpec(unresizable(before) as Applicable, unresizable(wanted) as Applicable);
+}
+
+/** Whether a pod is what the node shows of one, which is that pod with what the node adds: `get -o yaml` given back to apply. */
+function isAsShown(given: Applicable, before: Applicable, file: string): boolean {
+  if (given.kind !== 'Pod' || before.kind !== 'Pod' || given.spec.nodeName === undefined) return false;
+  const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;
+  const shown = identifyPod({ file, line: 1, column: 1, object: before }, identity);
+  const comparable = ({ status: _, ...pod }: Pod): Pod => {
+    const annotations = { ...pod.metadata.annotations, [CONFIG_HASH_ANNOTATION]: '', [CONFIG_SEEN_ANNOTATION]: '' };
+    return { ...pod, metadata: { ...pod.metadata, annotations, resourceVersion: undefined } };
+  };
+  return sameSpec(comparable(shown), comparable(given));
 }
 
 /** A UID that was not asked for does not count, nor does a time of creation. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { UpgradingClient } from '@podwright/streaming';
 
 /** Who answers the requests of a server. */
 export interface HttpListener {
@@ -8,3 +9,6 @@ export interface HttpListener {
   upgrades(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
+
+/** Takes over a client of the stream at a runtime's URL; false if that runtime is not of this process. */
+export type ServeStream = (client: UpgradingClient, url: string) => boolean;

@@ -12,6 +12,7 @@ import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
+import type { LogPlace } from '../logs/container-logs.ts';
 import { preflight } from '../preflight/preflight.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
@@ -180,11 +181,12 @@ export class LocalNode implements NodeBackend {
     return hostUsage(signal);
   }
 
-  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<{ path: string; ended: AbortSignal }> {
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<LogPlace & { ended: AbortSignal }> {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
-    const { path, running } = this.#parts.kubelet.containerLog(found, which);
-    if (!running) return { path, ended: AbortSignal.abort() };
-    return { path, ended: endOfLog(this.#parts.kubelet, found, { container: which.container, path, signal }) };
+    const { running, ...place } = this.#parts.kubelet.containerLog(found, which);
+    if (!running) return { ...place, ended: AbortSignal.abort() };
+    const { path } = place;
+    return { ...place, ended: endOfLog(this.#parts.kubelet, found, { container: which.container, path, signal }) };
   }
 
   async streamingUrl(name: PodName, call: StreamingCall): Promise<string> {

@@ -13,9 +13,9 @@ import {
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import { MAX_CONNECTIONS } from '../limits.ts';
-import { readLog } from '../logs/log-reader.ts';
+import { readContainerLog } from '../logs/container-logs.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
-import type { HttpListener } from './http-listener.ts';
+import type { HttpListener, ServeStream } from './http-listener.ts';
 import { logQuery } from './log-options.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
@@ -30,6 +30,7 @@ export type LocalServerOptions = {
   logger: Logger;
   /** Answers what is not the local API's: the kubelet's own API. */
   kubeletApi?: HttpListener;
+  serveStream?: ServeStream;
 };
 
 /** The HTTP API of a lone node (see `local-api.ts`) on its unix socket. */
@@ -124,14 +125,14 @@ export class LocalServer {
     this.#upgraded.add(socket);
     socket.on('close', () => this.#upgraded.delete(socket));
     try {
-      const { kubeletApi } = this.#options;
+      const { kubeletApi, serveStream } = this.#options;
       if (kubeletApi?.upgrades(request)) return kubeletApi.upgrade(request, socket, head);
       const { pathname, searchParams } = requestUrl(request);
       const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/.exec(pathname);
       if (match === null) throw new PodwrightError('not_found', `there is nothing to upgrade at ${pathname}`);
       const [, namespace = '', name = '', kind = ''] = match.map(decodeURIComponent);
       const url = await this.#options.backend.streamingUrl({ namespace, name }, streamingCall(kind, searchParams));
-      proxyUpgrade(request, { socket, head }, url);
+      if (!serveStream?.({ request, socket, head }, url)) proxyUpgrade(request, { socket, head }, url);
     } catch (error) {
       const status = statusObject(error);
       const body = JSON.stringify(status);
@@ -157,12 +158,12 @@ async function sendTransfers(backend: NodeBackend, { response, signal }: Call): 
 
 async function sendLog(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
   const { container, containerId, previous, ...wanted } = logQuery(query, Date.now());
-  const { path, ended } = await backend.log(
+  const { ended, ...place } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
     { container, containerId, previous },
     signal,
   );
-  await using chunks = readLog(path, wanted, { ended, signal }); // closes the file also when the reader leaves
+  await using chunks = readContainerLog(place, wanted, { ended, signal }); // closes the file also when the reader leaves
   const first = await chunks.next(); // a log that is not there is an error, not an empty answer
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).flushHeaders();
   for (let chunk = first; !chunk.done; chunk = await chunks.next()) {

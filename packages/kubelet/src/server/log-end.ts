@@ -3,8 +3,11 @@ import type { Kubelet } from '../kubelet.ts';
 
 export type FollowedLog = { container: string; path: string; signal: AbortSignal };
 
+/** Who knows where logs are, and of changes of pods. */
+type LogKeeper = Pick<Kubelet, 'watch' | 'containerLog'>;
+
 /** Aborts when the container that writes this log has ended or its pod has gone, or the reader has, whose signal is given. */
-export function endOfLog(kubelet: Kubelet, pod: Pod, log: FollowedLog): AbortSignal {
+export function endOfLog(kubelet: LogKeeper, pod: Pod, log: FollowedLog): AbortSignal {
   const ended = new AbortController();
   const changes = kubelet.watch(log.signal);
   const watch = async () => {
@@ -21,7 +24,12 @@ export function endOfLog(kubelet: Kubelet, pod: Pod, log: FollowedLog): AbortSig
   return ended.signal;
 }
 
-function writes(kubelet: Kubelet, pod: Pod, { container, path }: FollowedLog): boolean {
-  const now = kubelet.containerLog(pod, { container, previous: false });
-  return now.running && now.path === path;
+/** A container that the runtime has no more, as it is when its pod goes, writes nothing. */
+function writes(kubelet: LogKeeper, pod: Pod, { container, path }: FollowedLog): boolean {
+  try {
+    const now = kubelet.containerLog(pod, { container, previous: false });
+    return now.running && now.path === path;
+  } catch {
+    return false;
+  }
 }

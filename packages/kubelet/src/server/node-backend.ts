@@ -1,4 +1,5 @@
 import type { Event, LocalObject, Pod } from '../api/types.ts';
+import type { LogPlace } from '../logs/container-logs.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
@@ -68,7 +69,7 @@ export interface NodeBackend {
     pod: { namespace: string; name: string },
     which: LogChoice,
     signal: AbortSignal,
-  ): Promise<{ path: string; ended: LogEnd['ended'] }>;
+  ): Promise<LogPlace & { ended: LogEnd['ended'] }>;
   /** The runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   /** Restarts containers of a pod in place; they are not waited for. */

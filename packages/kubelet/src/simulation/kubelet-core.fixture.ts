@@ -71,14 +71,18 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const events = { event: () => undefined };
   const parts = coreParts(input);
   const cgroups = coreCgroups(input);
-  const sync = createPodSync({
+  const sync: PodSync = createPodSync({
     ...{ options, cri, events, parts, cgroups, statuses },
     resources: { cpu: 64_000n, memory: 1n << 36n },
     host: fakeNode().host,
     strictGroups: true,
     features: new RuntimeFeatures(cri),
     tracer: new PodTracer(noSpanExporter),
-    obstacles: { runtimeErrors: () => [], networkError: () => undefined },
+    obstacles: {
+      runtimeErrors: () => [],
+      networkError: () => undefined,
+      noteListing: (works) => void (works && sync.workers.retryAll()),
+    },
     hostIps: () => ['192.0.2.1'],
     runtimeName: 'fake',
   });

@@ -52,7 +52,7 @@ export class VolumeUse {
       const path = paths.get(volume.name);
       if (path === undefined) return [];
       const known = this.#measured.get(path);
-      if (known === undefined || Date.now() - known.atMs > VOLUME_USE_KEPT_MS) this.#walk(volume, path);
+      if (known === undefined || performance.now() - known.atMs > VOLUME_USE_KEPT_MS) this.#walk(volume, path);
       return known === undefined ? [] : [{ ...known.stats, ...claimOf(volume, pod) }];
     });
   }
@@ -81,7 +81,7 @@ export class VolumeUse {
         ]);
         const own = use && { usedBytes: use.bytes, inodesUsed: use.inodes };
         const stats = { ...fileSystem, ...own, name };
-        this.#measured.set(path, { atMs: Date.now(), stats });
+        this.#measured.set(path, { atMs: performance.now(), stats });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
       } finally {

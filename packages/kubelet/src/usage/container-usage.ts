@@ -10,6 +10,8 @@ export type UsageReport = { containers: Map<string, ContainerUse>; atMs: number;
 
 type Sample = {
   atMs: number;
+  /** The same by a clock that nobody sets. */
+  monotonicMs: number;
   containers: Map<string, { cpuNanoseconds: bigint; cpuAtNs: bigint; memoryBytes: number }>;
 };
 
@@ -24,9 +26,9 @@ export class ContainerUsage {
 
   /** Takes `LEAST_USAGE_WINDOW_MS` if nobody has asked lately. */
   async report(signal: AbortSignal): Promise<UsageReport> {
-    const fresh = this.#last !== undefined && Date.now() - this.#last.atMs < USAGE_SAMPLE_KEPT_MS;
+    const fresh = this.#last !== undefined && performance.now() - this.#last.monotonicMs < USAGE_SAMPLE_KEPT_MS;
     const before = fresh ? this.#last! : await this.#sample(signal);
-    const remainingMs = LEAST_USAGE_WINDOW_MS - (Date.now() - before.atMs);
+    const remainingMs = LEAST_USAGE_WINDOW_MS - (performance.now() - before.monotonicMs);
     if (remainingMs > 0) await sleep(remainingMs, signal);
     const now = await this.#sample(signal);
     this.#last = now;
@@ -44,7 +46,7 @@ export class ContainerUsage {
         memoryBytes: Number(memory?.workingSetBytes?.value ?? 0n),
       });
     }
-    return { atMs: Date.now(), containers };
+    return { atMs: Date.now(), monotonicMs: performance.now(), containers };
   }
 }
 
@@ -57,5 +59,5 @@ function usesBetween(before: Sample, now: Sample): Pick<UsageReport, 'containers
     const usedNs = Math.max(0, Number(cpuNanoseconds - first.cpuNanoseconds));
     containers.set(id, { cpuNanoCores: elapsedNs > 0 ? Math.round((usedNs / elapsedNs) * 1e9) : 0, memoryBytes });
   }
-  return { containers, windowMs: now.atMs - before.atMs };
+  return { containers, windowMs: Math.round(now.monotonicMs - before.monotonicMs) };
 }

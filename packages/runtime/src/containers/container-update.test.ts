@@ -38,6 +38,16 @@ test('an update changes what it names, and -1 is a value', () => {
   assert.deepEqual(changed, { ...resources, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
 });
 
+test('a limit of memory that is taken away takes that of memory and swap along, unless another one is named', () => {
+  const check = (memorySwapLimitBytes: number, expected: number) => {
+    const changed = mergeResources(resources, { ...nothing, memoryLimitBytes: -1, memorySwapLimitBytes });
+    assert.deepEqual([changed.memoryLimitBytes, changed.memorySwapLimitBytes], [-1, expected]);
+  };
+  check(0, -1);
+  check(-1, -1);
+  check(5000, 5000);
+});
+
 test('files of the unified cgroup are changed one by one', () => {
   const { unified } = mergeResources(resources, { ...nothing, unified: { 'memory.min': '1', 'memory.high': 'max' } });
   assert.deepEqual(unified, { 'memory.high': 'max', 'memory.min': '1' });

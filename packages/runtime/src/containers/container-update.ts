@@ -32,11 +32,18 @@ export async function updateContainer(
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }
 
-/** 0, '' and empty lists leave what is; files of the unified cgroup that are not named stay as they are. */
+/**
+ * 0, '' and empty lists leave what is; files of the unified cgroup that are not named stay as they are. A limit of memory that is taken
+ * away takes an older one of memory and swap along, which would be below it (as with runc).
+ */
 export function mergeResources(current: ContainerResources, change: ContainerResources): ContainerResources {
   const isSet = (value: unknown) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== 0 && value !== '';
-  const set = Object.entries(change).filter(([, value]) => isSet(value));
+  const { memoryLimitBytes, memorySwapLimitBytes } = change;
+  const lifted = memoryLimitBytes === -1 && memorySwapLimitBytes === 0;
+  const set = Object.entries({ ...change, memorySwapLimitBytes: lifted ? -1 : memorySwapLimitBytes }).filter(
+    ([, value]) => isSet(value),
+  );
   const unified = { ...current.unified, ...change.unified };
   return { ...current, ...Object.fromEntries(set), unified };
 }

@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { podBandwidth } from '@podwright/cni';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
@@ -12,7 +12,7 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
     podUid: config.podUid,
     netnsPath,
     portMappings: config.portMappings,
-    bandwidth: bandwidth(config.annotations),
+    bandwidth: podBandwidth(config.annotations),
     cgroupParent: config.cgroupParent === '' ? undefined : config.cgroupParent,
   };
 }
@@ -29,40 +29,4 @@ export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): Netw
 /** As `networkRequest`, for a sandbox that has no record: its id alone says what to tear down. */
 export function recordlessRequest(sandboxId: string, netnsPath = ''): NetworkRequest {
   return { sandboxId, podName: '', podNamespace: '', podUid: '', netnsPath, portMappings: [] };
-}
-
-/** The pod's bandwidth annotations, in bits a second; undefined without any. */
-function bandwidth(annotations: Record<string, string>): NetworkRequest['bandwidth'] {
-  const ingressRate = rate(annotations, 'kubernetes.io/ingress-bandwidth');
-  const egressRate = rate(annotations, 'kubernetes.io/egress-bandwidth');
-  return ingressRate === undefined && egressRate === undefined ? undefined : { ingressRate, egressRate };
-}
-
-const SUFFIXES: Record<string, number> = {
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-};
-/** The kubelet's bounds for a bandwidth: 1k to 1P. */
-const MIN_RATE = 1e3;
-const MAX_RATE = 1e15;
-
-/** A quantity such as `10M`. */
-function rate(annotations: Record<string, string>, name: string): number | undefined {
-  const text = annotations[name];
-  if (text === undefined) return undefined;
-  const match = /^(\d+(?:\.\d+)?)(k|[MGTP]|[KMGTP]i)?$/.exec(text);
-  const value = match === null ? Number.NaN : Math.round(Number(match[1]) * SUFFIXES[match[2] ?? '']!);
-  if (!(value >= MIN_RATE && value <= MAX_RATE)) {
-    throw new PodwrightError('invalid_argument', `read ${name} "${text}": it must be a quantity from 1k to 1P`);
-  }
-  return value;
 }

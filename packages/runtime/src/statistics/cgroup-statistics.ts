@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import {
   type CgroupHierarchy,
   type CgroupStats,
+  CpuSamples,
   cgroupExists,
   cgroupPids,
+  type InterfaceUse,
   isNotFound,
   type Logger,
+  parseInterfaces,
   readCgroupStats,
   scopeOf,
 } from '@podwright/base';
@@ -19,16 +22,13 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
-import { type InterfaceUse, parseInterfaces } from './network-use.ts';
 import { readProcessUse } from './process-use.ts';
 import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
 
 /** How long the size of a written layer is good: finding it out walks the layer. */
 const LAYER_USE_MS = 10_000;
-/** CPU use is told over at least this long. */
-const SAMPLE_MS = 100;
-/** Samples of things that are gone are forgotten in time. */
-const SAMPLE_LIFETIME_MS = 600_000;
+/** Sizes of things that are gone are forgotten in time. */
+const LAYER_LIFETIME_MS = 600_000;
 
 /** Where crun has a container, and its limits, in the scope that systemd made for it (crun(1), run.oci.systemd.subgroup). */
 const CRUN_SUBGROUP = 'container';
@@ -47,14 +47,12 @@ export type CgroupStatisticsDependencies = {
   root: string;
 };
 
-type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };
-
 /** Statistics from cgroups, snapshots and the counters in network namespaces. */
 export class CgroupStatistics implements Statistics {
   readonly layersMountpoint: string;
   readonly #dependencies: CgroupStatisticsDependencies;
   readonly #filesystem: FilesystemOf;
-  readonly #samples = new Map<string, Sample>();
+  readonly #samples = new CpuSamples();
   readonly #layers = new Map<string, ContainerUse['layer']>();
 
   constructor(dependencies: CgroupStatisticsDependencies) {
@@ -69,7 +67,7 @@ export class CgroupStatistics implements Statistics {
       path === undefined ? { readAtMs: Date.now() } : this.#taskUse(record.id, path),
       this.#layer(record.id),
     ]);
-    return { cgroup, nanoCores: this.#nanoCores(record.id, cgroup), layer };
+    return { cgroup, nanoCores: this.#samples.nanoCores(record.id, cgroup), layer };
   }
 
   async detailsOf(record: ContainerRecord): Promise<ContainerDetails> {
@@ -90,7 +88,7 @@ export class CgroupStatistics implements Statistics {
     const { cgroupParent } = record.config;
     const ownUse = record.state.phase === 'ready' ? await controllers.find(record)?.use?.(record) : undefined;
     const cgroup = ownUse ?? (cgroupParent === '' ? undefined : readCgroupStats(cgroups, podCgroup(cgroupParent)));
-    const nanoCores = cgroup === undefined ? undefined : this.#nanoCores(record.id, cgroup);
+    const nanoCores = cgroup === undefined ? undefined : this.#samples.nanoCores(record.id, cgroup);
     return { atMs: Date.now(), cgroup, nanoCores, interfaces: this.#interfaces(record) };
   }
 
@@ -111,25 +109,10 @@ export class CgroupStatistics implements Statistics {
     return scopeOf(path) !== undefined && (await cgroupExists(cgroups, inner)) ? inner : path;
   }
 
-  #nanoCores(id: string, { readAtMs, cpu }: CgroupStats): number | undefined {
-    if (cpu === undefined) return undefined;
-    const last = this.#samples.get(id);
-    if (last !== undefined && readAtMs - last.atMs < SAMPLE_MS) return last.nanoCores;
-    const used = last === undefined ? undefined : cpu.usageNanoseconds - last.usageNanoseconds;
-    const nanoCores = used === undefined ? undefined : Math.max(0, Math.round((used * 1000) / (readAtMs - last!.atMs)));
-    this.#samples.set(id, { atMs: readAtMs, usageNanoseconds: cpu.usageNanoseconds, nanoCores });
-    this.#forget(readAtMs);
-    return nanoCores;
-  }
-
-  #forget(nowMs: number): void {
-    for (const [id, { atMs }] of this.#samples) if (nowMs - atMs > SAMPLE_LIFETIME_MS) this.#samples.delete(id);
-    for (const [id, { atMs }] of this.#layers) if (nowMs - atMs > SAMPLE_LIFETIME_MS) this.#layers.delete(id);
-  }
-
   async #layer(id: string): Promise<ContainerUse['layer']> {
     const known = this.#layers.get(id);
-    if (known !== undefined && Date.now() - known.atMs < LAYER_USE_MS) return known;
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.atMs;
+    if (known !== undefined && ageMs >= 0 && ageMs < LAYER_USE_MS) return known;
     const { snapshotter, files } = this.#dependencies;
     const usage = await snapshotter.usage(files.snapshotKey(id)).catch((error) => {
       if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
@@ -137,6 +120,7 @@ export class CgroupStatistics implements Statistics {
     });
     const layer = { ...usage, atMs: Date.now() };
     this.#layers.set(id, layer);
+    for (const [old, { atMs }] of this.#layers) if (layer.atMs - atMs > LAYER_LIFETIME_MS) this.#layers.delete(old);
     return layer;
   }
 

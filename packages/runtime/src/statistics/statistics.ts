@@ -1,9 +1,8 @@
-import type { CgroupStats, DeviceIo } from '@podwright/base';
+import type { CgroupStats, DeviceIo, InterfaceUse } from '@podwright/base';
 import type { SnapshotUsage } from '@podwright/images';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { FilesystemUse } from './filesystem-use.ts';
-import type { InterfaceUse } from './network-use.ts';
 import type { ProcessUse } from './process-use.ts';
 
 /** What a container uses now. `nanoCores` is its use of CPUs since the last look, absent at the first. */

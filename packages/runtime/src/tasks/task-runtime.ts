@@ -1,4 +1,4 @@
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { CgroupStats } from '@podwright/base';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 
@@ -117,6 +117,3 @@ export interface TaskRuntime {
   /** Stops watching and listening; tasks go on. */
   close(): void;
 }
-
-/** A byte connection into a network namespace, for port-forward. */
-export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Duplex>;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import { WebSocket } from 'ws';
 import { runRemoteCommand } from '../client/remote-command.ts';
 import { connectSpdy } from '../client/upgrade.ts';
 import { seededRandom } from '../random.fixture.ts';
@@ -41,6 +44,33 @@ test('a URL can be used once', async () => {
   const url = shells.shell('true', onlyOut);
   await runRemoteCommand({ url }, { stdout: sink(), tty: false });
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), { code: 'not_found' });
+});
+
+test('a client that another server of the process took in is served without a second connection, unless the URL is not ours', async () => {
+  const served: boolean[] = [];
+  const door = createServer();
+  door.on('upgrade', (request, socket, head) => {
+    const url = decodeURIComponent(request.url!.slice(1));
+    served.push(shells.server.serve({ request, socket, head }, url));
+    if (served.at(-1) === false) socket.destroy();
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  const through = (url: string) =>
+    `http://127.0.0.1:${(door.address() as { port: number }).port}/${encodeURIComponent(url)}`;
+  const sent = Buffer.alloc(5 << 20, 'abc');
+  const url = shells.shell('cat; echo err >&2; exit 9', { stdin: true });
+  const { exitCode, out, err } = await collect({ url: through(url) }, sent);
+  assert.deepEqual([exitCode, out.equals(sent), err], [9, true, 'err\n']);
+  await assert.rejects(runRemoteCommand({ url: through(url) }, { tty: false }), { code: 'not_found' });
+  const socket = new WebSocket(through(shells.shell('echo hello')), ['v5.channel.k8s.io']);
+  const received: string[] = [];
+  socket.on('message', (data: Buffer) => received.push(data.toString()));
+  await once(socket, 'close');
+  assert.ok(received.includes('\x01hello\n'), received.join());
+  const other = `http://127.0.0.1:1${new URL(shells.shell('true')).pathname}`;
+  await assert.rejects(runRemoteCommand({ url: through(other) }, { tty: false }), UNAVAILABLE);
+  assert.deepEqual(served, [true, true, true, false]);
+  door.close();
 });
 
 test('sizes of the terminal reach the process', async () => {

@@ -46,7 +46,7 @@ export class StreamingServer {
             refusePlain,
           );
     this.#server.on('connection', (socket: Socket) => this.#waiting.add(socket));
-    this.#server.on('upgrade', (request, socket, head) => this.#upgrade({ request, socket, head }));
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade({ request, socket, head }, request.url ?? ''));
   }
 
   /** Binds the address; the server's error (`EADDRINUSE`, `EADDRNOTAVAIL`) if that cannot be. */
@@ -71,6 +71,16 @@ export class StreamingServer {
     return `${this.#base}/${request.kind}/${this.#tokens.insert(request)}`;
   }
 
+  /**
+   * Serves a client that another server of this process has taken in, as if it had come to the URL itself, with no connection
+   * between the two. False if the URL is another server's.
+   */
+  serve(client: UpgradingClient, url: string): boolean {
+    if (!url.startsWith(`${this.#base}/`)) return false;
+    this.#upgrade(client, url.slice(this.#base.length));
+    return true;
+  }
+
   /** Ends the server and every session; their processes have been closed when it resolves, or 5 s have passed. */
   async close(): Promise<void> {
     this.#tokens.clear();
@@ -86,12 +96,12 @@ export class StreamingServer {
     bound.abort();
   }
 
-  #upgrade(client: UpgradingClient): void {
+  #upgrade(client: UpgradingClient, target: string): void {
     const { request, socket } = client;
     socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
-    const [, kind, token = ''] = (request.url ?? '').split('?')[0]!.split('/');
+    const [, kind, token = ''] = target.split('?')[0]!.split('/');
     if (this.#sessions.size >= MAX_SESSIONS)
       return refuseUpgrade(socket, {
         status: '503 Service Unavailable',

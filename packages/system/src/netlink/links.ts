@@ -24,6 +24,7 @@ const IN6_ADDR_GEN_MODE_NONE = 1;
 const VETH_INFO_PEER = 1;
 const AF_INET6 = 10;
 const IFF_UP = 1;
+const IFF_PROMISC = 0x100;
 const BR_STATE_FORWARDING = 3;
 /** struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 which of them are changed. */
 const HEADER_BYTES = 16;
@@ -112,7 +113,7 @@ export function addVethPair(pair: {
 /** Changes a link: what is left out stays. `hairpin` is a setting of a bridge's port, which the link must be already. */
 export function changeLink(
   name: string,
-  change: { up?: true; alias?: string; bridgeIndex?: number; hairpin?: true },
+  change: { up?: true; promiscuous?: true; alias?: string; bridgeIndex?: number; hairpin?: true },
 ): NetlinkRequest {
   const attributes: Attribute[] = [named(name)];
   if (change.alias !== undefined) attributes.push([IFLA_IFALIAS, text(change.alias)]);
@@ -125,7 +126,8 @@ export function changeLink(
         [IFLA_INFO_SLAVE_DATA, [[IFLA_BRPORT_MODE, u8(1)]]],
       ],
     ]);
-  return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(change.up ? IFF_UP : 0), attributes };
+  const flags = (change.up ? IFF_UP : 0) | (change.promiscuous ? IFF_PROMISC : 0);
+  return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(flags), attributes };
 }
 
 /** Gives a link no IPv6 address of its own making. Nothing where the kernel has no IPv6. */

@@ -87,7 +87,9 @@ export const FLAG_ONLY_FIELDS = {
   runtimeCgroups: field(string, '', {
     flag: 'runtime-cgroups',
     about: 'cgroup of the container runtime',
-    effect: nothing('the runtime is in the cgroup in which it was started'),
+    effect: nothing(
+      'the runtime is in the cgroup in which it was started; with --container-runtime=docker it is moved',
+    ),
   }),
   lockFile: field(string, '', {
     flag: 'lock-file',

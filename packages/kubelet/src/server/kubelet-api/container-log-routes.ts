@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ContainerStatus, Pod } from '../../api/types.ts';
 import type { Kubelet } from '../../kubelet.ts';
-import { readLog } from '../../logs/log-reader.ts';
+import { readContainerLog } from '../../logs/container-logs.ts';
 import { endOfLog } from '../log-end.ts';
 import { logOptions } from '../log-options.ts';
 import { type ApiCall, type ApiRoute, refusal, sendRefusal, sendText } from './api-route.ts';
@@ -37,7 +37,7 @@ async function sendContainerLog(
     return sendText(response, 400, `unable to retrieve container logs for ${attempt.containerId}`);
   const ended = file.running ? endOfLog(kubelet, pod, { container, path: file.path, signal }) : AbortSignal.abort();
   request.socket.setTimeout(0); // a container may say nothing for long
-  await using chunks = readLog(file.path, wanted.query, { ended, signal });
+  await using chunks = readContainerLog(file, wanted.query, { ended, signal });
   response.setHeader('content-type', 'text/plain; charset=utf-8');
   // whoever follows hears at once that there is a log; of a file that is gone nobody else shall
   if (wanted.query.follow) response.flushHeaders();

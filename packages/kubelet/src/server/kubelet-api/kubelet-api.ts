@@ -5,7 +5,7 @@ import { needsTranslation, proxyUpgrade, translateUpgrade } from '@podwright/str
 import findMyWay from 'find-my-way';
 import type { Kubelet } from '../../kubelet.ts';
 import { MAX_IGNORED_BODY_BYTES } from '../../limits.ts';
-import type { HttpListener } from '../http-listener.ts';
+import type { HttpListener, ServeStream } from '../http-listener.ts';
 import { ANY_METHOD, type ApiCall, type ApiRoute, type Refusal, refusal, sendRefusal, sendText } from './api-route.ts';
 import { commandRoutes } from './command-routes.ts';
 import { containerLogRoutes } from './container-log-routes.ts';
@@ -31,6 +31,7 @@ export type KubeletApiParts = {
   profiling: boolean;
   /** How long a stream may be idle, 0 for any time. */
   streamIdleTimeoutMs: number;
+  serveStream: ServeStream | undefined;
 };
 
 /** Where debugging handlers are when they are off: upstream says so there, and 404 elsewhere. */
@@ -157,6 +158,7 @@ export class KubeletApi implements HttpListener {
     if (client.socket.destroyed) return;
     this.#boundIdleness(client.request, client.socket);
     if (isWebSocket) this.#counter.webSocket(asked.kind.toLowerCase());
+    if (this.#parts.serveStream?.(client, opened.url)) return;
     if (translated) await translateUpgrade(client, translatedCall(found.stream, opened.url));
     else proxyUpgrade(client.request, client, opened.url);
   }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';
 import { processMetrics } from '../../metrics/process-metrics.ts';
-import type { HttpListener } from '../http-listener.ts';
+import type { HttpListener, ServeStream } from '../http-listener.ts';
 import { effectiveConfiguration } from './effective-configuration.ts';
 import { healthListener, kubeletChecks } from './health-routes.ts';
 import { closeServer, listenOn, type Place, plainServer } from './http-server.ts';
@@ -24,6 +24,7 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' 
   flags?: Record<string, string>;
   /** The host's log directory; `/var/log` if left out. */
   systemLogDirectory?: string;
+  serveStream?: ServeStream;
 };
 
 /**
@@ -82,5 +83,6 @@ function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
     debuggingHandlers: options.enableDebuggingHandlers,
     profiling: options.enableProfilingHandler,
     streamIdleTimeoutMs: options.streamingConnectionIdleTimeoutMs,
+    serveStream: input.serveStream,
   };
 }

@@ -1,5 +1,4 @@
-import { PodwrightError } from '@podwright/base';
-import type { RuntimeHandlers } from '@podwright/cri';
+import { type RuntimeHandlers, requireStreams } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
 /** Attach: a URL at which the streams of the container's first process are. */
@@ -9,15 +8,7 @@ export function containerAttach({
 }: Pick<CriServices, 'containers' | 'streaming'>): RuntimeHandlers['attach'] {
   return async (request) => {
     const { id } = containers.requireRunning(request.containerId);
-    if (request.tty && request.stderr) {
-      throw new PodwrightError('invalid_argument', `attach to container ${id}: a terminal has no stderr of its own`);
-    }
-    if (!request.stdin && !request.stdout && !request.stderr) {
-      throw new PodwrightError(
-        'invalid_argument',
-        `attach to container ${id}: one of stdin, stdout, stderr must be asked for`,
-      );
-    }
+    requireStreams(`attach to container ${id}`, request);
     return { url: await streaming.attach({ ...request, containerId: id }) };
   };
 }

@@ -3,11 +3,11 @@ import {
   ContainerSchema,
   encodedList,
   ListContainersResponseSchema,
+  messagePages,
   type RuntimeHandlers,
 } from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { criContainer, matchesContainer } from '../messages/container-message.ts';
-import { messagePages } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;

@@ -1,6 +1,5 @@
-import type { RuntimeHandlers } from '@podwright/cri';
+import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import { MAX_TIMER_MS } from '../../time-limits.ts';
-import { givenId } from '../messages/field-checks.ts';
 import type { CriServices } from '../services/services.ts';
 
 /** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */

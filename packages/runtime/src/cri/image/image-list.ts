@@ -1,7 +1,6 @@
-import type { ImageFilter, ImageHandlers } from '@podwright/cri';
+import { type ImageFilter, type ImageHandlers, pages } from '@podwright/cri';
 import type { ImageRecord } from '@podwright/images';
 import { criImage } from '../messages/image-message.ts';
-import { pages } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'images'>;

@@ -1,7 +1,6 @@
 import { PodwrightError } from '@podwright/base';
-import type { ImageHandlers } from '@podwright/cri';
+import { type ImageHandlers, verboseInfo } from '@podwright/cri';
 import { criImage } from '../messages/image-message.ts';
-import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 /** ImageStatus: an image that is not there is an answer without one, not an error. */

@@ -136,6 +136,14 @@ test('limits that no kernel takes are refused', () => {
   accept(limits({ hugepageLimits: [{ pageSize: '1GB', limit: 0n }], unified: { 'memory.high': 'max' } }));
 });
 
+test('what a cgroup of v1 shows where there is no limit of memory is none, for every size of pages', () => {
+  for (const unlimited of [(1n << 63n) - 1n, (1n << 63n) - (1n << 12n), (1n << 63n) - (1n << 16n)]) {
+    const resources = { memoryLimitInBytes: unlimited, memorySwapLimitInBytes: unlimited };
+    const config = translate({ linux: { resources } });
+    assert.deepEqual([config.resources.memoryLimitBytes, config.resources.memorySwapLimitBytes], [-1, -1]);
+  }
+});
+
 test('files of a cgroup that are no limits are refused', () => {
   const files = [
     'cgroup.procs',

@@ -1,11 +1,15 @@
-import type { ContainerConfig as CriContainerConfig, KeyValue } from '@podwright/cri';
+import {
+  type ContainerConfig as CriContainerConfig,
+  invalid,
+  type KeyValue,
+  plainText,
+  signalName,
+} from '@podwright/cri';
 import { askedDevices } from '../../cdi/device-name.ts';
 import type { ContainerConfig } from '../../records/container-record.ts';
 import { containerDevice, containerMount } from './container-mount.ts';
 import { containerResources } from './container-resources.ts';
-import { invalid, plainText } from './field-checks.ts';
 import { containerSecurity } from './security-context.ts';
-import { signalName } from './signals.ts';
 
 /** Most mounts and environment variables of one container; the kernel and the OCI runtime choke on far more. */
 const MAX_ENTRIES = 100_000;

@@ -3,10 +3,12 @@ import {
   type ContainerSchema,
   ContainerState,
   type ContainerStatusSchema,
+  criSignal,
   type LinuxContainerResourcesSchema,
   type MessageInitShape,
   MountPropagation,
   type MountSchema,
+  matchesLabels,
 } from '@podwright/cri';
 import type { ImageService } from '@podwright/images';
 import type {
@@ -16,8 +18,6 @@ import type {
   ContainerResources,
 } from '../../records/container-record.ts';
 import { toNanoseconds } from '../../records/ids.ts';
-import { matchesLabels } from './field-checks.ts';
-import { criSignal } from './signals.ts';
 
 /** A container as ListContainers shows it. */
 export function criContainer(record: ContainerRecord): MessageInitShape<typeof ContainerSchema> {

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
-import { type Device, type Mount, MountPropagation } from '@podwright/cri';
+import { absolutePath, type Device, invalid, type Mount, MountPropagation, plainText } from '@podwright/cri';
 import type { ContainerDevice, ContainerMount } from '../../records/container-record.ts';
-import { absolutePath, invalid, plainText } from './field-checks.ts';
 import { mountMappings } from './user-namespace.ts';
 
 const PROPAGATIONS: Record<MountPropagation, ContainerMount['propagation']> = {

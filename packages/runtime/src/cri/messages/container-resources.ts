@@ -1,10 +1,14 @@
-import type { LinuxContainerResources } from '@podwright/cri';
+import { invalid, type LinuxContainerResources, numberWithin } from '@podwright/cri';
 import type { ContainerResources } from '../../records/container-record.ts';
-import { invalid, numberWithin } from './field-checks.ts';
 
 /** What the kernel takes (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
 const MINIMUM_CPU_QUOTA = 1000;
+/**
+ * A cgroup of v1 without a limit shows the greatest number of whole pages below 2⁶³, whatever their size; upstream's kubelet hands on what
+ * it has read there when it resizes a pod.
+ */
+const UNLIMITED_MEMORY = (1n << 63n) - (1n << 20n);
 /** Numbers and ranges, as cpuset(7) has them. */
 const LIST_PATTERN = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const PAGE_SIZE_PATTERN = /^\d+[KMG]B$/;
@@ -16,7 +20,7 @@ const UNIFIED_PATTERN = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\
 
 /** The CRI's resources as numbers; 0 and '' where nothing is said. What no kernel takes is an `invalid_argument`. */
 export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
-  const memoryLimitBytes = numberWithin('memoryLimitInBytes', resources?.memoryLimitInBytes, { minimum: -1 });
+  const memoryLimitBytes = limitOfMemory('memoryLimitInBytes', resources?.memoryLimitInBytes);
   return {
     cpuPeriod: cpuPeriod(resources?.cpuPeriod),
     cpuQuota: cpuQuota(resources?.cpuQuota),
@@ -34,6 +38,11 @@ export function containerResources(resources: LinuxContainerResources | undefine
   };
 }
 
+/** -1 for none. */
+function limitOfMemory(field: string, value: bigint | undefined): number {
+  return value !== undefined && value >= UNLIMITED_MEMORY ? -1 : numberWithin(field, value, { minimum: -1 });
+}
+
 function cpuPeriod(value: bigint | undefined): number {
   return value === undefined || value === 0n ? 0 : numberWithin('cpuPeriod', value, CPU_PERIOD);
 }
@@ -45,7 +54,7 @@ function cpuQuota(value: bigint | undefined): number {
 
 /** It is of memory and swap together. */
 function swapLimit(value: bigint | undefined, memoryLimit: number): number {
-  const limit = numberWithin('memorySwapLimitInBytes', value, { minimum: -1 });
+  const limit = limitOfMemory('memorySwapLimitInBytes', value);
   if (limit <= 0 || limit >= memoryLimit) return limit;
   throw invalid(`memorySwapLimitInBytes ${limit} is less than memoryLimitInBytes ${memoryLimit}, which it includes`);
 }

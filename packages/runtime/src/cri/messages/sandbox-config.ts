@@ -3,14 +3,15 @@ import { basename } from 'node:path';
 import { slicePath } from '@podwright/base';
 import {
   type PortMapping as CriPortMapping,
+  invalid,
   NamespaceMode,
   type NamespaceOption,
   type PodSandboxConfig,
   Protocol,
+  plainText,
 } from '@podwright/cri';
 import type { PortMapping } from '../../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../../records/sandbox-record.ts';
-import { invalid, plainText } from './field-checks.ts';
 import { selinuxOf } from './security-context.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 

@@ -1,5 +1,6 @@
 import {
   type MessageInitShape,
+  matchesLabels,
   NamespaceMode,
   type NamespaceOptionSchema,
   type PodSandboxFilter,
@@ -9,7 +10,6 @@ import {
 } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
-import { matchesLabels } from './field-checks.ts';
 
 /** A sandbox as ListPodSandbox shows it. */
 export function criSandbox(record: SandboxRecord): MessageInitShape<typeof PodSandboxSchema> {

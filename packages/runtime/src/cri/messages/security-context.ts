@@ -1,15 +1,17 @@
 import {
-  type SecurityProfile as CriSecurityProfile,
+  absolutePath,
+  idOf,
+  invalid,
   type LinuxContainerSecurityContext,
   NamespaceMode,
   type NamespaceOption,
-  SecurityProfile_ProfileType as ProfileType,
+  plainText,
   type SELinuxOption,
   SupplementalGroupsPolicy,
+  securityProfile,
 } from '@podwright/cri';
 import { checkSelinuxOptions, type SelinuxOptions } from '../../oci/selinux.ts';
-import type { ContainerPidMode, ContainerSecurity, SecurityProfile } from '../../records/container-record.ts';
-import { absolutePath, idOf, invalid, plainText } from './field-checks.ts';
+import type { ContainerPidMode, ContainerSecurity } from '../../records/container-record.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
 /** What a container may do, as our own type. */
@@ -37,8 +39,8 @@ export function containerSecurity(security: LinuxContainerSecurityContext | unde
     noNewPrivileges: security?.noNewPrivs ?? false,
     maskedPaths: (security?.maskedPaths ?? []).map((path) => absolutePath('maskedPaths', path)),
     readonlyPaths: (security?.readonlyPaths ?? []).map((path) => absolutePath('readonlyPaths', path)),
-    seccomp: profile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? { type: 'unconfined' },
-    apparmor: profile('apparmor', security?.apparmor, security?.apparmorProfile),
+    seccomp: securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? { type: 'unconfined' },
+    apparmor: securityProfile('apparmor', security?.apparmor, security?.apparmorProfile),
     ...selinuxOf(security?.selinuxOptions),
   };
 }
@@ -69,31 +71,6 @@ function pidMode(options: NamespaceOption | undefined): ContainerPidMode {
     default:
       throw invalid(`namespaceOptions.pid ${options.pid} is unknown`);
   }
-}
-
-/** The profile, or the older field as one string (`runtime/default`, `unconfined`, `localhost/NAME`); undefined without either. */
-function profile(
-  field: string,
-  profile: CriSecurityProfile | undefined,
-  old: string | undefined,
-): SecurityProfile | undefined {
-  if (profile === undefined) return oldProfile(field, old ?? '');
-  if (profile.profileType !== ProfileType.Localhost && profile.localhostRef !== '') {
-    throw invalid(`${field}: localhostRef "${profile.localhostRef}" is for the type Localhost alone`);
-  }
-  if (profile.profileType === ProfileType.RuntimeDefault) return { type: 'runtime-default' };
-  if (profile.profileType === ProfileType.Unconfined) return { type: 'unconfined' };
-  if (profile.profileType !== ProfileType.Localhost) throw invalid(`${field}: type ${profile.profileType} is unknown`);
-  if (profile.localhostRef === '') throw invalid(`${field}: localhostRef is empty`);
-  return { type: 'localhost', ref: profile.localhostRef.replace(/^localhost\//, '') };
-}
-
-function oldProfile(field: string, text: string): SecurityProfile | undefined {
-  if (text === '') return undefined;
-  if (text === 'runtime/default' || text === 'docker/default') return { type: 'runtime-default' };
-  if (text === 'unconfined') return { type: 'unconfined' };
-  if (text.startsWith('localhost/')) return { type: 'localhost', ref: text.slice('localhost/'.length) };
-  throw invalid(`${field}: profile "${text}" is unknown`);
 }
 
 /** The parts of a label that are asked for; none if all of them are empty. */

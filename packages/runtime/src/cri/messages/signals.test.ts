@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Signal } from '@podwright/cri';
+import { criSignal, Signal, signalName } from '@podwright/cri';
 import { parseStopSignal } from '../../containers/stop-signal.ts';
-import { criSignal, signalName } from './signals.ts';
 
 test('every signal of the CRI is one that a container can be stopped with, and is reported as it was asked for', () => {
   const values = Object.values(Signal).filter((value) => typeof value === 'number');

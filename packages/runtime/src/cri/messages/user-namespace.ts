@@ -1,6 +1,5 @@
-import { type IDMapping as CriIdMapping, NamespaceMode, type UserNamespace } from '@podwright/cri';
+import { type IDMapping as CriIdMapping, invalid, NamespaceMode, type UserNamespace } from '@podwright/cri';
 import type { IdMapping, IdMappings } from '@podwright/system';
-import { invalid } from './field-checks.ts';
 
 /** Ids of Linux have 32 bits, the last one being no id. */
 const MAX_IDS = 0xffffffff;

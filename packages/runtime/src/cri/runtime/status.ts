@@ -1,6 +1,5 @@
-import type { RuntimeHandlers } from '@podwright/cri';
+import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { Readiness } from '../../readiness.ts';
-import { verboseInfo } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**

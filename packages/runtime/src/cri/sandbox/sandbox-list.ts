@@ -1,12 +1,12 @@
 import {
   encodedList,
   ListPodSandboxResponseSchema,
+  messagePages,
   type PodSandboxFilter,
   PodSandboxSchema,
   type RuntimeHandlers,
 } from '@podwright/cri';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
-import { messagePages } from '../messages/responses.ts';
 import { criSandbox, matchesSandbox } from '../messages/sandbox-message.ts';
 import type { CriServices } from '../services/services.ts';
 

@@ -1,5 +1,4 @@
-import type { RuntimeHandlers } from '@podwright/cri';
-import { givenId } from '../messages/field-checks.ts';
+import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
 /** RemovePodSandbox: removes the sandbox and its containers. A success for what is not there. */

@@ -1,7 +1,6 @@
-import type { RuntimeHandlers } from '@podwright/cri';
+import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 import { criContainerStatus } from '../messages/container-message.ts';
-import { verboseInfo } from '../messages/responses.ts';
 import { criSandboxStatus } from '../messages/sandbox-message.ts';
 import type { CriServices } from '../services/services.ts';
 

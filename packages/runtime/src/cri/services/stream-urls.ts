@@ -1,8 +1,9 @@
 import type { AttachRequest, ExecRequest, PortForwardRequest } from '@podwright/cri';
 import type { RemoteProcess, StreamChoice, StreamingServer } from '@podwright/streaming';
+import type { PortDialer } from '@podwright/system';
 import type { SandboxControllers } from '../../sandbox/sandbox-controllers.ts';
 import type { SandboxService } from '../../sandbox/sandbox-service.ts';
-import type { ExecSession, PortDialer, TaskRuntime } from '../../tasks/task-runtime.ts';
+import type { ExecSession, TaskRuntime } from '../../tasks/task-runtime.ts';
 import { unstartedCommand } from './unstarted-command.ts';
 
 export type StreamUrlsDependencies = {

@@ -1,7 +1,5 @@
-import type { ContainerStatsFilter, RuntimeHandlers } from '@podwright/cri';
+import { type ContainerStatsFilter, matchesLabels, messagePages, type RuntimeHandlers } from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
-import { matchesLabels } from '../messages/field-checks.ts';
-import { messagePages } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 import { measureEach } from './measure-each.ts';
 import { criContainerStats } from './statistics.ts';

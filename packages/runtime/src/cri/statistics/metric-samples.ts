@@ -1,6 +1,5 @@
-import type { CgroupPressure, CgroupStats, CpuStats, MemoryStats } from '@podwright/base';
+import type { CgroupPressure, CgroupStats, CpuStats, InterfaceUse, MemoryStats } from '@podwright/base';
 import type { ContainerRecord, ContainerResources } from '../../records/container-record.ts';
-import type { InterfaceUse } from '../../statistics/network-use.ts';
 import type { ContainerDetails } from '../../statistics/statistics.ts';
 import type { Sample } from './metric-descriptors.ts';
 

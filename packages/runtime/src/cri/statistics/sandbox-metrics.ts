@@ -1,7 +1,11 @@
-import type { MessageInitShape, PodSandboxMetricsSchema, RuntimeHandlers } from '@podwright/cri';
+import {
+  type MessageInitShape,
+  messagePages,
+  type PodSandboxMetricsSchema,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
-import { messagePages } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 import { measureEach } from './measure-each.ts';
 import { criMetrics } from './metric-descriptors.ts';

@@ -1,7 +1,5 @@
-import type { PodSandboxStatsFilter, RuntimeHandlers } from '@podwright/cri';
+import { matchesLabels, messagePages, type PodSandboxStatsFilter, type RuntimeHandlers } from '@podwright/cri';
 import { isReady, type SandboxRecord } from '../../records/sandbox-record.ts';
-import { matchesLabels } from '../messages/field-checks.ts';
-import { messagePages } from '../messages/responses.ts';
 import type { CriServices } from '../services/services.ts';
 import { measureEach } from './measure-each.ts';
 import { criSandboxStats } from './statistics.ts';

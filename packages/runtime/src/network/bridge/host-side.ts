@@ -82,12 +82,12 @@ export class HostSide {
    * lost behind our back, by `nft flush ruleset` or a reload of a firewall; before the first pod nothing is changed.
    */
   async problem(): Promise<string | undefined> {
-    if (Date.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
+    if (performance.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
     try {
       const problem = (await this.#bridge.problem(this.#ranges)) ?? (await this.#rules.missing());
       if (problem !== undefined) return problem;
       if (this.#wanted) await this.#mend();
-      this.#checkedAtMs = Date.now();
+      this.#checkedAtMs = performance.now();
       return undefined;
     } catch (error) {
       return errorMessage(error);

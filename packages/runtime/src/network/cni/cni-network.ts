@@ -9,10 +9,19 @@ import {
   Undo,
   withTimeout,
 } from '@podwright/base';
-import { type Attachment, CniClient, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
+import {
+  type Attachment,
+  CniClient,
+  FORGET,
+  missingPlugins,
+  missingPluginsError,
+  type NetworkList,
+  podAddresses,
+  podAttachment,
+  withoutIdlePlugins,
+} from '@podwright/cni';
 import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../../time-limits.ts';
 import type { NetworkRequest, NetworkResult } from '../network.ts';
-import { attachmentOf, networkResultOf, publishedPorts } from './attachment.ts';
 
 export type CniNetworkOptions = {
   binDirs: string[];
@@ -43,9 +52,10 @@ export class CniNetwork {
   }
 
   async setUp(list: NetworkList, request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
-    const attachment = attachmentOf(request);
-    const result = networkResultOf(await this.#client.add(withoutIdlePlugins(list, request), attachment, signal));
-    if (result.ips.length > 0) return result;
+    const attachment = podAttachment(request);
+    const result = await this.#client.add(withoutIdlePlugins(list, request), attachment, signal);
+    const ips = podAddresses(result);
+    if (ips.length > 0) return { ips, dnsServers: result.dns.nameservers };
     const error = new PodwrightError('internal', `network ${list.name} gave ${attachment.containerId} no address`);
     await this.#undo(attachment, error);
     throw error;
@@ -53,12 +63,12 @@ export class CniNetwork {
 
   /** Whether there is a record of the sandbox. */
   has(request: NetworkRequest): boolean {
-    return this.#client.has(attachmentOf(request));
+    return this.#client.has(podAttachment(request));
   }
 
   /** By the sandbox's record, which holds the configuration of its time; where that is damaged or missing by the list that is given. */
   async tearDown(request: NetworkRequest, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
-    const attachment = attachmentOf(request);
+    const attachment = podAttachment(request);
     try {
       await this.#client.del(attachment, this.has(request) ? undefined : list, signal);
     } catch (error) {
@@ -95,25 +105,4 @@ export class CniNetwork {
       this.#options.logger.error(fields, 'a network that failed could not be removed either');
     }
   }
-}
-
-/** A network without plugins: DEL forgets the record. */
-const FORGET: NetworkList = {
-  name: 'none',
-  cniVersion: '1.0.0',
-  cniVersions: ['1.0.0'],
-  disableCheck: true,
-  disableGC: true,
-  loadOnlyInlinedPlugins: true,
-  plugins: [],
-};
-
-/**
- * `portmap` passes the result on when it has no ports to map, so for most pods it is not started at all. The record of
- * the attachment holds the list as it was used, and DEL goes by that.
- */
-function withoutIdlePlugins(list: NetworkList, request: NetworkRequest): NetworkList {
-  if (publishedPorts(request.portMappings).length > 0) return list;
-  const plugins = list.plugins.filter(({ type }, index) => index === 0 || type !== 'portmap');
-  return { ...list, plugins };
 }

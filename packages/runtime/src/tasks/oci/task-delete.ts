@@ -83,8 +83,8 @@ async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> 
 async function endMonitor(record: TaskRecord): Promise<void> {
   const pid = await findMonitor(record);
   if (pid === undefined) return;
-  const deadline = Date.now() + MONITOR_END_MS;
-  for (let delayMs = 1; Date.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
+  const deadline = performance.now() + MONITOR_END_MS;
+  for (let delayMs = 1; performance.now() < deadline; delayMs = Math.min(delayMs * 2, 20)) {
     if (!isRunning(pid)) return;
     await sleep(delayMs);
   }

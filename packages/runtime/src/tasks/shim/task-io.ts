@@ -107,8 +107,8 @@ export class TaskIo {
     for (const path of [stdout, stderr]) if (path !== '') touchFifo(path);
     const ended = new AbortController();
     Promise.all([this.#stdout.ended, this.#stderr?.ended]).then(() => ended.abort());
-    const deadline = Date.now() + FINISH_TIMEOUT_MS;
-    for (let seen = -1; this.#goesOn(seen) && !ended.signal.aborted && Date.now() < deadline; ) {
+    const deadline = performance.now() + FINISH_TIMEOUT_MS;
+    for (let seen = -1; this.#goesOn(seen) && !ended.signal.aborted && performance.now() < deadline; ) {
       seen = this.#received;
       await sleep(QUIET_MS, ended.signal).catch(() => undefined);
       if (seen !== this.#received || !this.#isHeldUp) continue;

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCommandLine } from '@podwright/kubelet';
+import type { ContainerRuntime } from '../settings/container-runtime.ts';
+import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
+
+const lineOf = (...args: string[]) => dockerLine(parseCommandLine(args, DOCKER_FLAGS));
+
+test('the flag says whether a kubelet is for a Docker Engine, else the settings do', () => {
+  const check = (args: string[], inSettings: ContainerRuntime, expected: boolean) =>
+    assert.equal(isForDocker(lineOf(...args), inSettings), expected, `${args} with ${inSettings}`);
+  check([], 'remote', false);
+  check([], 'docker', true);
+  check(['--container-runtime=docker'], 'remote', true);
+  check(['--container-runtime', 'remote'], 'docker', false);
+  check(['--docker-endpoint=unix:///d'], 'docker', true);
+});
+
+test('a runtime that there is not, and flags without theirs, are refused with what to do', () => {
+  const refused = (args: string[], message: RegExp) =>
+    assert.throws(() => isForDocker(lineOf(...args), 'remote'), { code: 'invalid_argument', message });
+  refused(['--container-runtime=rkt'], /^--container-runtime=rkt: must be docker \(.*\) or remote \(/);
+  refused(['--container-runtime=dockr'], /did you mean "docker"\?/);
+  refused(['--network-plugin=cni'], /^--network-plugin: is for a Docker Engine; add --container-runtime=docker/);
+  refused(['--redirect-container-streaming'], /^--redirect-container-streaming: .*set it to false/);
+});
+
+test('flags are settings of the dockershim', () => {
+  const line = lineOf('--network-plugin=cni', '--network-plugin-mtu=1400', '--runtime-cgroups=docker.slice');
+  assert.deepEqual(line.settings, { networkPlugin: 'cni', networkPluginMtu: '1400', runtimeCgroups: '/docker.slice' });
+  assert.deepEqual(lineOf('--redirect-container-streaming=false').settings, {});
+});

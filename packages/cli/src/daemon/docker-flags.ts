@@ -1,0 +1,83 @@
+import { didYouMean, PodwrightError } from '@podwright/base';
+import type { GivenFields, OwnFlag } from '@podwright/kubelet';
+import type { DockershimFlags } from '../settings/config-flags.ts';
+import type { ContainerRuntime } from '../settings/container-runtime.ts';
+
+const RUNTIMES = ['docker', 'remote'];
+const DOCKER = '; of --container-runtime=docker';
+
+/** Flags that upstream's kubelet had while the dockershim was part of it (until 1.23). */
+export const DOCKER_FLAGS: OwnFlag[] = [
+  {
+    name: 'container-runtime',
+    value: 'name',
+    about: 'remote (a runtime at the endpoint) or docker (a Docker Engine, through a dockershim in this process)',
+  },
+  { name: 'docker-endpoint', value: 'socket', about: `the Engine's socket${DOCKER}` },
+  { name: 'pod-infra-container-image', value: 'image', about: `image of pods' own containers${DOCKER}` },
+  { name: 'network-plugin', value: 'name', about: `cni, or none for Docker's own bridge${DOCKER}` },
+  { name: 'cni-bin-dir', value: 'paths', about: `directories of CNI plugins, with commas between them${DOCKER}` },
+  { name: 'cni-cache-dir', value: 'path', about: `what CNI plugins answered${DOCKER}` },
+  { name: 'hairpin-mode', value: 'mode', about: `hairpin-veth, promiscuous-bridge or none${DOCKER}` },
+  { name: 'non-masquerade-cidr', value: 'cidr', about: `addresses to which pods go with their own${DOCKER}` },
+  { name: 'network-plugin-mtu', value: 'bytes', about: `MTU of pods' links${DOCKER}` },
+  { name: 'experimental-dockershim-root-directory', value: 'path', about: `lasting data of the dockershim${DOCKER}` },
+  { name: 'image-pull-progress-deadline', value: 'duration', about: `a pull that gains nothing is given up${DOCKER}` },
+  {
+    name: 'redirect-container-streaming',
+    about: 'only false: the kubelet passes exec, attach and port-forward on itself',
+  },
+];
+
+/** Flags of the table that are no settings of the dockershim. */
+const NO_SETTINGS = ['container-runtime', 'redirect-container-streaming'];
+
+type Line = { own: ReadonlyMap<string, string>; given: GivenFields };
+
+/** What a kubelet's command line says of a Docker Engine. */
+export type DockerLine = {
+  settings: DockershimFlags;
+  /** Flags that need a Docker Engine, as they were typed. */
+  needing: string[];
+  /** The runtime that was named. */
+  runtime: ContainerRuntime | undefined;
+};
+
+/** Errors (`invalid_argument`) name the flag and what would be right. */
+export function dockerLine({ own, given }: Line): DockerLine {
+  if (!['false', undefined].includes(own.get('redirect-container-streaming')))
+    throw invalid(
+      '--redirect-container-streaming: the kubelet passes streams on itself; leave it out, or set it to false',
+    );
+  const flags = DOCKER_FLAGS.filter(({ name }) => own.has(name) && !NO_SETTINGS.includes(name));
+  const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
+  const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
+  const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
+  return {
+    settings: { ...Object.fromEntries(values), ...runtimeCgroups },
+    needing: flags.map(({ name }) => `--${name}`),
+    runtime: runtimeOf(own.get('container-runtime')),
+  };
+}
+
+/** Whether the kubelet is for a Docker Engine; without a flag the settings say. `invalid_argument` for flags that need one it has not. */
+export function isForDocker({ needing, runtime }: DockerLine, inSettings: ContainerRuntime): boolean {
+  const isDocker = (runtime ?? inSettings) === 'docker';
+  if (!isDocker && needing.length > 0)
+    throw invalid(`${needing[0]}: is for a Docker Engine; add --container-runtime=docker, or leave it out`);
+  return isDocker;
+}
+
+function runtimeOf(name: string | undefined): ContainerRuntime | undefined {
+  if (name === undefined) return undefined;
+  if (name === 'docker' || name === 'remote') return name;
+  throw invalid(
+    `--container-runtime=${name}: must be docker (a Docker Engine) or remote (a runtime at --container-runtime-endpoint)${didYouMean(name, RUNTIMES)}`,
+  );
+}
+
+const camelCase = (name: string) => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function invalid(message: string): PodwrightError {
+  return new PodwrightError('invalid_argument', message);
+}

@@ -1,0 +1,51 @@
+import { type CgroupDriver, PodwrightError, type Registry } from '@podwright/base';
+import { parseEndpoint } from '@podwright/cri';
+import { type DockershimHandle, startDockershim } from '@podwright/dockershim';
+import type { KubeletOptions } from '@podwright/kubelet';
+import type { NodeConfig } from '../settings/node-config.ts';
+import { dockershimOptions } from './dockershim-options.ts';
+import type { KubeletSettings } from './kubelet-settings.ts';
+
+/** A dockershim in a kubelet's process, and what the kubelet is told of it. */
+export type DockerRuntime = DockershimHandle & {
+  place: Pick<KubeletOptions, 'runtimeEndpoint' | 'legacyLogs'>;
+};
+
+/**
+ * Starts the dockershim of `podwright kubelet --container-runtime=docker`: on the socket of the runtime endpoint if the kubelet is
+ * given one, and with the cgroup driver that it is given, which must be Docker's.
+ */
+export async function startDockerRuntime(
+  { config, given }: Pick<KubeletSettings, 'config' | 'given'>,
+  metrics: Registry,
+): Promise<DockerRuntime> {
+  const endpoint = given.get('containerRuntimeEndpoint');
+  const driver = given.get('cgroupDriver')?.value as CgroupDriver | '' | undefined;
+  const options = dockershimOptions(config);
+  return started({
+    ...options,
+    socket: endpoint === undefined ? options.socket : socketOf(String(endpoint.value), endpoint.place),
+    cgroupDriver: driver || options.cgroupDriver,
+    metrics,
+  });
+}
+
+/** Starts the dockershim of a node with `runtime = "docker"`, where its own runtime would be. */
+export async function startNodeDockershim(config: NodeConfig, metrics: Registry): Promise<DockerRuntime> {
+  const options = dockershimOptions(config);
+  return started({ ...options, socket: config.dockershim.listen ?? config.criSocket, metrics });
+}
+
+async function started(options: Parameters<typeof startDockershim>[0]): Promise<DockerRuntime> {
+  const handle = await startDockershim(options);
+  return { ...handle, place: { runtimeEndpoint: handle.endpoint, legacyLogs: handle.legacyLogs } };
+}
+
+function socketOf(endpoint: string, place: string): string {
+  const parsed = parseEndpoint(endpoint);
+  if (parsed.kind === 'unix') return parsed.path;
+  throw new PodwrightError(
+    'invalid_argument',
+    `${place}: ${endpoint}: a dockershim is served on a unix socket: unix:///PATH`,
+  );
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { type CgroupDriver, createLogger } from '@podwright/base';
+import type { DockershimOptions } from '@podwright/dockershim';
+import { parseGoDuration } from '@podwright/kubelet';
+import type { NodeConfig } from '../settings/node-config.ts';
+import { tracingOptions } from './tracing-options.ts';
+
+/** Where `podwright dockershim` serves the CRI unless told. */
+const SOCKET_NAME = 'dockershim.sock';
+
+/** The dockershim's share of a node's settings. Where pods find plugins of the network stands in `[network]` for both kinds of runtime. */
+export function dockershimOptions(config: NodeConfig): DockershimOptions {
+  const { dockershim, network, runtime } = config;
+  return {
+    dockerSocket: dockershim.docker_endpoint,
+    socket: dockershim.listen ?? join(config.state, SOCKET_NAME),
+    root: dockershim.root ?? join(config.root, 'dockershim'),
+    sandboxImage: dockershim.sandbox_image,
+    cgroupDriver: dockershim.cgroup_driver ?? wantedDriver(runtime.cgroup_driver),
+    runtimeCgroups: dockershim.runtime_cgroups,
+    network: {
+      plugin: dockershim.network_plugin,
+      confDir: dockershim.cni_conf_dir ?? network.cni_conf_dir,
+      binDirs: dockershim.cni_bin_dirs ?? network.cni_bin_dirs,
+      cacheDir: dockershim.cni_cache_dir,
+      hairpinMode: dockershim.hairpin_mode,
+      nonMasqueradeCidr: dockershim.non_masquerade_cidr,
+      mtu: dockershim.mtu,
+    },
+    streaming: { address: dockershim.streaming_address, port: dockershim.streaming_port },
+    pullProgressDeadlineMs: parseGoDuration(dockershim.image_pull_progress_deadline)!, // the schema sees to its form
+    tracing: tracingOptions(config),
+    logger: createLogger({ name: 'dockershim', level: config.log_level }),
+  };
+}
+
+function wantedDriver(driver: NodeConfig['runtime']['cgroup_driver']): CgroupDriver | undefined {
+  return driver === 'auto' ? undefined : driver;
+}

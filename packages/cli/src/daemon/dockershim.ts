@@ -1,0 +1,17 @@
+import { startDockershim } from '@podwright/dockershim';
+import type { ConfigFlags } from '../settings/config-flags.ts';
+import { loadConfig } from '../settings/node-config.ts';
+import { beginDaemon } from './begin-daemon.ts';
+import { dockershimOptions } from './dockershim-options.ts';
+import { openMetrics } from './metrics.ts';
+
+/** `podwright dockershim`: serves the CRI on a Docker Engine until it is told to stop. Containers go on without it. */
+export async function runDockershim(flags: ConfigFlags): Promise<void> {
+  const config = loadConfig(flags);
+  process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
+  const { stopped } = beginDaemon(config);
+  await using metrics = await openMetrics(config);
+  const dockershim = await startDockershim({ ...dockershimOptions(config), metrics: metrics.registry });
+  await stopped;
+  await dockershim.close();
+}

@@ -1,0 +1,173 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { CgroupStats, CpuStats, InterfaceUse, MemoryStats, PressureStats } from '@podwright/base';
+import type {
+  ContainerAttributesSchema,
+  ContainerStatsSchema,
+  CpuUsageSchema,
+  IoUsageSchema,
+  MemoryUsageSchema,
+  NetworkUsageSchema,
+  PodSandboxAttributesSchema,
+  PodSandboxStatsSchema,
+  PsiStatsSchema,
+  SwapUsageSchema,
+} from '../messages.ts';
+
+/** What a container uses. `nanoCores` is absent at the first look, `layer` while it is being measured. */
+export type MeasuredContainer = {
+  attributes: MessageInitShape<typeof ContainerAttributesSchema>;
+  use: {
+    cgroup: CgroupStats;
+    nanoCores: number | undefined;
+    /** What the container has written. */
+    layer: { sizeBytes: number; inodes: number; atMs: number } | undefined;
+  };
+  /** Of the file system that has the layer. */
+  mountpoint: string;
+};
+
+/** What a pod uses as a whole. `cgroup` is absent for a pod without a cgroup of its own: that of its containers is added up. */
+export type MeasuredSandbox = {
+  attributes: MessageInitShape<typeof PodSandboxAttributesSchema>;
+  use: { atMs: number; cgroup: CgroupStats | undefined; nanoCores: number | undefined; interfaces: InterfaceUse[] };
+  containers: MeasuredContainer[];
+};
+
+const toNanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds * 1000)) * 1000n;
+const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
+
+/** A container's use as a CRI message. */
+export function containerStatsMessage({
+  attributes,
+  use: { cgroup, nanoCores, layer },
+  mountpoint,
+}: MeasuredContainer): MessageInitShape<typeof ContainerStatsSchema> {
+  return {
+    attributes,
+    ...usage(cgroup, nanoCores),
+    writableLayer: layer && {
+      timestamp: toNanoseconds(layer.atMs),
+      fsId: { mountpoint },
+      usedBytes: count(layer.sizeBytes),
+      inodesUsed: count(layer.inodes),
+    },
+  };
+}
+
+/** A pod's use as a CRI message. */
+export function sandboxStatsMessage({
+  attributes,
+  use,
+  containers,
+}: MeasuredSandbox): MessageInitShape<typeof PodSandboxStatsSchema> {
+  const timestamp = toNanoseconds(use.atMs);
+  const uses = containers.map((container) => container.use);
+  const cgroup = use.cgroup ?? sumOf(uses, use.atMs);
+  const { swap: _, ...ofPod } = usage(cgroup, use.nanoCores ?? sumOfNanoCores(uses));
+  return {
+    attributes,
+    linux: {
+      ...ofPod,
+      network: network(use.interfaces, timestamp),
+      process: { timestamp, processCount: count(cgroup.processes ?? 0) },
+      containers: containers.map(containerStatsMessage),
+    },
+  };
+}
+
+type ContainerUse = MeasuredContainer['use'];
+
+function usage({ readAtMs, cpu, memory, pressure }: CgroupStats, nanoCores: number | undefined) {
+  const timestamp = toNanoseconds(readAtMs);
+  return {
+    cpu: cpu && cpuUsage(cpu, { nanoCores, psi: psi(pressure?.cpu) }, timestamp),
+    memory: memory && memoryUsage(memory, psi(pressure?.memory), timestamp),
+    swap: memory && swapUsage(memory, timestamp),
+    io: ioUsage(psi(pressure?.io), timestamp),
+  };
+}
+
+type Psi = MessageInitShape<typeof PsiStatsSchema> | undefined;
+
+function cpuUsage(
+  cpu: CpuStats,
+  { nanoCores, psi }: { nanoCores: number | undefined; psi: Psi },
+  timestamp: bigint,
+): MessageInitShape<typeof CpuUsageSchema> {
+  return { timestamp, usageCoreNanoSeconds: count(cpu.usageNanoseconds), usageNanoCores: count(nanoCores), psi };
+}
+
+function ioUsage(psi: Psi, timestamp: bigint): MessageInitShape<typeof IoUsageSchema> | undefined {
+  return psi === undefined ? undefined : { timestamp, psi };
+}
+
+function memoryUsage(memory: MemoryStats, psi: Psi, timestamp: bigint): MessageInitShape<typeof MemoryUsageSchema> {
+  const { limitBytes, workingSetBytes } = memory;
+  return {
+    timestamp,
+    workingSetBytes: count(workingSetBytes),
+    availableBytes: limitBytes === undefined ? undefined : count(Math.max(0, limitBytes - workingSetBytes)),
+    usageBytes: count(memory.usageBytes),
+    rssBytes: count(memory.rssBytes),
+    pageFaults: count(memory.pageFaults),
+    majorPageFaults: count(memory.majorPageFaults),
+    psi,
+  };
+}
+
+function swapUsage(
+  { swapBytes, swapLimitBytes }: MemoryStats,
+  timestamp: bigint,
+): MessageInitShape<typeof SwapUsageSchema> {
+  const available = swapLimitBytes === undefined ? undefined : Math.max(0, swapLimitBytes - swapBytes);
+  return { timestamp, swapUsageBytes: count(swapBytes), swapAvailableBytes: count(available) };
+}
+
+/** Pressure as the kernel tells it; absent where it does not. */
+function psi(pressure: PressureStats | undefined): Psi {
+  if (pressure === undefined) return undefined;
+  const data = ({ avg10, avg60, avg300, totalMicroseconds }: NonNullable<PressureStats['some']>) => ({
+    Total: BigInt(totalMicroseconds),
+    Avg10: avg10,
+    Avg60: avg60,
+    Avg300: avg300,
+  });
+  return { Some: pressure.some && data(pressure.some), Full: pressure.full && data(pressure.full) };
+}
+
+function network(interfaces: InterfaceUse[], timestamp: bigint): MessageInitShape<typeof NetworkUsageSchema> {
+  const all = interfaces.map(({ name, rxBytes, rxErrors, txBytes, txErrors }) => ({
+    name,
+    rxBytes: count(rxBytes),
+    rxErrors: count(rxErrors),
+    txBytes: count(txBytes),
+    txErrors: count(txErrors),
+  }));
+  const defaultInterface = all.find(({ name }) => name === 'eth0') ?? all[0];
+  return { timestamp, defaultInterface, interfaces: all.filter((one) => one !== defaultInterface) };
+}
+
+/** The sum over containers; parts that none of them has stay absent, and so does what does not add up: limits, peaks, pressure. */
+function sumOf(uses: ContainerUse[], readAtMs: number): CgroupStats {
+  const parts = uses.map(({ cgroup }) => cgroup);
+  const cpus = parts.flatMap(({ cpu }) => cpu ?? []);
+  const memories = parts.flatMap(({ memory }) => memory ?? []);
+  return {
+    readAtMs,
+    cpu: cpus.length === 0 ? undefined : cpus.reduce(addUp),
+    memory:
+      memories.length === 0
+        ? undefined
+        : { ...memories.reduce(addUp), limitBytes: undefined, swapLimitBytes: undefined, peakBytes: undefined },
+    processes: parts.reduce((sum, { processes }) => sum + (processes ?? 0), 0),
+  };
+}
+
+function sumOfNanoCores(uses: ContainerUse[]): number | undefined {
+  const known = uses.flatMap(({ nanoCores }) => nanoCores ?? []);
+  return known.length === 0 ? undefined : known.reduce((left, right) => left + right);
+}
+
+function addUp<T extends Record<string, number | undefined>>(left: T, right: T): T {
+  return Object.fromEntries(Object.keys(left).map((key) => [key, (left[key] ?? 0) + (right[key] ?? 0)])) as T;
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import { connect as connectSocket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger, sleep, statusNumber } from '@podwright/base';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { createCriServer } from './create-server.ts';
+import type { CallContext } from './handlers.ts';
+import { withPrefix } from './message-reader.ts';
+
+const VERSION = '/runtime.v1.RuntimeService/Version';
+const EMPTY = withPrefix(Buffer.alloc(0));
+
+/** A connection to a server, on which calls can be made that no client of gRPC makes. */
+async function open(t: TestContext, status = async () => ({})): Promise<ClientHttp2Session> {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
+  const socket = join(directory, 'cri.sock');
+  const version = async () => ({ version: '0.1.0' });
+  const handlers = { runtime: { version, status }, image: {} };
+  const server = await createCriServer({ socket, handlers, logger: silentLogger });
+  const session = connect('http://localhost', { createConnection: () => connectSocket(socket) });
+  t.after(async () => {
+    session.destroy();
+    await server.close(0);
+    await rm(directory, { recursive: true });
+  });
+  return session;
+}
+
+function begin(session: ClientHttp2Session, headers: Record<string, string> = {}): ClientHttp2Stream {
+  return session.request({ ':method': 'POST', ':path': VERSION, 'content-type': 'application/grpc', ...headers });
+}
+
+/** How a call ended: its HTTP status, and that of gRPC where there is one. */
+async function ended(stream: ClientHttp2Stream): Promise<{ http: number; code?: number; message?: string }> {
+  const headers: IncomingHttpHeaders = {};
+  for (const event of ['response', 'trailers']) stream.on(event, (more) => Object.assign(headers, more));
+  stream.resume();
+  await once(stream, 'close', { signal: AbortSignal.timeout(30_000) });
+  const { 'grpc-status': code, 'grpc-message': message } = headers as Record<string, string | undefined>;
+  return { http: Number(headers[':status']), ...(code && { code: Number(code), message: decodeURI(message ?? '') }) };
+}
+
+test('what is no call of a method is refused, and the connection serves on', async (t) => {
+  const session = await open(t);
+  const check = async (headers: Record<string, string>, body: Buffer, expected: RegExp | 'answered') => {
+    const stream = begin(session, headers);
+    stream.end(body);
+    const { http, code = -1, message = '' } = await ended(stream);
+    const found = code === 0 ? 'answered' : `${http} ${code} ${message}`;
+    if (expected === 'answered') assert.equal(found, expected);
+    else assert.match(found, expected);
+  };
+  const unimplemented = statusNumber('unimplemented');
+  await check({}, EMPTY, 'answered');
+  await check({ 'content-type': 'application/grpc+proto' }, EMPTY, 'answered');
+  await check({ 'content-type': 'text/html' }, EMPTY, /^415 /);
+  await check({ ':path': '/runtime.v2.RuntimeService/Version' }, EMPTY, RegExp(`^200 ${unimplemented} .*runtime.v2`));
+  await check({ ':path': '/toString' }, EMPTY, RegExp(`^200 ${unimplemented} `));
+  await check({}, Buffer.alloc(0), RegExp(`^200 ${unimplemented} .*without a message`));
+  await check({}, Buffer.concat([EMPTY, EMPTY]), RegExp(`^200 ${unimplemented} .* several messages`));
+  await check({ 'grpc-encoding': 'gzip' }, Buffer.from([1, 0, 0, 0, 0]), RegExp(`^200 ${unimplemented} compressed`));
+  await check({}, withPrefix(Buffer.from([0xff])), RegExp(`^200 ${statusNumber('invalid_argument')} decode`));
+  const untimely = RegExp(`^200 ${statusNumber('invalid_argument')} grpc-timeout`);
+  for (const timeout of ['1', 'S', '-1S', '123456789S', '1x'])
+    await check({ 'grpc-timeout': timeout }, EMPTY, untimely);
+  await check({ 'grpc-timeout': '99999999H' }, EMPTY, 'answered');
+});
+
+test('a request that is too large is refused before it has come', async (t) => {
+  const session = await open(t);
+  const stream = begin(session);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(MAX_MESSAGE_BYTES + 1, 1);
+  stream.write(prefix);
+  const [headers] = (await once(stream, 'response', { signal: AbortSignal.timeout(30_000) })) as [IncomingHttpHeaders];
+  assert.equal(Number(headers['grpc-status']), statusNumber('resource_exhausted'));
+  stream.end(Buffer.alloc(1 << 20)); // more than the window: the server must take it, or the connection stands still
+  await ended(stream);
+  const next = begin(session);
+  next.end(EMPTY);
+  assert.equal((await ended(next)).code, 0);
+});
+
+test('the deadline of a call also ends the wait for its request', async (t) => {
+  const session = await open(t);
+  const stream = begin(session, { 'grpc-timeout': '50m' });
+  const [headers] = (await once(stream, 'response', { signal: AbortSignal.timeout(30_000) })) as [IncomingHttpHeaders];
+  assert.equal(Number(headers['grpc-status']), statusNumber('deadline_exceeded'));
+  stream.end();
+  await ended(stream);
+});
+
+test('a client that resets its calls, also one of which it has sent no request, ends their work', async (t) => {
+  const begun = new EventEmitter();
+  const left = new EventEmitter();
+  const status = async (_request?: unknown, context?: CallContext) => {
+    begun.emit('call');
+    await sleep(60_000, context!.signal).finally(() => left.emit('call'));
+    return {};
+  };
+  const session = await open(t, status);
+  const bound = { signal: AbortSignal.timeout(30_000) };
+  const path = { ':path': '/runtime.v1.RuntimeService/Status' };
+  for (let round = 0; round < 3; round++) {
+    const unsent = begin(session, path);
+    const stream = begin(session, path);
+    const working = once(begun, 'call', bound);
+    stream.end(EMPTY);
+    await working;
+    const gone = once(left, 'call', bound);
+    for (const each of [unsent, stream]) each.close(constants.NGHTTP2_CANCEL);
+    await gone;
+  }
+  const last = begin(session);
+  last.end(EMPTY);
+  assert.equal((await ended(last)).code, 0);
+});

@@ -1,0 +1,55 @@
+import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+
+/** A flag, which says whether the message is compressed, and the length of what follows. */
+const PREFIX_BYTES = 5;
+
+/**
+ * Cuts the body of a call into its messages ("Length-Prefixed-Message" of
+ * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Throws `resource_exhausted` for one that is too large, as soon as its
+ * length is known, and `unimplemented` for one that is compressed.
+ */
+export class MessageReader {
+  /** What has come of a message that is not whole; its length was looked at. */
+  #begun = begun();
+
+  /** Takes the next bytes; returns the messages that are whole by now. */
+  push(chunk: Buffer): Buffer[] {
+    const isContinued = this.#begun.sizeBytes > 0;
+    if (isContinued) this.#begun.add(chunk);
+    let rest = isContinued ? this.#begun.bytes() : chunk;
+    const messages: Buffer[] = [];
+    while (rest.length >= PREFIX_BYTES) {
+      const end = PREFIX_BYTES + messageLength(rest);
+      if (rest.length < end) break;
+      messages.push(rest.subarray(PREFIX_BYTES, end));
+      rest = rest.subarray(end);
+    }
+    if (isContinued && messages.length === 0) return messages;
+    this.#begun = begun();
+    this.#begun.add(rest);
+    return messages;
+  }
+}
+
+/** In one buffer: a list of chunks would take a hundred bytes and more for each, however short the client makes them. */
+const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
+
+function messageLength(bytes: Buffer): number {
+  if (bytes[0] !== 0) throw new PodwrightError('unimplemented', 'compressed messages are not understood here');
+  const length = bytes.readUInt32BE(1);
+  if (length <= MAX_MESSAGE_BYTES) return length;
+  throw new PodwrightError(
+    'resource_exhausted',
+    `the request has ${length} bytes, more than the ${MAX_MESSAGE_BYTES} that a CRI message may have`,
+  );
+}
+
+/** A message as it is sent. */
+export function withPrefix(message: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
+  bytes[0] = 0;
+  bytes.writeUInt32BE(message.length, 1);
+  bytes.set(message, PREFIX_BYTES);
+  return bytes;
+}

@@ -1,0 +1,89 @@
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  errorMessage,
+  isErrno,
+  type Logger,
+  makePrivateDirectory,
+  namesIn,
+  PodwrightError,
+  writeFileAtomic,
+} from '@podwright/base';
+import { MAX_CHECKPOINT_BYTES } from '../limits.ts';
+import { decodeCheckpoint, encodeCheckpoint, type SandboxCheckpoint } from './checkpoint.ts';
+
+const SUFFIX = '.json';
+
+/** Whether a text is a whole id of a container, and so may be part of a path. */
+export function isSandboxId(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
+/** Checkpoints on disk, a file a sandbox. What cannot be read is warned of by name, and removed. */
+export class CheckpointStore {
+  readonly #directory: string;
+  readonly #logger: Logger;
+
+  /** Makes the directory. */
+  constructor(directory: string, logger: Logger) {
+    this.#directory = directory;
+    this.#logger = logger;
+    makePrivateDirectory(directory);
+  }
+
+  /** Writes a sandbox's checkpoint so that another process sees the whole of it or none. */
+  async write(id: string, checkpoint: SandboxCheckpoint): Promise<void> {
+    await writeFileAtomic(this.#path(id), encodeCheckpoint(checkpoint));
+  }
+
+  /** Nothing where there is none, also where it was corrupt. */
+  async read(id: string): Promise<SandboxCheckpoint | undefined> {
+    if (!isSandboxId(id)) return undefined;
+    const path = this.#path(id);
+    try {
+      return decodeCheckpoint(await readBounded(path));
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      if (!(error instanceof PodwrightError)) throw error;
+      this.#logger.warn({ path, error: errorMessage(error) }, 'removed a sandbox checkpoint that is corrupt');
+      await rm(path, { force: true });
+      return undefined;
+    }
+  }
+
+  /** No error if there is none. */
+  async remove(id: string): Promise<void> {
+    if (isSandboxId(id)) await rm(this.#path(id), { force: true });
+  }
+
+  /** Ids of the sandboxes that have one, readable or not. */
+  async ids(): Promise<string[]> {
+    const names = await namesIn(this.#directory);
+    return names.map((name) => name.slice(0, -SUFFIX.length)).filter((id, index) => isFileOf(id, names[index]!));
+  }
+
+  /** Removes what writes that were interrupted have left. Only while nothing is written. */
+  async sweep(): Promise<void> {
+    const left = (await namesIn(this.#directory)).filter((name) => name.endsWith('.tmp'));
+    for (const name of left) await rm(join(this.#directory, name), { force: true });
+  }
+
+  #path(id: string): string {
+    if (!isSandboxId(id)) throw new PodwrightError('invalid_argument', `${JSON.stringify(id)} is no id of a sandbox`);
+    return join(this.#directory, id + SUFFIX);
+  }
+}
+
+const isFileOf = (id: string, name: string): boolean => isSandboxId(id) && name === id + SUFFIX;
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const status = await file.stat();
+    if (!status.isFile() || status.size > MAX_CHECKPOINT_BYTES)
+      throw new PodwrightError('data_loss', `it is no regular file of at most ${MAX_CHECKPOINT_BYTES} bytes`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { RequestListener } from 'node:http';
+import { test } from 'node:test';
+import { errorCode, errorMessage, noFailpoint, silentLogger } from '@podwright/base';
+import {
+  type CallContext,
+  ContainerStatusRequestSchema,
+  create,
+  ListContainersRequestSchema,
+  RemoveContainerRequestSchema,
+  StopContainerRequestSchema,
+} from '@podwright/cri';
+import { Engine } from '../engine/engine.ts';
+import { EngineHttp } from '../engine/engine-http.ts';
+import { startFakeEngine } from '../engine/fake-engine.fixture.ts';
+import { containerHandlers } from './container-handlers.ts';
+
+const contextOf = (signal = AbortSignal.timeout(60_000)): CallContext => ({ signal, service: '', method: '' });
+
+/** How the verbs that only ask or end things fail on an Engine that answers so. */
+async function check(answer: RequestListener, code: string, words: RegExp): Promise<void> {
+  await using fake = await startFakeEngine(answer);
+  const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
+  const verbs = containerHandlers({ engine, logger: silentLogger, failpoint: noFailpoint }, { facts: engine });
+  const about = { containerId: 'abc' };
+  for (const call of [
+    () => verbs.containerStatus(create(ContainerStatusRequestSchema, about), contextOf()),
+    () => verbs.listContainers(create(ListContainersRequestSchema), contextOf()),
+    () => verbs.stopContainer(create(StopContainerRequestSchema, about), contextOf()),
+    () => verbs.removeContainer(create(RemoveContainerRequestSchema, about), contextOf()),
+  ])
+    await assert.rejects(call(), (error) => {
+      assert.match(errorMessage(error), words);
+      assert.equal(errorCode(error), code);
+      return true;
+    });
+  engine.close();
+}
+
+const answering =
+  (status: number, body: string): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status).end(body);
+
+test('errors of the Engine keep its words, and their class', async () => {
+  await check(answering(500, '{"message":"disk full"}'), 'internal', /disk full/);
+  await check(answering(503, 'no daemon'), 'unavailable', /no daemon/);
+  await check(answering(500, ''), 'internal', /the Docker Engine answered 500/);
+});
+
+test('an answer that is none, is cut or never ends is an error', async () => {
+  await check(answering(200, '<html>'), 'internal', /answer is not as expected/);
+  await check(answering(200, '{"Id":7}'), 'internal', /answer is not as expected/);
+  await check((_request, response) => response.socket!.destroy(), 'unavailable', /does not answer/);
+  const cut: RequestListener = (_request, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('[', () => response.socket!.destroy());
+  };
+  await check(cut, 'unavailable', /read the answer/);
+});
+
+test('an Engine that does not answer holds no client that leaves', async () => {
+  await using fake = await startFakeEngine(() => undefined);
+  const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
+  const verbs = containerHandlers({ engine, logger: silentLogger, failpoint: noFailpoint }, { facts: engine });
+  const leave = new AbortController();
+  const call = verbs.listContainers(create(ListContainersRequestSchema), contextOf(leave.signal));
+  leave.abort(new Error('left'));
+  await assert.rejects(call, /left/);
+  engine.close();
+});

@@ -1,0 +1,136 @@
+import { mkdir } from 'node:fs/promises';
+import { HOST_PATH_DIRECTORY, KeyedLock, PodwrightError, wrapError } from '@podwright/base';
+import {
+  type ContainerConfig,
+  type CreateContainerRequest,
+  invalid,
+  NamespaceMode,
+  type PodSandboxConfig,
+  type RuntimeHandlers,
+} from '@podwright/cri';
+import type { ContainerInspection, EngineVersion } from '../engine/engine-types.ts';
+import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE } from '../labels/labels.ts';
+import { formatName, parseName } from '../labels/names.ts';
+import { allowedOomScoreAdj } from '../sandbox/oom-score.ts';
+import { readSeccompProfile } from '../sandbox/seccomp-profile.ts';
+import type { ContainerServices } from './container-services.ts';
+import { containerSpec, type SpecSources } from './container-spec.ts';
+import { createRecovered } from './create-recovered.ts';
+import { inspectOwn } from './own-container.ts';
+import { oomScoreOf } from './resources.ts';
+import { seccompProfilePath } from './security.ts';
+
+/** The API of Docker Engine 25, 1.44, is the first that knows CDI devices. */
+const CDI_API_MINOR = 44;
+
+/** CreateContainer: everything but the process. Calls for one name run one after the other, so that a retry finds the earlier try. */
+export function containerCreate(services: ContainerServices): RuntimeHandlers['createContainer'] {
+  const { engine, logger, failpoint } = services;
+  const names = new KeyedLock();
+  return async (request, { signal }) => {
+    const { config, sandboxConfig } = checked(request);
+    const attempted = `create container ${config.metadata?.name}`;
+    const sandbox = await runningSandbox(services, request.podSandboxId, { attempted, signal });
+    const name = nameOf(config, sandbox);
+    await checkTarget(services, config, { sandbox, attempted, signal });
+    const sources = await specSources(services, config, { sandbox, sandboxConfig, signal });
+    const spec = within(attempted, () => containerSpec(config, sources));
+    await makeHostPaths(config);
+    const create = () => createRecovered(name, spec, { engine, logger, signal });
+    const containerId = await names.run(name, create, signal);
+    await failpoint('container-create/created');
+    return { containerId };
+  };
+}
+
+function checked({ config, sandboxConfig }: CreateContainerRequest): {
+  config: ContainerConfig;
+  sandboxConfig: PodSandboxConfig;
+} {
+  if (config?.metadata === undefined) throw invalid('the container configuration has no metadata');
+  if (config.metadata.name === '') throw invalid('the container has no name');
+  if (sandboxConfig === undefined)
+    throw invalid(`create container ${config.metadata.name}: the request has no sandbox configuration`);
+  return { config, sandboxConfig };
+}
+
+type Call = { attempted: string; signal: AbortSignal };
+
+async function runningSandbox({ engine }: ContainerServices, id: string, call: Call): Promise<ContainerInspection> {
+  const sandbox = await inspectOwn(engine, { type: SANDBOX_TYPE, id }, call);
+  if (sandbox.State.Running) return sandbox;
+  throw new PodwrightError('failed_precondition', `${call.attempted}: its sandbox ${sandbox.Id} does not run`);
+}
+
+/** The sandbox's own name tells whose pod it is, whatever the request says. */
+function nameOf({ metadata }: ContainerConfig, sandbox: ContainerInspection): string {
+  const { podName, namespace, uid } = parseName(sandbox.Name)!;
+  const { name, attempt } = metadata!;
+  return formatName({ name, attempt, podName, namespace, uid });
+}
+
+/** A container whose processes are to be seen must be one of the same pod, else its pod's secrets are another's. */
+async function checkTarget(
+  { engine }: ContainerServices,
+  { linux }: ContainerConfig,
+  { sandbox, ...call }: Call & { sandbox: ContainerInspection },
+): Promise<void> {
+  const options = linux?.securityContext?.namespaceOptions;
+  if (options?.pid !== NamespaceMode.TARGET || options.targetId === '') return;
+  const target = await inspectOwn(engine, { type: CONTAINER_TYPE, id: options.targetId }, call);
+  if (target.Config.Labels[SANDBOX_ID_LABEL] === sandbox.Id) return;
+  throw invalid(`${call.attempted}: the container ${target.Id} of namespaceOptions.targetId is of another pod`);
+}
+
+/** The Engine is asked about itself only where the container needs something that not every one has. */
+async function specSources(
+  { facts }: ContainerServices,
+  { linux, CDIDevices }: ContainerConfig,
+  {
+    sandbox,
+    sandboxConfig,
+    signal,
+  }: Pick<SpecSources, 'sandboxConfig'> & {
+    sandbox: ContainerInspection;
+    signal: AbortSignal;
+  },
+): Promise<SpecSources> {
+  const context = linux?.securityContext;
+  const isMarked = context?.selinuxOptions !== undefined || (context?.apparmor?.localhostRef ?? '') !== '';
+  const asks = isMarked || (context?.apparmorProfile ?? '') !== '';
+  const path = seccompProfilePath(context);
+  return {
+    ...{ sandboxConfig, sandbox },
+    security: {
+      options: asks ? (await facts.info(signal)).SecurityOptions : [],
+      ...(path !== undefined && { seccompProfile: await readSeccompProfile(path) }),
+    },
+    oomScoreAdj: allowedOomScoreAdj(oomScoreOf(linux?.resources)),
+    hasCdi: CDIDevices.length > 0 && hasCdi(await facts.version(signal)),
+  };
+}
+
+function hasCdi({ ApiVersion }: EngineVersion): boolean {
+  const [major, minor] = ApiVersion.split('.').map(Number);
+  return major === 1 && (minor ?? 0) >= CDI_API_MINOR;
+}
+
+/** What is not there yet is made as a directory, as containerd does; the Engine refuses it. */
+async function makeHostPaths({ mounts }: ContainerConfig): Promise<void> {
+  for (const { hostPath } of mounts) {
+    try {
+      await mkdir(hostPath, { recursive: true, mode: HOST_PATH_DIRECTORY });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue; // a file
+      throw wrapError(`make ${hostPath}, which is to be mounted`, error);
+    }
+  }
+}
+
+function within<T>(attempted: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw wrapError(attempted, error);
+  }
+}

@@ -1,0 +1,30 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import type { DockershimServices } from '../services.ts';
+import { containerCreate } from './container-create.ts';
+import { containerList, containerStream } from './container-list.ts';
+import { containerRemove } from './container-remove.ts';
+import { containerReopenLog } from './container-reopen-log.ts';
+import type { EngineFactsSource } from './container-services.ts';
+import { containerStart } from './container-start.ts';
+import { containerInspect } from './container-status.ts';
+import { containerStop } from './container-stop.ts';
+import { containerUpdate } from './container-update.ts';
+
+/** What a client does with containers, but for their streams and statistics. CheckpointContainer is not among it: Docker has none. */
+export function containerHandlers(
+  { engine, logger, failpoint }: Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'>,
+  { facts }: { facts: EngineFactsSource },
+) {
+  const services = { engine, logger, failpoint, facts };
+  return {
+    createContainer: containerCreate(services),
+    startContainer: containerStart(services),
+    stopContainer: containerStop(services),
+    removeContainer: containerRemove(services),
+    containerStatus: containerInspect(services),
+    listContainers: containerList(services),
+    streamContainers: containerStream(services),
+    updateContainerResources: containerUpdate(services),
+    reopenContainerLog: containerReopenLog(services),
+  } satisfies Partial<RuntimeHandlers>;
+}

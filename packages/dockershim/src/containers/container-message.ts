@@ -1,0 +1,79 @@
+import { type ContainerStatusSchema, criSignal, type MessageInitShape } from '@podwright/cri';
+import { nanoseconds } from '../engine/engine-times.ts';
+import type { ContainerInspection } from '../engine/engine-types.ts';
+import { LOG_PATH_LABEL } from '../labels/labels.ts';
+import { parseName } from '../labels/names.ts';
+import { phaseOf, stateOfPhase } from './container-phase.ts';
+import { givenMarks } from './details.ts';
+import type { ImageNames } from './image-names.ts';
+import { criPropagation } from './mounts.ts';
+import { criResources } from './resources.ts';
+
+/** What the Engine sends where neither the image nor the container names one. */
+const DEFAULT_STOP_SIGNAL = 'SIGTERM';
+
+type Status = MessageInitShape<typeof ContainerStatusSchema>;
+
+/** A container of ours as ContainerStatus shows it. `image` is nothing where it has no names any more. */
+export function criContainerStatus(container: ContainerInspection, image: ImageNames | undefined): Status {
+  const { Config, Image } = container;
+  const { labels, annotations, userSpecifiedImage } = givenMarks(Config.Labels);
+  const { name, attempt } = parseName(container.Name)!;
+  const imageName = image?.RepoTags.find((tag) => tag === userSpecifiedImage) ?? image?.RepoTags[0] ?? Config.Image;
+  return {
+    id: container.Id,
+    metadata: { name, attempt },
+    ...stateFields(container),
+    image: { image: imageName, userSpecifiedImage },
+    imageRef: pullableReference(Image, { imageName, image }),
+    imageId: Image,
+    labels,
+    annotations,
+    mounts: container.Mounts.filter(({ Type }) => Type === 'bind').map(({ Source, Destination, RW, Propagation }) => ({
+      hostPath: Source,
+      containerPath: Destination,
+      readonly: !RW,
+      propagation: criPropagation(Propagation),
+    })),
+    logPath: Config.Labels[LOG_PATH_LABEL],
+    resources: { linux: criResources(container) },
+    user: userOf(container),
+    stopSignal: criSignal(Config.StopSignal || DEFAULT_STOP_SIGNAL),
+  };
+}
+
+/** The reference as all dockershims tell it: by which words it can be pulled, or that it cannot be. */
+function pullableReference(id: string, { imageName, image }: { imageName: string; image: ImageNames | undefined }) {
+  const repository = imageName.replace(/:[^/:]*$/, '');
+  const digests = image?.RepoDigests ?? [];
+  const digest = digests.find((one) => one.startsWith(`${repository}@`)) ?? digests[0];
+  return digest === undefined ? `docker://${id}` : `docker-pullable://${digest}`;
+}
+
+function stateFields(container: ContainerInspection) {
+  const { State, Created } = container;
+  const phase = phaseOf(container);
+  const createdAt = nanoseconds(Created);
+  const fields = { state: stateOfPhase(phase), createdAt, startedAt: nanoseconds(State.StartedAt) };
+  if (phase !== 'exited') return fields;
+  const finishedAt = nanoseconds(State.FinishedAt);
+  const end = { exitCode: State.ExitCode, message: State.Error, reason: endReason(State) };
+  // one that never ran began and ended as it was created
+  if (finishedAt === 0n) return { ...fields, ...end, startedAt: createdAt, finishedAt: createdAt };
+  return { ...fields, ...end, finishedAt };
+}
+
+function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['State']): string {
+  if (nanoseconds(FinishedAt) === 0n) return 'ContainerCannotRun';
+  if (OOMKilled) return 'OOMKilled';
+  return ExitCode === 0 ? 'Completed' : 'Error';
+}
+
+/** Known for a user and a group in numbers alone: for all others the image's files count, and the Engine does not tell. */
+function userOf({ Config, HostConfig }: ContainerInspection): Status['user'] {
+  const match = /^(\d{1,10}):(\d{1,10})$/.exec(Config.User);
+  if (match === null) return undefined;
+  const [uid, gid] = [BigInt(match[1]!), BigInt(match[2]!)];
+  const added = HostConfig.GroupAdd.filter((group) => /^\d{1,10}$/.test(group)).map(BigInt);
+  return { linux: { uid, gid, supplementalGroups: [...new Set([gid, ...added])] } };
+}

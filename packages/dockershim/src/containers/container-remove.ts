@@ -1,0 +1,25 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import { removeContainer } from '../engine/remove-container.ts';
+import { unlessGone } from '../engine/unless-gone.ts';
+import { CONTAINER_TYPE, LOG_PATH_LABEL } from '../labels/labels.ts';
+import { unlinkLog } from '../logs/log-link.ts';
+import type { ContainerServices } from './container-services.ts';
+import { inspectOwn } from './own-container.ts';
+
+/**
+ * RemoveContainer: removes the container, killed first if it runs, and before it the link to its log, which only the container knows
+ * of. A success for what is not there.
+ */
+export function containerRemove({ engine, failpoint }: ContainerServices): RuntimeHandlers['removeContainer'] {
+  return async ({ containerId: id }, { signal }) => {
+    const attempted = `remove container ${id}`;
+    const container = await unlessGone(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
+    if (container === undefined) return {};
+    const link = container.Config.Labels[LOG_PATH_LABEL] ?? '';
+    if (link !== '') await unlinkLog(link, container.Id);
+    await failpoint('container-remove/log-unlinked');
+    await removeContainer(engine, container.Id, signal);
+    await failpoint('container-remove/removed');
+    return {};
+  };
+}

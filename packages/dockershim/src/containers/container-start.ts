@@ -1,0 +1,41 @@
+import { PodwrightError } from '@podwright/base';
+import type { RuntimeHandlers } from '@podwright/cri';
+import type { ContainerInspection } from '../engine/engine-types.ts';
+import { CONTAINER_TYPE, LOG_PATH_LABEL } from '../labels/labels.ts';
+import { engineLogPath, linkLog } from '../logs/log-link.ts';
+import { phaseOf } from './container-phase.ts';
+import type { ContainerServices } from './container-services.ts';
+import { inspectOwn } from './own-container.ts';
+
+/**
+ * StartContainer: runs the process of a container that has not run. One that runs is as asked for. Its log is linked before, so that a
+ * client finds the first line. Where the process cannot be run, the Engine's container ends with the OCI runtime's words.
+ */
+export function containerStart(services: ContainerServices): RuntimeHandlers['startContainer'] {
+  const { engine, failpoint } = services;
+  return async ({ containerId }, { signal }) => {
+    const attempted = `start container ${containerId}`;
+    const container = await inspectOwn(engine, { type: CONTAINER_TYPE, id: containerId }, { attempted, signal });
+    const phase = phaseOf(container);
+    if (phase === 'running') return {};
+    if (phase === 'exited')
+      throw new PodwrightError('failed_precondition', `${attempted}: it has ended, and a container runs once`);
+    await linkContainerLog(services, container, signal);
+    await failpoint('container-start/log-linked');
+    await engine.containers.start(container.Id, signal);
+    await failpoint('container-start/started');
+    return {};
+  };
+}
+
+/** Links the Engine's log into the place where the client looks, if there are both. */
+export async function linkContainerLog(
+  { facts }: Pick<ContainerServices, 'facts'>,
+  container: ContainerInspection,
+  signal: AbortSignal,
+): Promise<void> {
+  const link = container.Config.Labels[LOG_PATH_LABEL] ?? '';
+  if (link === '') return;
+  const target = engineLogPath(container, (await facts.info(signal)).DockerRootDir);
+  if (target !== undefined) await linkLog(link, target);
+}

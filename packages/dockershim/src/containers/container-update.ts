@@ -1,0 +1,16 @@
+import type { RuntimeHandlers } from '@podwright/cri';
+import { CONTAINER_TYPE } from '../labels/labels.ts';
+import type { ContainerServices } from './container-services.ts';
+import { inspectOwn } from './own-container.ts';
+import { dockerUpdate } from './resources.ts';
+
+/** UpdateContainerResources: changes the limits of a container; what is 0 or empty stays as it is, and so does its OOM score. */
+export function containerUpdate({ engine }: ContainerServices): RuntimeHandlers['updateContainerResources'] {
+  return async ({ containerId: id, linux }, { signal }) => {
+    const attempted = `update container ${id}`;
+    const resources = dockerUpdate(linux);
+    const { Id } = await inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal });
+    if (Object.keys(resources).length > 0) await engine.containers.update(Id, resources, signal);
+    return {};
+  };
+}

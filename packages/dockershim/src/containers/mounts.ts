@@ -1,0 +1,82 @@
+import { PodwrightError } from '@podwright/base';
+import { absolutePath, type Device, invalid, type Mount, MountPropagation } from '@podwright/cri';
+import type { HostConfig } from '../engine/engine-types.ts';
+import { unsupported } from './unsupported.ts';
+
+/** Without a word Docker mounts privately, or as a slave what lies above its own root, where it refuses anything else. */
+const PROPAGATIONS: Record<MountPropagation, string> = {
+  [MountPropagation.PROPAGATION_PRIVATE]: '',
+  [MountPropagation.PROPAGATION_HOST_TO_CONTAINER]: 'rslave',
+  [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'rshared',
+};
+
+/** The CRI's word for a mount's propagation as the Engine tells it. */
+export function criPropagation(propagation: string): MountPropagation {
+  if (propagation === 'rshared' || propagation === 'shared') return MountPropagation.PROPAGATION_BIDIRECTIONAL;
+  if (propagation === 'rslave' || propagation === 'slave') return MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
+  return MountPropagation.PROPAGATION_PRIVATE;
+}
+
+/**
+ * Mounts in the Engine's words. With `relabels`, what is to get the container's SELinux label is said as a bind, which alone can be
+ * relabelled, and whose paths cannot have a colon.
+ */
+export function mountConfig(
+  mounts: Mount[],
+  { relabels }: { relabels: boolean },
+): Pick<HostConfig, 'Mounts' | 'Binds'> {
+  for (const mount of mounts) checkMount(mount);
+  const isBind = ({ selinuxRelabel }: Mount) => relabels && selinuxRelabel;
+  const binds = mounts.filter(isBind).map(bindOf);
+  return {
+    Mounts: mounts.filter((mount) => !isBind(mount)).map(mountOf),
+    ...(binds.length > 0 && { Binds: binds }),
+  };
+}
+
+function mountOf(mount: Mount): NonNullable<HostConfig['Mounts']>[number] {
+  const propagation = PROPAGATIONS[mount.propagation];
+  return {
+    Type: 'bind',
+    Source: mount.hostPath,
+    Target: mount.containerPath,
+    ReadOnly: mount.readonly,
+    ...(propagation !== '' && { BindOptions: { Propagation: propagation } }),
+  };
+}
+
+function bindOf(mount: Mount): string {
+  const { hostPath, containerPath } = mount;
+  const colon = [hostPath, containerPath].find((path) => path.includes(':'));
+  if (colon !== undefined)
+    throw invalid(`mount ${containerPath}: Docker cannot give "${colon}" an SELinux label, for its colon`);
+  const options = [mount.readonly ? 'ro' : 'rw', 'Z', PROPAGATIONS[mount.propagation]].filter((word) => word !== '');
+  return `${hostPath}:${containerPath}:${options.join(',')}`;
+}
+
+function checkMount(mount: Mount): void {
+  const containerPath = absolutePath('mounts.containerPath', mount.containerPath);
+  const where = `mount ${containerPath}`;
+  if ((mount.image?.image ?? '') !== '') throw unsupported(`an image as a volume (${where})`);
+  absolutePath(`${where}: hostPath`, mount.hostPath);
+  if (PROPAGATIONS[mount.propagation] === undefined)
+    throw invalid(`${where}: propagation ${mount.propagation} is unknown`);
+  if (mount.uidMappings.length > 0 || mount.gidMappings.length > 0)
+    throw unsupported(`a mount with ID mappings (${where})`);
+  if (mount.recursiveReadOnly)
+    throw new PodwrightError(
+      'failed_precondition',
+      `${where}: Docker cannot mount it recursively read-only by API 1.41: what is mounted below stays writable`,
+    );
+}
+
+/** Devices of the host; without letters a container may read, write and make one. */
+export function deviceConfig(devices: Device[]): NonNullable<HostConfig['Devices']> {
+  return devices.map(({ hostPath, containerPath, permissions }) => {
+    const path = absolutePath('devices.hostPath', hostPath);
+    if (!/^[rwm]{0,3}$/.test(permissions))
+      throw invalid(`device ${path}: permissions "${permissions}" are not of r, w, m`);
+    const inside = containerPath === '' ? path : absolutePath(`device ${path}: containerPath`, containerPath);
+    return { PathOnHost: path, PathInContainer: inside, CgroupPermissions: permissions || 'rwm' };
+  });
+}

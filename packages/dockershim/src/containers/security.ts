@@ -1,0 +1,117 @@
+import { PodwrightError } from '@podwright/base';
+import {
+  absolutePath,
+  idOf,
+  invalid,
+  type LinuxContainerSecurityContext,
+  plainText,
+  SupplementalGroupsPolicy,
+  securityProfile,
+} from '@podwright/cri';
+import type { HostConfig } from '../engine/engine-types.ts';
+import { selinuxOptions } from '../sandbox/security-options.ts';
+import { unsupported } from './unsupported.ts';
+
+type Security = LinuxContainerSecurityContext;
+
+/** What the security of a container needs beside what is asked for. */
+export type SecurityFacts = {
+  /** The Engine's `SecurityOptions`, such as `name=apparmor`. */
+  options: readonly string[];
+  /** Text of the seccomp profile, where a file is asked for: the Engine takes no paths. */
+  seccompProfile?: string;
+};
+
+/** The path of the seccomp profile that is asked for; nothing where none is read from a file. */
+export function seccompProfilePath(security: Security | undefined): string | undefined {
+  const profile = seccompOf(security);
+  if (profile.type !== 'localhost' || security?.privileged) return undefined;
+  return absolutePath('seccomp: localhostRef', profile.ref);
+}
+
+/** `USER`, `USER:GROUP`, ids or a name; '' for the image's. */
+export function userOf(security: Security | undefined): string {
+  const name = plainText('runAsUsername', security?.runAsUsername ?? '');
+  if (name.includes(':')) throw invalid(`runAsUsername "${name}" has a colon`);
+  const { runAsUser, runAsGroup } = security ?? {};
+  const user = name || (runAsUser === undefined ? '' : String(idOf('runAsUser', runAsUser.value)));
+  if (runAsGroup === undefined) return user;
+  if (user === '') throw invalid('runAsGroup is set without runAsUser or runAsUsername');
+  return `${user}:${idOf('runAsGroup', runAsGroup.value)}`;
+}
+
+/** What a container may do, in the Engine's words. */
+export function securityConfig(security: Security | undefined, facts: SecurityFacts): Partial<HostConfig> {
+  checkAmbient(security);
+  checkGroupsPolicy(security);
+  return {
+    Privileged: security?.privileged ?? false,
+    ReadonlyRootfs: security?.readonlyRootfs ?? false,
+    CapAdd: security?.capabilities?.addCapabilities ?? [],
+    CapDrop: security?.capabilities?.dropCapabilities ?? [],
+    GroupAdd: (security?.supplementalGroups ?? []).map((id) => String(idOf('supplementalGroups', id))),
+    SecurityOpt: securityOptions(security, facts),
+    ...hiddenPaths(security),
+  };
+}
+
+/** An empty list hides nothing, and no list what Docker hides by itself: the client's word counts, but for a privileged container. */
+function hiddenPaths(security: Security | undefined): Pick<HostConfig, 'MaskedPaths' | 'ReadonlyPaths'> {
+  if (security === undefined || security.privileged) return {};
+  return {
+    MaskedPaths: security.maskedPaths.map((path) => absolutePath('maskedPaths', path)),
+    ReadonlyPaths: security.readonlyPaths.map((path) => absolutePath('readonlyPaths', path)),
+  };
+}
+
+function securityOptions(security: Security | undefined, facts: SecurityFacts): string[] {
+  return [
+    ...seccompOptions(security, facts),
+    ...apparmorOptions(security, facts),
+    ...selinuxOptions(security?.selinuxOptions),
+    ...(security?.noNewPrivs ? ['no-new-privileges'] : []),
+  ];
+}
+
+function seccompOf(security: Security | undefined) {
+  const unconfined = { type: 'unconfined' } as const;
+  return securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? unconfined;
+}
+
+/** Without an option the Engine's own profile is in force; a privileged container has none. */
+function seccompOptions(security: Security | undefined, { seccompProfile }: SecurityFacts): string[] {
+  const profile = seccompOf(security);
+  if (profile.type === 'runtime-default' || security?.privileged) return [];
+  if (profile.type === 'unconfined') return ['seccomp=unconfined'];
+  return [`seccomp=${seccompProfile}`];
+}
+
+function apparmorOptions(security: Security | undefined, { options }: SecurityFacts): string[] {
+  const profile = securityProfile('apparmor', security?.apparmor, security?.apparmorProfile);
+  if (profile === undefined || profile.type === 'runtime-default') return [];
+  if (profile.type === 'unconfined') return ['apparmor=unconfined'];
+  if (hasSecurity(options, 'apparmor')) return [`apparmor=${plainText('apparmor: localhostRef', profile.ref)}`];
+  throw new PodwrightError('failed_precondition', `AppArmor profile "${profile.ref}": the Docker host has no AppArmor`);
+}
+
+/** Whether the Engine says that the host has this kind of security: `apparmor`, `selinux`, `seccomp`. */
+export function hasSecurity(options: readonly string[], name: string): boolean {
+  return options.some((option) => option.split(',').includes(`name=${name}`));
+}
+
+function checkAmbient(security: Security | undefined): void {
+  const ambient = security?.capabilities?.addAmbientCapabilities ?? [];
+  if (ambient.length > 0) throw unsupported(`ambient capabilities (${ambient.join(', ')})`);
+}
+
+/**
+ * Docker adds the groups that the image's /etc/group has for the user, but for a user with a group: then it adds none. So Strict can be
+ * had with a group alone, and Merge is not all of it then, which every pod with runAsGroup would fail on if it were an error.
+ */
+function checkGroupsPolicy(security: Security | undefined): void {
+  const policy = security?.supplementalGroupsPolicy ?? SupplementalGroupsPolicy.Merge;
+  if (policy === SupplementalGroupsPolicy.Merge) return;
+  if (policy !== SupplementalGroupsPolicy.Strict) throw invalid(`supplementalGroupsPolicy ${policy} is unknown`);
+  if (security?.runAsGroup === undefined)
+    throw unsupported('supplementalGroupsPolicy Strict without a runAsGroup: it adds the groups of the image');
+}

@@ -1,0 +1,213 @@
+import { closeSync, openSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import {
+  type CgroupHierarchy,
+  discoverCgroups,
+  makePrivateDirectory,
+  noFailpoint,
+  PodwrightError,
+  PRIVATE_FILE,
+  SpanStore,
+  Tracer,
+  Undo,
+  wrapError,
+} from '@podwright/base';
+import {
+  type CriServer,
+  createCriServer,
+  createSpanExporter,
+  handleService,
+  ImageTransfers,
+  type RuntimeHandlers,
+  type SpanExporter,
+  Traces,
+  traces,
+} from '@podwright/cri';
+import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
+import { createPortDialer, loadSystem } from '@podwright/system';
+import { Beginning } from './beginning.ts';
+import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
+import { containerHandlers } from './containers/container-handlers.ts';
+import { engineAt } from './engine/engine.ts';
+import { eventHandlers } from './events/event-handlers.ts';
+import { imageEnsurer } from './images/ensure-image.ts';
+import { imageHandlers } from './images/image-handlers.ts';
+import { TRACE_BOUNDS } from './limits.ts';
+import { openNetworkPlugin } from './network/open-network.ts';
+import { onceBegun } from './once-begun.ts';
+import type { DockershimOptions } from './options.ts';
+import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
+import { EngineFacts } from './runtime/engine-facts.ts';
+import { LegacyLogs } from './runtime/legacy-logs.ts';
+import { isCriLogDriver } from './runtime/log-driver.ts';
+import { moveToCgroup } from './runtime/runtime-cgroup.ts';
+import { runtimeHandlers } from './runtime/runtime-handlers.ts';
+import { recoverSandboxes } from './sandbox/recover-sandboxes.ts';
+import { type SandboxDependencies, sandboxDependencies } from './sandbox/sandbox-dependencies.ts';
+import { sandboxHandlers } from './sandbox/sandbox-handlers.ts';
+import type { DockershimServices } from './services.ts';
+import { statisticsHandlers } from './statistics/statistics-handlers.ts';
+import { streamHandlers } from './streams/stream-handlers.ts';
+import { imageTransfers } from './transfers/image-transfers.ts';
+
+/** A dockershim that serves. */
+export type DockershimHandle = {
+  /** `unix://` and the path of the CRI socket. */
+  readonly endpoint: string;
+  /** Logs that the Engine keeps elsewhere than in files of the CRI's place, for a kubelet in the same process. */
+  readonly legacyLogs: LegacyLogs;
+  /** `StreamingServer.serve`, for a kubelet in the same process: a stream's bytes then cross no second connection. */
+  serveStream(client: UpgradingClient, url: string): boolean;
+  /** Stops serving, after a grace for the calls under way; containers go on running and are found again by the next start. */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts a dockershim: recovers what an earlier one left, then serves the CRI on the socket. An Engine that is away is waited for,
+ * while Status says so and calls answer `unavailable`. Errors: `already_exists` (another dockershim has this root directory or
+ * socket), `failed_precondition` (the Engine is too old, or has another cgroup driver than was asked for).
+ */
+export async function startDockershim(options: DockershimOptions): Promise<DockershimHandle> {
+  const undo = new Undo();
+  try {
+    undo.add('unlock the root directory', lockRoot(options.root));
+    if (options.runtimeCgroups !== undefined) await moveToCgroup(options.runtimeCgroups);
+    const engine = engineAt(options.dockerSocket);
+    undo.add('close the connections to the Engine', () => engine.close());
+    const { logger, failpoint = noFailpoint } = options;
+    const [network, cgroups] = await Promise.all([openNetworkPlugin(options), discoverCgroups()]);
+    const services: DockershimServices = { engine, network, options, logger, failpoint };
+    const facts = new EngineFacts(engine);
+    const containers = containerHandlers(services, { facts });
+    const sandboxes = sandboxesOf(services, containers);
+    const stopped = new AbortController();
+    const beginning = new Beginning(() => begin({ ...services, facts, sandboxes }, stopped.signal), logger);
+    undo.add('give up the Engine', () => {
+      stopped.abort(new PodwrightError('unavailable', 'the dockershim is being closed'));
+      return beginning.stop();
+    });
+    await beginning.start();
+    const streaming = await openStreaming(options);
+    undo.add('close the streaming server', () => streaming.close());
+    const exporter = exporterOf(options);
+    undo.add('send the last spans', () => exporter.close());
+    const server = await serve({ ...services, facts, cgroups, containers, sandboxes, beginning, streaming, exporter });
+    undo.add('stop serving', () => server.close());
+    let closing: Promise<void> | undefined;
+    return {
+      endpoint: server.endpoint,
+      legacyLogs: new LegacyLogs(engine),
+      serveStream: (client, url) => streaming.serve(client, url),
+      close: () => (closing ??= undo.run().then(() => undefined)),
+    };
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+type Running = DockershimServices & {
+  facts: EngineFacts;
+  cgroups: CgroupHierarchy;
+  containers: ReturnType<typeof containerHandlers>;
+  sandboxes: SandboxDependencies;
+  beginning: Beginning;
+  streaming: StreamingServer;
+  exporter: SpanExporter;
+};
+
+/** What the Engine is needed for before anything else. */
+async function begin(
+  { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { Version: version } = await facts.look(signal);
+  const info = await facts.info(signal);
+  const cgroupDriver = cgroupDriverOf(info, options.cgroupDriver);
+  const { LoggingDriver: logDriver } = info;
+  logger.info({ version, cgroupDriver, logDriver }, 'Docker Engine');
+  if (!isCriLogDriver(logDriver))
+    logger.warn({ logDriver }, 'the log driver writes no files that kubelets read: logs are read through the Engine');
+  await recoverSandboxes(sandboxes, signal);
+}
+
+/** What the verbs of sandboxes need of other rooms. */
+function sandboxesOf(services: DockershimServices, containers: Running['containers']): SandboxDependencies {
+  const { options, logger } = services;
+  return sandboxDependencies({
+    services,
+    checkpoints: new CheckpointStore(join(options.root, 'sandboxes'), logger),
+    ensureImage: imageEnsurer(services),
+    removeContainer: async (containerId, signal) => {
+      const call = { signal, service: 'runtime.v1.RuntimeService', method: 'RemoveContainer' };
+      await containers.removeContainer({ $typeName: 'runtime.v1.RemoveContainerRequest', containerId }, call);
+    },
+  });
+}
+
+/** The verbs of all rooms but those about the runtime itself. */
+function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
+  const { engine, containers, sandboxes, streaming, logger } = running;
+  const pods = sandboxHandlers(sandboxes);
+  return {
+    ...pods,
+    ...containers,
+    ...eventHandlers(running, { ...pods, ...containers }),
+    ...statisticsHandlers(running),
+    ...streamHandlers({ engine, server: streaming, dial: createPortDialer({ system: loadSystem(), logger }) }),
+  };
+}
+
+async function serve({ exporter, ...services }: Running): Promise<CriServer> {
+  const { options, logger, beginning } = services;
+  const spans = new SpanStore(TRACE_BOUNDS);
+  const tracer = new Tracer((span) => {
+    spans.add(span);
+    exporter.add(span);
+  });
+  return await createCriServer({
+    socket: options.socket,
+    handlers: {
+      runtime: {
+        ...runtimeHandlers({ ...services, begun: (signal) => beginning.done(signal) }),
+        ...onceBegun(runtimeVerbs(services), beginning),
+      },
+      image: onceBegun(imageHandlers(services), beginning),
+    },
+    extraServices: [
+      handleService(Traces, traces(spans)),
+      handleService(ImageTransfers, onceBegun(imageTransfers(services.engine), beginning)),
+    ],
+    logger,
+    metrics: options.metrics,
+    tracer,
+  });
+}
+
+async function openStreaming({ streaming, logger }: DockershimOptions): Promise<StreamingServer> {
+  const server = new StreamingServer({ ...streaming, logger });
+  try {
+    await server.listen();
+    return server;
+  } catch (error) {
+    throw wrapError(`serve streams on ${streaming.address} port ${streaming.port}`, error);
+  }
+}
+
+function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
+  const resource = { 'service.name': 'podwright-dockershim', 'host.name': hostname() };
+  return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
+}
+
+/** One dockershim a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
+function lockRoot(root: string): () => void {
+  makePrivateDirectory(root);
+  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
+  if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
+  closeSync(descriptor);
+  throw new PodwrightError(
+    'already_exists',
+    `start a dockershim in ${root}: another one has this root directory; stop it, or use another root`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { Readable } from 'node:stream';
+import * as z from 'zod';
+import type { EngineHttp } from './engine-http.ts';
+
+const line = z.object({ stream: z.string().optional(), error: z.string().optional() });
+const removal = z.array(z.object({ Untagged: z.string().optional(), Deleted: z.string().optional() }));
+
+/** Archives of images of Docker's own form, and names of images. */
+export class EngineArchives {
+  readonly #http: EngineHttp;
+
+  constructor(http: EngineHttp) {
+    this.#http = http;
+  }
+
+  /** Loads the images of an archive, and yields what the Engine says of it, line by line. */
+  async *load(archive: Readable, signal?: AbortSignal): AsyncGenerator<z.infer<typeof line>> {
+    const what = 'load images';
+    const call = { what, method: 'POST', path: '/images/load', query: { quiet: true }, signal, archive } as const;
+    const answer = await this.#http.stream({ ...call, timeoutMs: ARCHIVE_TIMEOUT_MS });
+    let rest = '';
+    for await (const chunk of answer.setEncoding('utf8') as AsyncIterable<string>) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop()!;
+      for (const text of lines) if (text.trim() !== '') yield line.parse(JSON.parse(text));
+    }
+    if (rest.trim() !== '') yield line.parse(JSON.parse(rest));
+  }
+
+  /** One archive of these images. Who gets it reads or destroys it. */
+  async save(references: readonly string[], signal?: AbortSignal): Promise<Readable> {
+    const names = references.map((name) => `names=${encodeURIComponent(name)}`).join('&');
+    const path = `/images/get?${names}`;
+    return await this.#http.stream({ what: `save ${references.join(', ')}`, method: 'GET', path, signal });
+  }
+
+  /** Gives an image another name, `REPOSITORY` and `TAG`. */
+  async tag(id: string, { repository, tag }: { repository: string; tag: string }, signal?: AbortSignal): Promise<void> {
+    const path = `/images/${encodeURIComponent(id)}/tag`;
+    await this.#http.done({ what: `tag image ${id}`, method: 'POST', path, query: { repo: repository, tag }, signal });
+  }
+
+  /** Takes a name off; whether the image went with it. */
+  async untag(reference: string, signal?: AbortSignal): Promise<boolean> {
+    const path = `/images/${encodeURIComponent(reference)}`;
+    const call = { what: `untag ${reference}`, method: 'DELETE', path, signal } as const;
+    return (await this.#http.json(call, (value) => removal.parse(value))).some(({ Deleted }) => Deleted !== undefined);
+  }
+}
+
+/** Archives of many gigabytes are read before the Engine answers. */
+const ARCHIVE_TIMEOUT_MS = 3_600_000;

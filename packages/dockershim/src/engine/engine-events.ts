@@ -1,0 +1,66 @@
+import { linesOf, wrapError } from '@podwright/base';
+import * as z from 'zod';
+import { MAX_EVENT_BYTES } from '../limits.ts';
+import type { EngineHttp } from './engine-http.ts';
+
+/** What happens to containers, as far as it is asked for (Docker Engine API, "Monitor events"). */
+const ACTIONS = ['create', 'start', 'die', 'destroy'] as const;
+
+const eventSchema = z.object({
+  Action: z.enum(ACTIONS),
+  /** Nanoseconds since 1970, which JavaScript's numbers hold to the microsecond. */
+  timeNano: z.number(),
+  Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()) }),
+});
+
+/** Something that has happened to a container. Its labels and its name, as `name`, are among the attributes. */
+export type EngineEvent = {
+  id: string;
+  action: (typeof ACTIONS)[number];
+  atMs: number;
+  attributes: Record<string, string>;
+};
+
+/** A stream of events: it stands once this is given. */
+export type EngineEventStream = AsyncIterable<EngineEvent>;
+
+/**
+ * Events of containers with this label from `sinceMs` on: those that an Engine has in memory, which are some hundred, and then each as
+ * it comes. It ends with the Engine or `signal`. What is no event is left out.
+ */
+export async function followEvents(
+  http: EngineHttp,
+  { label, sinceMs }: { label: string; sinceMs: number },
+  signal: AbortSignal,
+): Promise<EngineEventStream> {
+  const filters = JSON.stringify({ type: ['container'], event: ACTIONS, label: [label] });
+  const query = { filters, since: (sinceMs / 1000).toFixed(6) };
+  const what = 'follow events';
+  const response = await http.stream({ what, method: 'GET', path: '/events', query, signal });
+  return parsedEvents(response, what);
+}
+
+async function* parsedEvents(chunks: AsyncIterable<Buffer>, what: string): AsyncGenerator<EngineEvent> {
+  try {
+    for await (const line of linesOf(chunks, MAX_EVENT_BYTES)) {
+      const event = parseEvent(line);
+      if (event !== undefined) yield event;
+    }
+  } catch (error) {
+    throw wrapError(`${what}: the Docker Engine's stream broke`, error, 'unavailable');
+  }
+}
+
+/** An event out of one line of the stream. */
+export function parseEvent(line: string): EngineEvent | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { data } = eventSchema.safeParse(value);
+  if (data === undefined) return undefined;
+  const { Action: action, timeNano, Actor } = data;
+  return { id: Actor.ID, action, atMs: timeNano / 1e6, attributes: Actor.Attributes };
+}

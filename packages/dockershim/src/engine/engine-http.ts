@@ -1,0 +1,172 @@
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
+import { gatherBytes, isErrno, PodwrightError, withTimeout, wrapError } from '@podwright/base';
+import { CALL_TIMEOUT_MS, IDLE_SOCKETS, MAX_ANSWER_BYTES, MAX_ERROR_BYTES } from '../limits.ts';
+import { engineError } from './engine-error.ts';
+
+/** A call of the Engine's API. */
+export type EngineCall = {
+  /** For people, at the head of errors: `start container NAME`. */
+  what: string;
+  method: 'GET' | 'POST' | 'DELETE' | 'HEAD' | 'PUT';
+  /** Below the version: `/containers/json`. Ids and names in it are encoded by the caller. */
+  path: string;
+  query?: Record<string, string | number | boolean | undefined>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, an archive (tar). */
+  archive?: Readable;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+  /** How long the answer's head may take, with `json` and `done` the whole of it; two minutes unless given. */
+  timeoutMs?: number;
+  /** In no version, which every Engine understands: for the question which it speaks. */
+  isUnversioned?: boolean;
+};
+
+/** Checks the shape of an answer; throws what is wrong with it. */
+export type Decoder<T> = (value: unknown) => T;
+
+/** A connection that the Engine has given up to a container's streams. What came with the answer's head is in `head`. */
+export type HijackedConnection = { socket: Socket; head: Buffer };
+
+/**
+ * HTTP on the Engine's unix socket. Errors: `unavailable` where nothing answers there, else the class of the Engine's status code
+ * and its own message.
+ */
+export class EngineHttp {
+  readonly #socketPath: string;
+  #prefix: string;
+  readonly #agent: Agent;
+
+  /** `apiVersion` is what the calls are in, such as `1.41`. */
+  constructor(socketPath: string, apiVersion: string) {
+    this.#socketPath = socketPath;
+    this.#prefix = `/v${apiVersion}`;
+    this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
+  }
+
+  /** Puts the calls from now on in another version of the API. */
+  speak(apiVersion: string): void {
+    this.#prefix = `/v${apiVersion}`;
+  }
+
+  /** Calls for an answer in JSON. */
+  async json<T>(call: EngineCall, decode: Decoder<T>): Promise<T> {
+    using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
+    const text = await this.#whole(await this.#answer({ ...call, signal }), call.what);
+    try {
+      return decode(JSON.parse(text));
+    } catch (error) {
+      throw wrapError(`${call.what}: the Docker Engine's answer is not as expected`, error, 'internal');
+    }
+  }
+
+  /** Calls for an answer whose body does not matter. */
+  async done(call: EngineCall): Promise<void> {
+    using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
+    await this.#whole(await this.#answer({ ...call, signal }), call.what);
+  }
+
+  /** Calls for an answer that goes on; who gets it reads or destroys it. `signal` ends it. */
+  async stream(call: EngineCall): Promise<IncomingMessage> {
+    const head = new AbortController();
+    using bound = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
+    bound.addEventListener('abort', () => head.abort(bound.reason), { once: true });
+    const signal = call.signal === undefined ? head.signal : AbortSignal.any([call.signal, head.signal]);
+    return await this.#answer({ ...call, signal });
+  }
+
+  /**
+   * Calls for a connection of raw bytes, by `Upgrade: tcp`. Nothing but the call is written to it: without a body, none is sent.
+   * Ending the socket's writable side ends the container's input, and output goes on.
+   */
+  async hijack(call: EngineCall): Promise<HijackedConnection> {
+    using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
+    const { promise, resolve, reject } = Promise.withResolvers<HijackedConnection>();
+    const outgoing = this.#request({ ...call, signal }, { connection: 'Upgrade', upgrade: 'tcp' });
+    outgoing.on('upgrade', (_response, socket, head) => resolve({ socket: socket as Socket, head }));
+    outgoing.on('error', (error) => reject(this.#explain(call.what, signal, error)));
+    outgoing.on('response', (response) => {
+      this.#whole(response, call.what).then(
+        () => reject(engineError(call.what, 500, 'the Docker Engine gave no connection')),
+        reject,
+      );
+    });
+    return await promise;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #answer(call: EngineCall, isAgain = false): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const outgoing = this.#request(call, {});
+    outgoing.on('response', resolve);
+    outgoing.on('error', (error) => {
+      // a socket that was kept, of an Engine that has been restarted since
+      const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
+      if (isStale && call.method === 'GET' && !isAgain) resolve(this.#answer(call, true));
+      else reject(this.#explain(call.what, call.signal, error));
+    });
+    const response = await promise;
+    if ((response.statusCode ?? 500) < 400) return response;
+    throw await this.#failure(response, call.what);
+  }
+
+  #request(call: EngineCall, headers: Record<string, string>): ClientRequest {
+    const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
+    const isUpgrade = headers.upgrade !== undefined;
+    const outgoing = request({
+      socketPath: this.#socketPath,
+      method: call.method,
+      path: (call.isUnversioned ? '' : this.#prefix) + call.path + encodeQuery(call.query),
+      signal: call.signal,
+      agent: isUpgrade ? false : this.#agent,
+      // node:net would end its own side with the container's
+      ...(isUpgrade && { createConnection: () => connect({ path: this.#socketPath, allowHalfOpen: true }) }),
+      headers: {
+        host: 'docker',
+        ...headers,
+        ...call.headers,
+        ...(call.archive !== undefined && { 'content-type': 'application/x-tar' }),
+        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': body.length }),
+      },
+    });
+    if (call.archive === undefined) outgoing.end(body);
+    else pipeline(call.archive, outgoing, () => undefined); // its error is the call's
+    return outgoing;
+  }
+
+  async #whole(response: IncomingMessage, what: string): Promise<string> {
+    if ((response.statusCode ?? 500) >= 400) throw await this.#failure(response, what);
+    const refusal = () =>
+      new PodwrightError('resource_exhausted', `${what}: the Docker Engine's answer is over ${MAX_ANSWER_BYTES} bytes`);
+    try {
+      return (await gatherBytes(response, MAX_ANSWER_BYTES, refusal)).toString('utf8');
+    } catch (error) {
+      throw error instanceof PodwrightError ? error : wrapError(`${what}: read the answer`, error, 'unavailable');
+    }
+  }
+
+  async #failure(response: IncomingMessage, what: string): Promise<PodwrightError> {
+    const cut = () => new PodwrightError('internal', '');
+    const body = await gatherBytes(response, MAX_ERROR_BYTES, cut).catch(() => Buffer.alloc(0));
+    return engineError(what, response.statusCode ?? 500, body.toString('utf8'));
+  }
+
+  #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
+    if (signal?.aborted) return wrapError(what, signal.reason);
+    if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');
+    const message = `${what}: the Docker Engine does not answer on ${this.#socketPath}`;
+    return wrapError(message, error, 'unavailable');
+  }
+}
+
+function encodeQuery(query: EngineCall['query'] = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import * as z from 'zod';
+import type { EngineHttp } from './engine-http.ts';
+
+const names = z
+  .array(z.string())
+  .nullish()
+  .transform((items) => items ?? []);
+
+/** An entry of `GET /images/json`. */
+const summary = z.object({ Id: z.string(), RepoTags: names, RepoDigests: names, Size: z.number() });
+export type ImageSummary = z.infer<typeof summary>;
+
+/** `GET /images/NAME/json`; what is not named here is kept, for people. */
+const inspection = z.looseObject({
+  ...summary.shape,
+  Config: z.looseObject({ User: z.string().nullish() }).nullish(),
+});
+export type ImageInspection = z.infer<typeof inspection>;
+
+/** What to pull: a name as Docker shows it, and a tag or digest of it. `auth` is the value of `X-Registry-Auth`. */
+export type ImagePull = { name: string; version: string; auth?: string; headTimeoutMs: number };
+
+/** Images of the Engine, by id or name. Errors: `not_found`, those of `EngineHttp`. */
+export class EngineImages {
+  readonly #http: EngineHttp;
+
+  constructor(http: EngineHttp) {
+    this.#http = http;
+  }
+
+  async list(signal?: AbortSignal): Promise<ImageSummary[]> {
+    const call = { what: 'list images', method: 'GET', path: '/images/json', signal } as const;
+    return await this.#http.json(call, (value) => z.array(summary).parse(value ?? []));
+  }
+
+  async inspect(reference: string, signal?: AbortSignal): Promise<ImageInspection> {
+    const call = {
+      what: `inspect image ${reference}`,
+      method: 'GET',
+      path: pathOf(reference, '/json'),
+      signal,
+    } as const;
+    return await this.#http.json(call, (value) => inspection.parse(value));
+  }
+
+  /** Removes one name of an image, and with its last one the image. An image that a container has is a conflict. */
+  async remove(reference: string, signal?: AbortSignal): Promise<void> {
+    await this.#http.done({ what: `remove image ${reference}`, method: 'DELETE', path: pathOf(reference), signal });
+  }
+
+  /** Begins a pull: the answer has its progress, a line of JSON a step. Whoever destroys it ends the pull. */
+  async pull({ name, version, auth, headTimeoutMs }: ImagePull, signal: AbortSignal): Promise<IncomingMessage> {
+    return await this.#http.stream({
+      ...{ what: `pull image ${name}`, method: 'POST', path: '/images/create', signal, timeoutMs: headTimeoutMs },
+      query: { fromImage: name, tag: version },
+      ...(auth !== undefined && { headers: { 'x-registry-auth': auth } }),
+    });
+  }
+
+  /** Makes an image of one layer, the archive, with changes as Dockerfiles have them; its progress is not told. */
+  async import(
+    archive: Readable,
+    { name, tag, change }: { name: string; tag: string; change: string },
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const query = { fromSrc: '-', repo: name, tag, changes: change };
+    await this.#http.done({
+      what: `make image ${name}`,
+      method: 'POST',
+      path: '/images/create',
+      query,
+      archive,
+      signal,
+    });
+  }
+}
+
+function pathOf(reference: string, verb = ''): string {
+  return `/images/${encodeURIComponent(reference)}${verb}`;
+}

@@ -1,0 +1,87 @@
+import { PodwrightError } from '@podwright/base';
+import { VERSION_TIMEOUT_MS } from '../limits.ts';
+import { EngineArchives } from './engine-archives.ts';
+import { EngineContainers } from './engine-containers.ts';
+import { EngineExec } from './engine-exec.ts';
+import { EngineHttp } from './engine-http.ts';
+import { EngineImages } from './engine-images.ts';
+import { type EngineInfo, type EngineVersion, engineInfoSchema, engineVersionSchema } from './engine-types.ts';
+
+/** The version of the API that we speak, of Engine 20.10 (December 2020). Later Engines speak it too, up to where they say so. */
+const API_VERSION = '1.41';
+
+/** A Docker Engine. */
+export class Engine {
+  readonly http: EngineHttp;
+  readonly containers: EngineContainers;
+  readonly exec: EngineExec;
+  readonly archives: EngineArchives;
+  readonly images: EngineImages;
+
+  constructor(http: EngineHttp) {
+    this.http = http;
+    this.containers = new EngineContainers(http);
+    this.exec = new EngineExec(http);
+    this.archives = new EngineArchives(http);
+    this.images = new EngineImages(http);
+  }
+
+  /**
+   * The Engine's version; calls from then on are in what both speak. Errors: `unavailable` (nothing answers),
+   * `failed_precondition` (it is too old).
+   */
+  async version(signal?: AbortSignal): Promise<EngineVersion> {
+    const what = 'ask the Docker Engine for its version';
+    const bounds = { signal, timeoutMs: VERSION_TIMEOUT_MS };
+    const call = { what, method: 'GET', path: '/version', isUnversioned: true, ...bounds } as const;
+    const version = await this.http.json(call, (value) => engineVersionSchema.parse(value));
+    this.http.speak(spokenVersion(version));
+    return version;
+  }
+
+  async info(signal?: AbortSignal): Promise<EngineInfo> {
+    const call = { what: 'ask the Docker Engine about itself', method: 'GET', path: '/info', signal } as const;
+    return await this.http.json(call, (value) => engineInfoSchema.parse(value));
+  }
+
+  close(): void {
+    this.http.close();
+  }
+}
+
+/** The Engine on a unix socket, which need not be there yet: `version` tells, and finds what both speak. */
+export function engineAt(socketPath: string): Engine {
+  return new Engine(new EngineHttp(socketPath, API_VERSION));
+}
+
+/**
+ * Connects to the Engine on a unix socket, in the version that both speak. Errors: `unavailable` (nothing answers there),
+ * `failed_precondition` (it is too old).
+ */
+export async function connectEngine(socketPath: string, signal?: AbortSignal): Promise<Engine> {
+  const engine = engineAt(socketPath);
+  try {
+    await engine.version(signal);
+    return engine;
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
+}
+
+/** The version to speak: 1.41, or the least that a later Engine still has. */
+export function spokenVersion({ Version, ApiVersion, MinAPIVersion = API_VERSION }: EngineVersion): string {
+  if (compareVersions(ApiVersion, API_VERSION) < 0) {
+    throw new PodwrightError(
+      'failed_precondition',
+      `Docker Engine ${Version} speaks API ${ApiVersion}; ${API_VERSION} is needed: install Docker Engine 20.10 or later`,
+    );
+  }
+  return compareVersions(MinAPIVersion, API_VERSION) > 0 ? MinAPIVersion : API_VERSION;
+}
+
+function compareVersions(one: string, other: string): number {
+  const [major = 0, minor = 0] = one.split('.').map(Number);
+  const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number);
+  return major - otherMajor || minor - otherMinor;
+}

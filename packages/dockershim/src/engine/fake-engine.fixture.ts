@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A unix socket on which a function of the test answers as no Engine should. */
+export type FakeEngine = AsyncDisposable & { socket: string };
+
+export async function startFakeEngine(answer: RequestListener): Promise<FakeEngine> {
+  const scratch = mkdtempSync(join(tmpdir(), 'pwd-fake-'));
+  const socket = join(scratch, 's');
+  const server = createServer(answer).listen(socket);
+  await once(server, 'listening');
+  return {
+    socket,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+      rmSync(scratch, { recursive: true });
+    },
+  };
+}

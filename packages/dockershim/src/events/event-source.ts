@@ -1,0 +1,104 @@
+import { Backoff, Broadcast, errorMessage, type Logger, type Subscription, sleep } from '@podwright/base';
+import type { Engine } from '../engine/engine.ts';
+import { followEvents } from '../engine/engine-events.ts';
+import { TYPE_LABEL } from '../labels/labels.ts';
+import { EVENTS_RETRY } from '../limits.ts';
+import { isNews, type KnownContainer, knownContainers, missedEvents, type PodEvent, podEventOf } from './pod-events.ts';
+
+/**
+ * What happens to the pods of an Engine, for any number of subscribers. It follows the Engine while somebody listens. When the Engine
+ * was away, a list says what has happened meanwhile, as an Engine that restarts has forgotten.
+ */
+export class PodEventSource {
+  readonly #engine: Pick<Engine, 'http' | 'containers'>;
+  readonly #logger: Logger;
+  readonly #broadcast = new Broadcast<PodEvent>();
+  #subscribers = 0;
+  #stop: AbortController | undefined;
+  #known: ReadonlyMap<string, KnownContainer> | undefined;
+
+  constructor({ engine, logger }: { engine: Pick<Engine, 'http' | 'containers'>; logger: Logger }) {
+    this.#engine = engine;
+    this.#logger = logger;
+  }
+
+  /** Everything from this call on, until the signal aborts: what happens before the Engine is reached is told when it is. */
+  subscribe(signal: AbortSignal): Subscription<PodEvent> {
+    const subscription = this.#broadcast.subscribe(signal);
+    if (signal.aborted) return subscription;
+    this.#subscribers++;
+    signal.addEventListener('abort', () => this.#leave(), { once: true });
+    if (this.#stop === undefined) {
+      this.#stop = new AbortController();
+      void this.#run(Date.now(), this.#stop.signal);
+    }
+    return subscription;
+  }
+
+  /** Tells what the Engine does not, of a container that it has told of. */
+  tell(id: string, kind: PodEvent['kind']): void {
+    const known = this.#known?.get(id);
+    if (known !== undefined) this.#broadcast.publish({ id, sandboxId: known.sandboxId, kind, atMs: Date.now() });
+  }
+
+  #leave(): void {
+    this.#subscribers--;
+    if (this.#subscribers > 0) return;
+    this.#stop?.abort();
+    this.#stop = undefined;
+    this.#known = undefined;
+  }
+
+  async #run(beganAtMs: number, signal: AbortSignal): Promise<void> {
+    const backoff = new Backoff(EVENTS_RETRY);
+    const watch: Watch = { sinceMs: beganAtMs, known: undefined };
+    while (!signal.aborted) {
+      try {
+        await this.#follow(watch, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#logger.warn({ error: errorMessage(error) }, 'the events of the Docker Engine cannot be followed');
+      }
+      await sleep(backoff.next('events'), signal).catch(() => undefined);
+    }
+  }
+
+  /** Follows one connection to its end. */
+  async #follow(watch: Watch, signal: AbortSignal): Promise<void> {
+    const connection = new AbortController();
+    try {
+      const both = AbortSignal.any([signal, connection.signal]);
+      const events = await followEvents(this.#engine.http, { label: TYPE_LABEL, sinceMs: watch.sinceMs }, both);
+      const listedAtMs = await this.#catchUp(watch, both);
+      for await (const event of events) {
+        if (event.atMs < watch.sinceMs) continue;
+        watch.sinceMs = event.atMs;
+        const told = podEventOf(event);
+        if (told !== undefined && (event.atMs >= listedAtMs || isNews(watch.known!, told))) this.#note(watch, told);
+      }
+    } finally {
+      connection.abort();
+    }
+  }
+
+  /** Tells what has happened while the Engine was not followed, by a list. Gives the time before which events may be in it. */
+  async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
+    const atMs = Date.now();
+    const now = knownContainers(await this.#engine.containers.list({ label: [TYPE_LABEL] }, signal));
+    const isFirst = watch.known === undefined;
+    for (const event of missedEvents(watch.known ?? now, now, atMs)) this.#broadcast.publish(event);
+    watch.known = now;
+    this.#known = now;
+    return isFirst ? 0 : atMs;
+  }
+
+  #note({ known }: Watch, event: PodEvent): void {
+    const { id, sandboxId, kind } = event;
+    if (kind === 'deleted') known?.delete(id);
+    else known?.set(id, { sandboxId, kind });
+    this.#broadcast.publish(event);
+  }
+}
+
+/** How far the Engine was followed; `known` is nothing before the first list. */
+type Watch = { sinceMs: number; known: Map<string, KnownContainer> | undefined };

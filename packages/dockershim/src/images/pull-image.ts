@@ -1,0 +1,64 @@
+import { PodwrightError, wrapError } from '@podwright/base';
+import type { DockershimServices } from '../services.ts';
+import { pullError } from './pull-error.ts';
+import { PullRefusal, readProgress } from './pull-progress.ts';
+import { formatReference, type ImageReference } from './reference.ts';
+import { type RegistryCredentials, registryAuth } from './registry-auth.ts';
+
+type Needs = Pick<DockershimServices, 'engine' | 'options'>;
+
+/**
+ * Pulls an image and gives its id. `signal` ends the pull, and so does a time without progress (`deadline_exceeded`). Errors:
+ * `not_found`, `unauthenticated`, `permission_denied`, `unavailable` (the registry, or the Engine), `unknown`.
+ */
+export async function pullImage(
+  { engine, options }: Needs,
+  { reference, credentials }: { reference: ImageReference; credentials?: RegistryCredentials },
+  signal: AbortSignal,
+): Promise<string> {
+  const shown = formatReference(reference);
+  const { name, version } = reference;
+  const limitMs = options.pullProgressDeadlineMs;
+  using stall = new StallTimer(limitMs, `pull image ${shown}: no progress within ${limitMs} ms`);
+  const both = AbortSignal.any([signal, stall.signal]);
+  try {
+    const asked = { name, version: 'tag' in version ? version.tag : version.digest, auth: registryAuth(credentials) };
+    const progress = await engine.images.pull({ ...asked, headTimeoutMs: limitMs }, both);
+    await readProgress(progress, (isUnpacking) => stall.restart(isUnpacking));
+  } catch (error) {
+    if (both.aborted) throw both.reason;
+    if (error instanceof PodwrightError || error instanceof PullRefusal) throw pullError(shown, error);
+    throw wrapError(`pull image ${shown}: the Docker Engine has gone meanwhile`, error, 'unavailable');
+  }
+  return (await engine.images.inspect(shown, signal)).Id;
+}
+
+/** Aborts its signal when it was not restarted for a while. */
+class StallTimer implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #limitMs: number;
+  readonly #message: string;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limitMs: number, message: string) {
+    this.#limitMs = limitMs;
+    this.#message = message;
+    this.restart(false);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Begins anew; `isOff` stops it until then. */
+  restart(isOff: boolean): void {
+    clearTimeout(this.#timer);
+    if (isOff) return;
+    const stalled = () => this.#controller.abort(new PodwrightError('deadline_exceeded', this.#message));
+    this.#timer = setTimeout(stalled, this.#limitMs);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}

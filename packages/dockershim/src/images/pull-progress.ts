@@ -1,0 +1,55 @@
+import { linesOf, wrapError } from '@podwright/base';
+import * as z from 'zod';
+import { MAX_PROGRESS_LINE_BYTES } from '../limits.ts';
+
+const lineSchema = z.object({
+  id: z.string().optional(),
+  status: z.string().optional(),
+  error: z.string().optional(),
+  errorDetail: z.object({ code: z.number().optional() }).optional(),
+});
+
+/** What a registry, or the Engine, has to say against a pull; `statusCode` is the registry's, if that is known. */
+export class PullRefusal extends Error {
+  readonly statusCode: number | undefined;
+
+  constructor(message: string, statusCode: number | undefined) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** An Engine that unpacks says nothing for a while, of a large layer or on a slow disk. */
+const UNPACKING = 'Extracting';
+const UNPACKED = 'Pull complete';
+
+/**
+ * Reads a pull's progress to its end. `onGain` is called for each line that tells something new, with whether a layer is being
+ * unpacked. Errors: `PullRefusal`; `internal` for what is no progress; those of the connection.
+ */
+export async function readProgress(
+  chunks: AsyncIterable<Buffer>,
+  onGain: (isUnpacking: boolean) => void,
+): Promise<void> {
+  const unpacking = new Set<string>();
+  let last = '';
+  for await (const text of linesOf(chunks, MAX_PROGRESS_LINE_BYTES)) {
+    if (text.trim() === '' || text === last) continue;
+    last = text;
+    const { id = '', status, error, errorDetail } = parseLine(text);
+    if (error !== undefined) throw new PullRefusal(error, errorDetail?.code);
+    if (status === UNPACKED) unpacking.delete(id);
+    // layers are unpacked one after the other
+    if (status === UNPACKING && unpacking.size === 0) unpacking.add(id);
+    onGain(unpacking.size > 0);
+  }
+}
+
+function parseLine(text: string): z.infer<typeof lineSchema> {
+  try {
+    return lineSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const shown = JSON.stringify(text.slice(0, 80));
+    throw wrapError(`the Docker Engine's progress is not as expected, ${shown}`, error, 'internal');
+  }
+}

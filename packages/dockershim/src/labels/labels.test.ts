@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { criMarks, dockerLabels, SANDBOX_TYPE, TYPE_LABEL } from './labels.ts';
+import { formatName, parseName } from './names.ts';
+
+const container = { name: 'web', podName: 'shop-1.a', namespace: 'default', uid: '1b2c-3', attempt: 4 };
+
+test('a name tells all metadata, there and back', () => {
+  assert.equal(formatName(container), 'k8s_web_shop-1.a_default_1b2c-3_4');
+  assert.deepEqual(parseName(`/${formatName(container)}`), container);
+  assert.deepEqual(parseName(`${formatName(container)}_0a1b2c3d`), container);
+});
+
+test('foreign names tell nothing', () => {
+  for (const name of [
+    '/web',
+    'k8s_web',
+    'k8s_a_b_c_d_e',
+    'k8s_a_b_c_d_1_x_y',
+    'xk8s_a_b_c_d_1',
+    'k8s_a_b_c_d_99999999999',
+  ])
+    assert.equal(parseName(name), undefined, name);
+});
+
+test('a name that Docker could not have is refused', () => {
+  assert.throws(() => formatName({ ...container, podName: 'a_b' }), /'a_b' must be of letters, digits/);
+  assert.throws(() => formatName({ ...container, uid: '' }), /'' must be/);
+});
+
+test('labels and annotations come back as they were given', () => {
+  const marks = { labels: { app: 'shop', 'annotationx.y': '1' }, annotations: { 'a/b': 'c', '': 'd' } };
+  assert.deepEqual(criMarks(dockerLabels(marks, { [TYPE_LABEL]: SANDBOX_TYPE })), marks);
+});
+
+test('a label of a client does not steer us', () => {
+  const labels = { [TYPE_LABEL]: SANDBOX_TYPE };
+  const given = dockerLabels({ labels, annotations: {} }, { [TYPE_LABEL]: 'container' });
+  assert.deepEqual(given, { [TYPE_LABEL]: 'container' });
+});

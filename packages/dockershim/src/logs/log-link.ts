@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isErrno, LOG_DIRECTORY, wrapError } from '@podwright/base';
+import type { ContainerInspection } from '../engine/engine-types.ts';
+
+/** The only driver whose files a kubelet can read itself. */
+const FILE_DRIVER = 'json-file';
+
+type LoggedContainer = Pick<ContainerInspection, 'Id' | 'LogPath' | 'HostConfig'>;
+
+/**
+ * Where the Engine writes the container's log; nothing with a driver that has no file which a kubelet could read. Before the first
+ * start the Engine does not tell, but it is always this place below its root.
+ */
+export function engineLogPath({ Id, LogPath, HostConfig }: LoggedContainer, engineRoot: string): string | undefined {
+  if (HostConfig.LogConfig?.Type !== FILE_DRIVER) return undefined;
+  return LogPath || join(engineRoot, logFileBelow(Id));
+}
+
+function logFileBelow(id: string): string {
+  return join('containers', id, `${id}-json.log`);
+}
+
+/** Makes `link` lead to the Engine's log. What is there of an earlier container is replaced at once. */
+export async function linkLog(link: string, target: string): Promise<void> {
+  if ((await readLink(link)) === target) return;
+  const temporary = `${link}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await mkdir(dirname(link), { recursive: true, mode: LOG_DIRECTORY });
+    await symlink(target, temporary);
+    await rename(temporary, link);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw wrapError(`link the log ${link}`, error);
+  }
+}
+
+/** Removes the link to the log of this container; a file, or another container's link by now, stays. */
+export async function unlinkLog(link: string, containerId: string): Promise<void> {
+  const target = await readLink(link);
+  if (target?.endsWith(`/${logFileBelow(containerId)}`)) await rm(link, { force: true });
+}
+
+async function readLink(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (['ENOENT', 'EINVAL', 'ENOTDIR'].some((code) => isErrno(error, code))) return undefined;
+    throw wrapError(`read the link ${path}`, error);
+  }
+}

@@ -1,0 +1,18 @@
+import { connectEngine } from './engine/engine.ts';
+import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
+import { isCriLogDriver } from './runtime/log-driver.ts';
+
+/** What a Docker Engine is like, for people. */
+export type EngineDescription = { version: string; cgroupDriver: string; logDriver: string; hasLogFiles: boolean };
+
+/** Asks the Engine on a socket. Errors: `unavailable` (nothing answers), `failed_precondition` (pods cannot run on it, and why). */
+export async function lookAtEngine(socket: string): Promise<EngineDescription> {
+  const engine = await connectEngine(socket);
+  try {
+    const info = await engine.info();
+    const { ServerVersion: version, LoggingDriver: logDriver } = info;
+    return { version, cgroupDriver: cgroupDriverOf(info), logDriver, hasLogFiles: isCriLogDriver(logDriver) };
+  } finally {
+    engine.close();
+  }
+}

@@ -1,0 +1,114 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  CONTAINER_FILE,
+  errorMessage,
+  isErrno,
+  type Logger,
+  namesIn,
+  PodwrightError,
+  writeFileAtomic,
+} from '@podwright/base';
+import { loadNetworks, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
+import { MAX_TEMPLATE_BYTES } from '../limits.ts';
+import { renderTemplate, type TemplateValues } from './configuration-template.ts';
+
+/** What follows the name of the configuration that a template is of. */
+const TEMPLATE_SUFFIX = '.template';
+
+type Rejected = { path: string; reason: string };
+
+/** The network to use, or why there is none. */
+type Choice = { list: NetworkList; path: string } | { rejected: Rejected[] };
+
+/**
+ * The default network: the first configuration of a directory that is valid and whose plugins are installed. The directory is
+ * read anew each time, so that a change is in force at once. What is new about it is logged once.
+ */
+export class CniConfiguration {
+  readonly #directory: string;
+  readonly #binDirs: string[];
+  readonly #logger: Logger;
+  #lastSeen = '';
+
+  constructor(directory: string, binDirs: string[], logger: Logger) {
+    this.#directory = directory;
+    this.#binDirs = binDirs;
+    this.#logger = logger;
+  }
+
+  /** Throws `failed_precondition` with every file that was tried and why it cannot be used. */
+  async require(): Promise<NetworkList> {
+    const choice = await this.#choose();
+    if ('list' in choice) return choice.list;
+    const tried = choice.rejected.map(({ path, reason }) => `${path}: ${reason}`);
+    const reasons = tried.length === 0 ? '' : `: ${tried.join('; ')}`;
+    throw new PodwrightError(
+      'failed_precondition',
+      `no network configuration in ${this.#directory} can be used${reasons}`,
+    );
+  }
+
+  /** The same, or nothing. */
+  async find(): Promise<NetworkList | undefined> {
+    const choice = await this.#choose();
+    return 'list' in choice ? choice.list : undefined;
+  }
+
+  /** Writes the configuration of each template in the directory, `NAME.conflist` for `NAME.conflist.template`, where it changes. */
+  async renderTemplates(values: TemplateValues): Promise<void> {
+    const names = (await namesIn(this.#directory)).filter((name) => /\.(conf|conflist|json)\.template$/.test(name));
+    for (const name of names.sort()) {
+      const path = join(this.#directory, name);
+      try {
+        const text = renderTemplate(await readTemplate(path), values);
+        if (text !== undefined) await this.#write(path.slice(0, -TEMPLATE_SUFFIX.length), text);
+      } catch (error) {
+        this.#logger.warn({ path, reason: errorMessage(error) }, 'template of a network configuration cannot be used');
+      }
+    }
+  }
+
+  async #write(path: string, text: string): Promise<void> {
+    if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
+    await writeFileAtomic(path, text, CONTAINER_FILE);
+    this.#logger.info({ path }, 'wrote a network configuration from its template');
+  }
+
+  async #choose(): Promise<Choice> {
+    const { networks, rejected, used } = await this.#load();
+    const seen = JSON.stringify([used, rejected]);
+    if (seen !== this.#lastSeen) {
+      for (const { path, reason } of rejected)
+        this.#logger.warn({ path, reason }, 'network configuration cannot be used, trying the next');
+      if (used !== undefined) this.#logger.info(used, 'using a network configuration');
+    }
+    this.#lastSeen = seen;
+    return networks ?? { rejected };
+  }
+
+  async #load() {
+    const loaded = await loadNetworks(this.#directory).catch((error: unknown) => {
+      return { networks: [], rejected: [{ path: this.#directory, reason: errorMessage(error) }] };
+    });
+    const rejected: Rejected[] = [...loaded.rejected];
+    for (const network of loaded.networks) {
+      const missing = missingPlugins(network.list, this.#binDirs);
+      if (missing.length === 0) {
+        const before = rejected.filter(({ path }) => path < network.path);
+        return { networks: network, rejected: before, used: { path: network.path, network: network.list.name } };
+      }
+      rejected.push({ path: network.path, reason: missingPluginsError(missing, this.#binDirs).message });
+    }
+    return { networks: undefined, rejected, used: undefined };
+  }
+}
+
+async function readTemplate(path: string): Promise<string> {
+  const status = await stat(path).catch((error) => {
+    throw isErrno(error, 'ENOENT') ? new PodwrightError('not_found', 'it is gone') : error;
+  });
+  if (!status.isFile() || status.size > MAX_TEMPLATE_BYTES)
+    throw new PodwrightError('invalid_argument', `it is no regular file of at most ${MAX_TEMPLATE_BYTES} bytes`);
+  return await readFile(path, 'utf8');
+}

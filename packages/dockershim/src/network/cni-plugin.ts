@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError, withTimeout } from '@podwright/base';
+import {
+  type Attachment,
+  CniClient,
+  type CniDeadlines,
+  FORGET,
+  isNamespace,
+  type NetworkList,
+  podAddresses,
+  podAttachment,
+  podBandwidth,
+  withoutIdlePlugins,
+} from '@podwright/cni';
+import { type PortMapping, Protocol } from '@podwright/cri';
+import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
+import { CniConfiguration } from './cni-configuration.ts';
+import type {
+  NetworkCapability,
+  NetworkEvent,
+  NetworkPlugin,
+  NetworkPluginSettings,
+  NetworkPod,
+  NetworkSetup,
+  PodNetworkStatus,
+} from './network-plugin.ts';
+import { parsePodCidrs } from './pod-cidrs.ts';
+import { PodNamespaces } from './pod-namespace.ts';
+
+export type CniPluginOptions = {
+  /** `cacheDir` is lasting: what was added to which network is in its directory `attachments`. */
+  network: { confDir: string; binDirs: string[]; cacheDir: string };
+  logger: Logger;
+  /** How long plugins may run. */
+  deadlines?: Partial<CniDeadlines>;
+};
+
+type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
+
+/** Never a namespace. Without a path, the record's would be taken, and its process id may be another process's by now. */
+const NO_NAMESPACE = '/proc/0/ns/net';
+
+/** What plugins call the capabilities that we name otherwise. */
+const CAPABILITIES: Record<string, NetworkCapability> = {
+  bandwidth: 'shaping',
+  portMappings: 'portMappings',
+  ipRanges: 'ipRanges',
+  dns: 'dns',
+};
+
+/** Plugins whose links take an `mtu` of their configuration. */
+const TAKES_MTU = new Set(['bridge', 'ptp', 'macvlan', 'ipvlan']);
+
+/** Networks of the host's CNI configurations. */
+export class CniPlugin implements NetworkPlugin {
+  readonly name = 'cni';
+  readonly dockerNetworkMode = 'none';
+  readonly #logger: Logger;
+  readonly #client: CniClient;
+  readonly #configuration: CniConfiguration;
+  readonly #namespaces: PodNamespaces;
+  readonly #pods = new KeyedLock();
+  #settings: NetworkPluginSettings = { hairpinMode: 'none', nonMasqueradeCidr: '', mtu: 0 };
+  #podCidrs: string[] = [];
+  #capabilities: ReadonlySet<NetworkCapability> = new Set();
+
+  constructor({ network, logger, deadlines }: CniPluginOptions) {
+    this.#logger = logger;
+    this.#configuration = new CniConfiguration(network.confDir, network.binDirs, logger);
+    this.#namespaces = new PodNamespaces(logger);
+    this.#client = new CniClient({
+      directories: network.binDirs,
+      cacheDirectory: join(network.cacheDir, 'attachments'),
+      deadlines,
+      onCall: ({ containerId, ...call }) => logger.debug({ sandbox: containerId, ...call }, 'CNI plugin has run'),
+    });
+  }
+
+  capabilities(): ReadonlySet<NetworkCapability> {
+    return this.#capabilities;
+  }
+
+  async init(settings: NetworkPluginSettings): Promise<void> {
+    this.#settings = settings;
+    await this.#render();
+    await this.#default().catch(() => undefined); // `status` says why
+  }
+
+  async event({ podCidr }: NetworkEvent): Promise<void> {
+    this.#podCidrs = parsePodCidrs(podCidr);
+    await this.#render();
+  }
+
+  async setUpPod(setup: NetworkSetup, signal: AbortSignal): Promise<PodNetworkStatus> {
+    return await this.#pods.run(keyOf(setup.pod), () => this.#setUp(setup, signal), signal);
+  }
+
+  async tearDownPod(setup: TearDown, signal: AbortSignal): Promise<void> {
+    await this.#pods.run(keyOf(setup.pod), () => this.#tearDown(setup, signal), signal);
+  }
+
+  async podNetworkStatus(
+    { sandboxId }: NetworkPod,
+    netnsPath: string | undefined,
+  ): Promise<PodNetworkStatus | undefined> {
+    const recorded = this.#recorded(sandboxId);
+    if (recorded !== undefined) return { ips: recorded };
+    // one that another dockershim has set up
+    if (netnsPath === undefined || !(await isNamespace(netnsPath))) return undefined;
+    const ips = await this.#namespaces.addresses(netnsPath).catch(() => []);
+    return ips.length === 0 ? undefined : { ips };
+  }
+
+  async status(parent?: AbortSignal): Promise<void> {
+    using signal = withTimeout(parent, STATUS_TIMEOUT_MS, 'ask the network for its status');
+    await this.#client.status(await this.#default(), signal);
+  }
+
+  async #setUp(setup: NetworkSetup, signal: AbortSignal): Promise<PodNetworkStatus> {
+    const attachment = this.#attachment(setup);
+    const list = this.#withMtu(
+      withoutIdlePlugins(await this.#default(), { portMappings: podPorts(setup.portMappings) }),
+    );
+    this.#namespaces.bringLoopbackUp(setup.netnsPath);
+    const ips = podAddresses(await this.#client.add(list, attachment, signal));
+    if (ips.length === 0) {
+      using bound = withTimeout(undefined, TAKE_BACK_TIMEOUT_MS, 'remove a network that gave no address');
+      await this.#client.del(attachment, undefined, bound);
+      throw new PodwrightError('internal', `network ${list.name} gave sandbox ${setup.pod.sandboxId} no address`);
+    }
+    await this.#setHairpin(setup);
+    return { ips };
+  }
+
+  async #setHairpin({ netnsPath, pod }: NetworkSetup): Promise<void> {
+    const { hairpinMode } = this.#settings;
+    await this.#namespaces.setHairpin(netnsPath, hairpinMode).catch((error: unknown) => {
+      const fields = { sandbox: pod.sandboxId, hairpinMode, error: errorMessage(error) };
+      this.#logger.warn(fields, 'a pod cannot reach itself by its services: the hairpin mode could not be set');
+    });
+  }
+
+  /** By the sandbox's record, which has the configuration of its time; where there is none, the plugins of now make sure. */
+  async #tearDown(setup: TearDown, signal: AbortSignal): Promise<void> {
+    const attachment = this.#attachment({ ...setup, netnsPath: setup.netnsPath ?? NO_NAMESPACE, annotations: {} });
+    const list = await this.#configuration.find();
+    try {
+      await this.#client.del(attachment, this.#client.has(attachment) ? undefined : list, signal);
+    } catch (error) {
+      if (errorCode(error) !== 'data_loss') throw error;
+      await this.#client.del(attachment, list ?? FORGET, signal);
+    }
+  }
+
+  #recorded(sandboxId: string): string[] | undefined {
+    try {
+      const result = this.#client.result({ containerId: sandboxId, ifName: 'eth0' });
+      return result === undefined ? undefined : podAddresses(result);
+    } catch (error) {
+      this.#logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'the record of a network is damaged');
+      return undefined;
+    }
+  }
+
+  /** The network of now. Throws why there is none. */
+  async #default(): Promise<NetworkList> {
+    const list = await this.#configuration.require();
+    const taken = list.plugins.flatMap(({ capabilities }) => capabilities);
+    this.#capabilities = new Set(taken.flatMap((name) => CAPABILITIES[name] ?? []));
+    if (this.#podCidrs.length > 0 || !this.#capabilities.has('ipRanges')) return list;
+    const message = `network ${list.name} needs ipRanges, and no pod CIDR is set`;
+    throw new PodwrightError('failed_precondition', message);
+  }
+
+  #withMtu(list: NetworkList): NetworkList {
+    const { mtu } = this.#settings;
+    if (mtu === 0) return list;
+    const plugins = list.plugins.map((plugin) => {
+      if (!TAKES_MTU.has(plugin.type) || plugin.config.mtu !== undefined) return plugin;
+      return { ...plugin, config: { ...plugin.config, mtu } };
+    });
+    return { ...list, plugins };
+  }
+
+  async #render(): Promise<void> {
+    const { mtu, nonMasqueradeCidr } = this.#settings;
+    await this.#configuration.renderTemplates({ podCidrs: this.#podCidrs, mtu, nonMasqueradeCidr });
+  }
+
+  #attachment({ pod, netnsPath, portMappings, annotations, dns, cgroupParent }: NetworkSetup): Attachment {
+    return podAttachment({
+      ...{ sandboxId: pod.sandboxId, podName: pod.name, podNamespace: pod.namespace, podUid: pod.uid, netnsPath },
+      portMappings: podPorts(portMappings),
+      bandwidth: podBandwidth(annotations),
+      cgroupParent,
+      podCidrs: this.#podCidrs,
+      ...(dns !== undefined && {
+        dns: { servers: dns.servers, searches: dns.searches, options: dns.options },
+      }),
+    });
+  }
+}
+
+/** The CRI client asks every few seconds, and waits for no more than that. */
+const STATUS_TIMEOUT_MS = 10_000;
+
+const keyOf = ({ namespace, name, sandboxId }: NetworkPod): string =>
+  name === '' ? sandboxId : `${namespace}/${name}`;
+
+const PROTOCOLS = { [Protocol.TCP]: 'tcp', [Protocol.UDP]: 'udp', [Protocol.SCTP]: 'sctp' } as const;
+
+const podPorts = (mappings: PortMapping[]) =>
+  mappings.map(({ protocol, containerPort, hostPort, hostIp }) => {
+    return { protocol: PROTOCOLS[protocol], containerPort, hostPort, hostIp };
+  });

@@ -1,0 +1,21 @@
+import { type CgroupDriver, PodwrightError } from '@podwright/base';
+import type { EngineInfo } from '../engine/engine-types.ts';
+
+/** The Engine's cgroup driver. `failed_precondition` if the kubelet is to have another, or the Engine has one that we do not know. */
+export function cgroupDriverOf(
+  { CgroupDriver: told }: Pick<EngineInfo, 'CgroupDriver'>,
+  wanted?: CgroupDriver,
+): CgroupDriver {
+  const driver = told === '' ? 'cgroupfs' : told;
+  if (driver !== 'cgroupfs' && driver !== 'systemd') {
+    throw new PodwrightError(
+      'failed_precondition',
+      `use the Docker Engine's cgroup driver "${driver}": only cgroupfs and systemd can hold pods`,
+    );
+  }
+  if (wanted === undefined || wanted === driver) return driver;
+  throw new PodwrightError(
+    'failed_precondition',
+    `use cgroup driver "${wanted}": the Docker Engine's is "${driver}"; leave cgroup_driver out, or set "exec-opts": ["native.cgroupdriver=${wanted}"] in /etc/docker/daemon.json`,
+  );
+}

@@ -1,0 +1,54 @@
+import { PodwrightError } from '@podwright/base';
+import type { Engine } from '../engine/engine.ts';
+import { FrameReader } from '../engine/output-frames.ts';
+import { CONTAINER_TYPE, TYPE_LABEL } from '../labels/labels.ts';
+import { isCriLogDriver } from './log-driver.ts';
+
+/** What of a log is wanted. */
+export type LegacyLogQuery = {
+  follow?: boolean;
+  tailLines?: number;
+  sinceMs?: number;
+  timestamps?: boolean;
+  stream?: 'stdout' | 'stderr';
+};
+
+/** Logs of containers whose log driver writes no files that a kubelet reads, through the Engine. */
+export class LegacyLogs {
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /**
+   * A container's log as text; `undefined` for one with the driver json-file, whose log is linked into the CRI's place. With `follow` it
+   * ends with the container. Errors: `not_found`, `unavailable`, and what the Engine says of a driver that cannot be read.
+   */
+  async read(id: string, query: LegacyLogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
+    const { Config, HostConfig } = await this.#engine.containers.inspect(id, signal);
+    if (Config.Labels[TYPE_LABEL] !== CONTAINER_TYPE)
+      throw new PodwrightError('not_found', `read the log of container ${id}: it is no container of a pod`);
+    if (isCriLogDriver(HostConfig.LogConfig?.Type ?? '')) return undefined;
+    const output = await this.#engine.containers.logs(id, engineQuery(query), signal);
+    return Config.Tty === true ? output : payloads(output);
+  }
+}
+
+/** Text as it came, the two streams among each other. */
+async function* payloads(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const frames = new FrameReader();
+  for await (const chunk of output) for (const { bytes } of frames.take(chunk)) yield bytes;
+}
+
+/** The same question in the Engine's words; its times are seconds since 1970 with a fraction. */
+function engineQuery({ follow = false, tailLines, sinceMs, timestamps = false, stream }: LegacyLogQuery) {
+  return {
+    stdout: stream !== 'stderr',
+    stderr: stream !== 'stdout',
+    follow,
+    timestamps,
+    tail: tailLines ?? ('all' as const),
+    since: sinceMs === undefined ? undefined : sinceMs / 1000,
+  };
+}

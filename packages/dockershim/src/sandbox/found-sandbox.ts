@@ -1,0 +1,46 @@
+import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
+import type { ContainerInspection } from '../engine/engine-types.ts';
+import { unlessGone } from '../engine/unless-gone.ts';
+import type { NetworkPod } from '../network/network-plugin.ts';
+import type { SandboxDependencies } from './sandbox-dependencies.ts';
+import { sandboxIdentity } from './sandbox-identity.ts';
+import { netnsPathOf } from './sandbox-netns.ts';
+
+/** A sandbox as Docker and its checkpoint have it; either may be missing. */
+export type FoundSandbox = {
+  id: string;
+  /** Never a container that is not a sandbox of ours. */
+  container: ContainerInspection | undefined;
+  checkpoint: SandboxCheckpoint | undefined;
+  pod: NetworkPod & { attempt: number };
+  hostNetwork: boolean;
+  netnsPath: string | undefined;
+};
+
+/** Looks a sandbox up in Docker, where the beginning of an id is enough, and among the checkpoints. */
+export async function findSandbox(
+  { services, checkpoints }: Pick<SandboxDependencies, 'services' | 'checkpoints'>,
+  wanted: string,
+  signal?: AbortSignal,
+): Promise<FoundSandbox> {
+  const inspected = wanted === '' ? undefined : await unlessGone(services.engine.containers.inspect(wanted, signal));
+  const identity = inspected && sandboxIdentity({ names: [inspected.Name], labels: inspected.Config.Labels });
+  // a name finds containers as well, and is no id
+  const container = identity !== undefined && inspected?.Id.startsWith(wanted) ? inspected : undefined;
+  const id = container?.Id ?? wanted;
+  const checkpoint = await checkpoints.read(id);
+  const known = container === undefined ? undefined : identity;
+  return {
+    ...{ id, container, checkpoint },
+    pod: {
+      sandboxId: id,
+      namespace: known?.namespace ?? checkpoint?.namespace ?? '',
+      name: known?.podName ?? checkpoint?.name ?? '',
+      uid: known?.uid ?? checkpoint?.uid ?? '',
+      attempt: known?.attempt ?? checkpoint?.attempt ?? 0,
+    },
+    hostNetwork:
+      container === undefined ? checkpoint?.hostNetwork === true : container.HostConfig.NetworkMode === 'host',
+    netnsPath: container && netnsPathOf(container),
+  };
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+/** Bit of CAP_SYS_RESOURCE (linux/capability.h). */
+const CAP_SYS_RESOURCE = 24n;
+
+/**
+ * The `oom_score_adj` that a container may be given here: what is wanted, but without CAP_SYS_RESOURCE nothing below our own,
+ * which is the Engine's as well where both run in one container: runc fails at a lower one.
+ */
+export function allowedOomScoreAdj(wanted: number): number {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  if ((BigInt(`0x${effective}`) >> CAP_SYS_RESOURCE) & 1n) return wanted;
+  return Math.max(wanted, Number(readFileSync('/proc/self/oom_score_adj', 'utf8')));
+}

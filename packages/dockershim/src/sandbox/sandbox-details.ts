@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { DETAILS_LABEL } from '../labels/labels.ts';
+
+/** What Docker does not keep of a sandbox, in its label. `createdAtNs` is in nanoseconds since 1970. */
+export type SandboxDetails = { createdAtNs: bigint; runtimeHandler: string };
+
+const schema = z.object({ createdAtNs: z.string().regex(/^\d{1,19}$/), runtimeHandler: z.string().max(256) });
+
+export function encodeDetails({ createdAtNs, runtimeHandler }: SandboxDetails): Record<string, string> {
+  return { [DETAILS_LABEL]: JSON.stringify({ createdAtNs: String(createdAtNs), runtimeHandler }) };
+}
+
+/** Nothing where another dockershim made the sandbox, or the label is not ours. */
+export function decodeDetails(labels: Record<string, string>): SandboxDetails | undefined {
+  try {
+    const { createdAtNs, runtimeHandler } = schema.parse(JSON.parse(labels[DETAILS_LABEL] ?? ''));
+    return { createdAtNs: BigInt(createdAtNs), runtimeHandler };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+import { givenId, type RuntimeHandlers } from '@podwright/cri';
+import { isSandboxId } from '../checkpoints/checkpoint-store.ts';
+import { removeContainer } from '../engine/remove-container.ts';
+import { findSandbox } from './found-sandbox.ts';
+import type { SandboxDependencies } from './sandbox-dependencies.ts';
+import { allOf, containersOf } from './sandbox-stop.ts';
+import { detach, forget } from './take-back.ts';
+
+/** RemovePodSandbox: removes the sandbox and its containers, at last its checkpoint. A success for what is not there. */
+export function sandboxRemove(dependencies: SandboxDependencies): RuntimeHandlers['removePodSandbox'] {
+  return async ({ podSandboxId }, { signal }) => {
+    const { services, checkpoints } = dependencies;
+    const found = await findSandbox(dependencies, givenId('remove sandbox', podSandboxId), signal);
+    if (!isSandboxId(found.id)) return {};
+    const ids = await containersOf(dependencies, found.id, signal);
+    await allOf(ids.map((id) => dependencies.removeContainer(id, signal)));
+    await services.failpoint('sandbox-remove/containers-removed');
+    await detach(dependencies, found, signal);
+    await services.failpoint('sandbox-remove/network-down');
+    if (found.container !== undefined) await removeContainer(services.engine, found.id, signal);
+    await services.failpoint('sandbox-remove/removed');
+    await checkpoints.remove(found.id);
+    forget(dependencies, found.id);
+    return {};
+  };
+}

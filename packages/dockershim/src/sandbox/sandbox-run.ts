@@ -1,0 +1,94 @@
+import { describeUndoFailures, PodwrightError, Undo, wrapError } from '@podwright/base';
+import type { PodSandboxConfig, RuntimeHandlers } from '@podwright/cri';
+import type { ContainerSpec } from '../engine/engine-types.ts';
+import { createSandbox } from './create-sandbox.ts';
+import { asksAbilities, refuseOwnUsers, requireAbilities, runtimeOf } from './engine-abilities.ts';
+import { allowedOomScoreAdj } from './oom-score.ts';
+import { rewriteResolvConf } from './resolv-conf.ts';
+import { checkpointOf, networkFacts } from './sandbox-checkpoint.ts';
+import type { SandboxDependencies } from './sandbox-dependencies.ts';
+import { netnsPathOf } from './sandbox-netns.ts';
+import { requireMetadata, SANDBOX_OOM_SCORE_ADJ, sandboxName, sandboxSpec } from './sandbox-spec.ts';
+import { sandboxSecurityOptions } from './security-options.ts';
+import { takeBack } from './take-back.ts';
+
+type Wanted = { config: PodSandboxConfig; name: string; spec: ContainerSpec; createdAtMs: number };
+
+/**
+ * RunPodSandbox: a container that holds the pod's namespaces, in five steps: image and creation, checkpoint, start,
+ * `resolv.conf`, network. A step that fails takes back those before.
+ */
+export function sandboxRun(dependencies: SandboxDependencies): RuntimeHandlers['runPodSandbox'] {
+  return async ({ config, runtimeHandler }, { signal }) => {
+    const wanted = await wantedSandbox(dependencies, { config, runtimeHandler }, signal);
+    const podSandboxId = await dependencies.names.run(wanted.name, () => run(dependencies, wanted, signal), signal);
+    return { podSandboxId };
+  };
+}
+
+async function wantedSandbox(
+  { services }: SandboxDependencies,
+  { config, runtimeHandler }: { config: PodSandboxConfig | undefined; runtimeHandler: string },
+  signal: AbortSignal,
+): Promise<Wanted> {
+  const name = sandboxName(requireMetadata(config));
+  const wanted = config!;
+  refuseOwnUsers(wanted);
+  if (asksAbilities(wanted, runtimeHandler))
+    requireAbilities(await services.engine.info(signal), wanted, runtimeHandler);
+  const createdAtMs = Date.now();
+  const spec = sandboxSpec(wanted, {
+    image: services.options.sandboxImage,
+    details: { createdAtNs: BigInt(createdAtMs) * 1_000_000n, runtimeHandler },
+    runtime: runtimeOf(runtimeHandler),
+    networkMode: services.network.dockerNetworkMode,
+    oomScoreAdj: allowedOomScoreAdj(SANDBOX_OOM_SCORE_ADJ),
+    securityOptions: await sandboxSecurityOptions(wanted.linux?.securityContext),
+  });
+  return { config: wanted, name, spec, createdAtMs };
+}
+
+async function run(dependencies: SandboxDependencies, wanted: Wanted, signal: AbortSignal): Promise<string> {
+  const { failpoint } = dependencies.services;
+  const undo = new Undo();
+  try {
+    const id = await createSandbox(dependencies, wanted, signal);
+    undo.add(`take back sandbox ${id}`, () => takeBack(dependencies, id));
+    dependencies.unfinished.add(id);
+    await failpoint('sandbox-run/created');
+    await finish(dependencies, { ...wanted, id }, signal);
+    dependencies.unfinished.delete(id);
+    return id;
+  } catch (error) {
+    const failures = await undo.run();
+    const left = failures.length === 0 ? '' : `; and then ${describeUndoFailures(failures)}`;
+    throw wrapError(`run sandbox ${wanted.name}${left}`, error);
+  }
+}
+
+async function finish(
+  dependencies: SandboxDependencies,
+  { config, id, createdAtMs }: Wanted & { id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { engine, network, failpoint } = dependencies.services;
+  const checkpoint = checkpointOf(config, { createdAtMs, network: network.name });
+  await dependencies.checkpoints.write(id, checkpoint);
+  await failpoint('sandbox-run/checkpointed');
+  await engine.containers.start(id, signal);
+  await failpoint('sandbox-run/started');
+  const container = await engine.containers.inspect(id, signal);
+  if (config.dnsConfig !== undefined) await rewriteResolvConf(container.ResolvConfPath, config.dnsConfig);
+  await failpoint('sandbox-run/resolv-conf-written');
+  if (checkpoint.hostNetwork) return;
+  const netnsPath = netnsPathOf(container);
+  if (netnsPath === undefined)
+    throw new PodwrightError(
+      'internal',
+      `its container ${id} has ended at once: exit code ${container.State.ExitCode}`,
+    );
+  const { name, namespace, uid } = checkpoint;
+  const pod = { name, namespace, uid, sandboxId: id };
+  await network.setUpPod({ pod, netnsPath, annotations: config.annotations, ...networkFacts(checkpoint) }, signal);
+  await failpoint('sandbox-run/network-up');
+}

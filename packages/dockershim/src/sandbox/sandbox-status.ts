@@ -1,0 +1,87 @@
+import { PodwrightError } from '@podwright/base';
+import {
+  type MessageInitShape,
+  NamespaceMode,
+  PodSandboxState,
+  type PodSandboxStatusSchema,
+  type RuntimeHandlers,
+} from '@podwright/cri';
+import { nanoseconds } from '../engine/engine-times.ts';
+import type { ContainerInspection } from '../engine/engine-types.ts';
+import { criMarks } from '../labels/labels.ts';
+import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
+import type { SandboxDependencies } from './sandbox-dependencies.ts';
+import { decodeDetails } from './sandbox-details.ts';
+import { checkpointedSandbox, metadataOf } from './sandbox-list.ts';
+
+type Status = MessageInitShape<typeof PodSandboxStatusSchema>;
+
+/** PodSandboxStatus: from Docker, the network plugin and the checkpoint together. Without a container it is not ready. */
+export function sandboxStatus(dependencies: SandboxDependencies): RuntimeHandlers['podSandboxStatus'] {
+  return async ({ podSandboxId, verbose }, { signal }) => {
+    const found = await findSandbox(dependencies, podSandboxId, signal);
+    const { container, checkpoint } = found;
+    if (container === undefined && checkpoint === undefined)
+      throw new PodwrightError('not_found', `sandbox "${podSandboxId}" is not there`);
+    const info = {
+      pid: container?.State.Pid,
+      netns: found.netnsPath,
+      checkpoint,
+      runtime: container?.HostConfig.Runtime,
+    };
+    return {
+      status: container === undefined ? withoutContainer(found) : await withContainer(dependencies, found, container),
+      timestamp: BigInt(Date.now()) * 1_000_000n,
+      info: (verbose ? { info: JSON.stringify(info) } : {}) as Record<string, string>,
+    };
+  };
+}
+
+function withoutContainer({ id, checkpoint }: FoundSandbox): Status {
+  const network = checkpoint!.hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD;
+  return { ...checkpointedSandbox(id, checkpoint!), linux: { namespaces: { options: { network } } } };
+}
+
+async function withContainer(
+  { services, unfinished }: SandboxDependencies,
+  found: FoundSandbox,
+  container: ContainerInspection,
+): Promise<Status> {
+  const { Labels } = container.Config;
+  const isReady = container.State.Running && !unfinished.has(found.id);
+  const details = decodeDetails(Labels);
+  const [ip = '', ...others] = isReady ? await addressesOf(services.network, found, container) : [];
+  const { NetworkMode, IpcMode, PidMode, Runtime } = container.HostConfig;
+  return {
+    id: found.id,
+    metadata: metadataOf(found.pod),
+    state: isReady ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY,
+    createdAt: details?.createdAtNs ?? nanoseconds(container.Created),
+    network: { ip, additionalIps: others.map((address) => ({ ip: address })) },
+    linux: {
+      namespaces: {
+        options: {
+          network: NetworkMode === 'host' ? NamespaceMode.NODE : NamespaceMode.POD,
+          ipc: IpcMode === 'host' ? NamespaceMode.NODE : NamespaceMode.POD,
+          pid: PidMode === 'host' ? NamespaceMode.NODE : NamespaceMode.CONTAINER,
+        },
+      },
+    },
+    ...criMarks(Labels),
+    runtimeHandler: details?.runtimeHandler ?? Runtime,
+  };
+}
+
+/** By the plugin; where it knows none, those that Docker's own bridge gave. A pod on the host's network has no own. */
+async function addressesOf(
+  network: SandboxDependencies['services']['network'],
+  { pod, hostNetwork, netnsPath }: FoundSandbox,
+  { NetworkSettings }: ContainerInspection,
+): Promise<string[]> {
+  if (hostNetwork) return [];
+  const known = await network.podNetworkStatus(pod, netnsPath);
+  if (known !== undefined) return known.ips;
+  const attached = [NetworkSettings, ...Object.values(NetworkSettings.Networks)];
+  const addresses = attached.flatMap((settings) => [settings?.IPAddress ?? '', settings?.GlobalIPv6Address ?? '']);
+  return [...new Set(addresses.filter((address) => address !== ''))];
+}

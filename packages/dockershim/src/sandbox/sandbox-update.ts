@@ -1,0 +1,16 @@
+import { PodwrightError } from '@podwright/base';
+import type { RuntimeHandlers } from '@podwright/cri';
+import { findSandbox } from './found-sandbox.ts';
+import type { SandboxDependencies } from './sandbox-dependencies.ts';
+
+/**
+ * UpdatePodSandboxResources: the client has changed the pod's cgroup before, and its containers are changed one by one, so that
+ * nothing is left to do. Errors: `not_found`.
+ */
+export function sandboxUpdate(dependencies: SandboxDependencies): RuntimeHandlers['updatePodSandboxResources'] {
+  return async ({ podSandboxId }, { signal }) => {
+    const { container } = await findSandbox(dependencies, podSandboxId, signal);
+    if (container === undefined) throw new PodwrightError('not_found', `sandbox "${podSandboxId}" is not there`);
+    return {};
+  };
+}

@@ -1,0 +1,16 @@
+import { open } from 'node:fs/promises';
+import { PodwrightError, wrapError } from '@podwright/base';
+import { MAX_SECCOMP_PROFILE_BYTES } from '../limits.ts';
+
+/** A seccomp profile as the Engine takes it, JSON in one line. `invalid_argument` where the file is none. */
+export async function readSeccompProfile(path: string): Promise<string> {
+  try {
+    await using file = await open(path);
+    const { size } = await file.stat();
+    if (size > MAX_SECCOMP_PROFILE_BYTES)
+      throw new PodwrightError('invalid_argument', `it has ${size} bytes; ${MAX_SECCOMP_PROFILE_BYTES} are allowed`);
+    return JSON.stringify(JSON.parse(await file.readFile('utf8')));
+  } catch (error) {
+    throw wrapError(`read the seccomp profile ${path}`, error, 'invalid_argument');
+  }
+}

@@ -1,0 +1,13 @@
+import type { Failpoint, Logger } from '@podwright/base';
+import type { Engine } from './engine/engine.ts';
+import type { NetworkPlugin } from './network/network-plugin.ts';
+import type { DockershimOptions } from './options.ts';
+
+/** What all verbs work with; rooms take what they need of it. */
+export type DockershimServices = {
+  engine: Engine;
+  network: NetworkPlugin;
+  options: DockershimOptions;
+  logger: Logger;
+  failpoint: Failpoint;
+};

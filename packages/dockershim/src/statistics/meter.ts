@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import {
+  type CgroupHierarchy,
+  type CgroupStats,
+  CpuSamples,
+  errorMessage,
+  type InterfaceUse,
+  Limiter,
+  PodwrightError,
+  parseInterfaces,
+  readCgroupStats,
+} from '@podwright/base';
+import type { MeasuredContainer, MeasuredSandbox } from '@podwright/cri';
+import type { ContainerSummary } from '../engine/engine-types.ts';
+import { CONTAINER_TYPE, criMarks, SANDBOX_ID_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../labels/labels.ts';
+import { type ContainerName, parseName } from '../labels/names.ts';
+import { type ContainerType, isOurs } from '../labels/ownership.ts';
+import type { DockershimServices } from '../services.ts';
+import { LayerSizes } from './layer-sizes.ts';
+import { type RunningContainer, RunningContainers } from './running-containers.ts';
+
+/** What statistics are read with. `cgroups` is the host's hierarchy. */
+export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'> & { cgroups: CgroupHierarchy };
+
+/** Containers that are measured at once: more only keep others waiting. */
+const AT_ONCE = 8;
+
+/** From a layer, `ROOT/DRIVER/ID/diff`, to Docker's root, which is the same for all. */
+const LAYERS_ROOT = '../../..';
+
+/** Measures containers of ours that run; of those that do not there is nothing to measure. */
+export class Meter {
+  readonly #services: StatisticsServices;
+  readonly #cpu = new CpuSamples();
+  readonly #layers = new LayerSizes();
+  readonly #known: Record<ContainerType, RunningContainers>;
+
+  constructor(services: StatisticsServices) {
+    const { containers } = services.engine;
+    this.#services = services;
+    this.#known = {
+      [SANDBOX_TYPE]: new RunningContainers(containers),
+      [CONTAINER_TYPE]: new RunningContainers(containers),
+    };
+  }
+
+  /** All of ours of this type that run. */
+  async running(type: ContainerType, signal: AbortSignal): Promise<ContainerSummary[]> {
+    const filter = { label: [`${TYPE_LABEL}=${type}`], status: ['running'] };
+    const found = await this.#services.engine.containers.list(filter, signal);
+    const ours = found.filter(({ Names, Labels }) => isOurs(type, { names: Names, labels: Labels }));
+    const layers = this.#known[type].keep(new Set(ours.map(({ Id }) => Id)));
+    if (type === CONTAINER_TYPE) this.#layers.keep(layers);
+    return ours;
+  }
+
+  /** The one with this id, or a beginning of it, also if it does not run. Errors: `not_found`. */
+  async one(type: ContainerType, id: string, signal: AbortSignal): Promise<ContainerSummary> {
+    const filter = { label: [`${TYPE_LABEL}=${type}`], id: [id] };
+    const found = await this.#services.engine.containers.list(filter, signal);
+    const ours = found.filter(({ Names, Labels }) => isOurs(type, { names: Names, labels: Labels }));
+    if (ours.length === 1) return ours[0]!;
+    const kind = type === SANDBOX_TYPE ? 'sandbox' : 'container';
+    throw new PodwrightError('not_found', `statistics of ${kind} ${id}: there is none with this id`);
+  }
+
+  async ofContainer(summary: ContainerSummary, signal: AbortSignal): Promise<MeasuredContainer> {
+    const { Id: id, Labels } = summary;
+    const { name, attempt } = nameOf(summary);
+    const container = await this.#known[CONTAINER_TYPE].of(id, signal);
+    const cgroup = container === undefined ? { readAtMs: Date.now() } : this.#read(container.cgroup);
+    const layer = container?.layer === undefined ? undefined : await this.#layers.of(container.layer);
+    return {
+      attributes: { id, metadata: { name, attempt }, ...criMarks(Labels) },
+      use: { cgroup, nanoCores: this.#cpu.nanoCores(id, cgroup), layer },
+      mountpoint: container?.layer === undefined ? '' : posix.join(container.layer, LAYERS_ROOT),
+    };
+  }
+
+  /** `containers` are those that run, of whatever sandbox. */
+  async ofSandbox(
+    summary: ContainerSummary,
+    containers: ContainerSummary[],
+    signal: AbortSignal,
+  ): Promise<MeasuredSandbox> {
+    const { Id: id, Labels } = summary;
+    const { podName: name, namespace, uid, attempt } = nameOf(summary);
+    const sandbox = await this.#known[SANDBOX_TYPE].of(id, signal);
+    const own = containers.filter(({ Labels }) => Labels[SANDBOX_ID_LABEL] === id);
+    // without a cgroup of the pod's, the sandbox is among Docker's other containers
+    const hasOwnCgroup = sandbox !== undefined && sandbox.cgroupParent !== '';
+    const cgroup = hasOwnCgroup ? this.#read(posix.dirname(sandbox.cgroup)) : undefined;
+    const nanoCores = cgroup && this.#cpu.nanoCores(id, cgroup);
+    return {
+      attributes: { id, metadata: { name, namespace, uid, attempt }, ...criMarks(Labels) },
+      use: { atMs: Date.now(), cgroup, nanoCores, interfaces: await interfacesOf(sandbox) },
+      containers: await this.each(own, (one) => this.ofContainer(one, signal)),
+    };
+  }
+
+  /** Measures each. One that cannot be measured is left out and told in the log, so that one which just goes does not keep the others. */
+  async each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
+    const limiter = new Limiter(AT_ONCE);
+    const one = (summary: ContainerSummary) =>
+      limiter
+        .run(async () => {
+          await setImmediate(); // reading some forty files keeps all others waiting: for those of one container only
+          return [await measure(summary)];
+        })
+        .catch((error: unknown) => {
+          const details = { id: summary.Id, error: errorMessage(error) };
+          this.#services.logger.warn(details, 'what it uses could not be measured');
+          return [];
+        });
+    return (await Promise.all(summaries.map(one))).flat();
+  }
+
+  #read(path: string): CgroupStats {
+    return readCgroupStats(this.#services.cgroups, path);
+  }
+}
+
+function nameOf({ Names }: ContainerSummary): ContainerName {
+  return Names.flatMap((text) => parseName(text) ?? [])[0]!;
+}
+
+/** What the kernel counts in the sandbox's network; a sandbox in the host's network has none of its own. */
+async function interfacesOf(sandbox: RunningContainer | undefined): Promise<InterfaceUse[]> {
+  if (sandbox === undefined || sandbox.isInHostNetwork) return [];
+  const text = await readFile(`/proc/${sandbox.pid}/net/dev`, 'utf8').catch(() => '');
+  return parseInterfaces(text).filter(({ name }) => name !== 'lo');
+}

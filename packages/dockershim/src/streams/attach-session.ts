@@ -1,0 +1,28 @@
+import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
+import type { Engine } from '../engine/engine.ts';
+import type { ContainerInspection } from '../engine/engine-types.ts';
+import { engineStreams } from './engine-streams.ts';
+import { remoteStreams, resizer } from './remote-streams.ts';
+
+/** The streams of a container's own process, for a client: the process goes on when the client goes. */
+export async function attachSession(
+  { exec, containers }: Pick<Engine, 'exec' | 'containers'>,
+  { Id: id, Config: { Tty: tty = false, OpenStdin, StdinOnce = false } }: ContainerInspection,
+  asked: StreamChoice,
+): Promise<RemoteProcess> {
+  const stdin = asked.stdin && OpenStdin === true;
+  const connection = await exec.attach(id, { stdin, stdout: true, stderr: true });
+  const streams = engineStreams(connection, { tty, endsInput: StdinOnce });
+  const exit = streams.over.then(async (broken) => {
+    if (broken !== undefined) throw broken;
+    await containers.inspect(id); // an Engine that has gone ends the streams as the container's end does
+    return 0;
+  });
+  exit.catch(() => undefined); // the session may be over
+  return {
+    ...remoteStreams(streams, { ...asked, stdin }),
+    exit,
+    resize: resizer((size) => containers.resize(id, size)),
+    close: streams.close,
+  };
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { isRunning } from '@podwright/system';
+import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
+import { ExecProcess } from './exec-process.ts';
+
+/** A command of an Engine that says this of it, one look after the other. */
+function processOf(...looks: ExecInspection[]): ExecProcess {
+  const inspect = async () => (looks.length > 1 ? looks.shift()! : looks[0]!);
+  const ids = { containerId: 'cafe'.repeat(16), execId: '1' };
+  return new ExecProcess({ inspect } as unknown as EngineExec, ids);
+}
+
+const waiting = { Running: false, ExitCode: undefined, Pid: 0 };
+
+test('a process that is not in the container is left alone, whatever the Engine says', async () => {
+  const foreign = spawn('sleep', ['1000']);
+  const command = processOf({ Running: true, ExitCode: undefined, Pid: foreign.pid! });
+  assert.equal(await command.started(), true);
+  await command.kill();
+  assert.equal(isRunning(foreign.pid!), true);
+  foreign.kill('SIGKILL');
+});
+
+test('a command is waited for until it runs, and until it has ended', async () => {
+  assert.equal(await processOf(waiting, waiting, { Running: true, ExitCode: undefined, Pid: 2 ** 30 }).started(), true);
+  assert.equal(await processOf(waiting, { Running: false, ExitCode: 126, Pid: 0 }).started(), false);
+  const running = { Running: true, ExitCode: undefined, Pid: 2 ** 30 };
+  assert.deepEqual(await processOf(running, { ...running, Running: false, ExitCode: 7 }).ended(), {
+    ...{ exitCode: 7, hasRun: true },
+  });
+});

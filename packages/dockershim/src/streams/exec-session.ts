@@ -1,0 +1,83 @@
+import { PodwrightError, wrapError } from '@podwright/base';
+import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
+import type { Engine } from '../engine/engine.ts';
+import { type EngineStreams, engineStreams } from './engine-streams.ts';
+import { ExecProcess } from './exec-process.ts';
+import { remoteStreams, resizer } from './remote-streams.ts';
+import { standIn, unstartedCommand } from './unstarted-command.ts';
+
+/** A command to run in a container. `terminalName` is the client's TERM. */
+export type ExecCommand = { containerId: string; command: string[]; choice: StreamChoice; terminalName?: string };
+
+/** A command that has been told to start, and its streams. */
+export type StartedExec = { process: ExecProcess; streams: EngineStreams; execId: string };
+
+/** Starts a command, whose output then waits to be read. */
+export async function startExec(
+  { exec }: Pick<Engine, 'exec'>,
+  { containerId, command, choice, terminalName }: ExecCommand,
+  signal: AbortSignal,
+): Promise<StartedExec> {
+  const { tty } = choice;
+  const spec = {
+    ...{ AttachStdin: choice.stdin, AttachStdout: true, AttachStderr: !tty, Tty: tty, Cmd: command },
+    ...(terminalName !== undefined && { Env: [`TERM=${terminalName}`] }),
+  };
+  const execId = await exec.create(containerId, spec, signal);
+  // not cut off from here on: it would be unknown whether the command runs
+  const connection = await exec.start(execId, tty);
+  const streams = engineStreams(connection, { tty, endsInput: true });
+  return { process: new ExecProcess(exec, { containerId, execId }), streams, execId };
+}
+
+/** Runs a command for a client: it ends when the client goes. */
+export async function execSession(
+  engine: Pick<Engine, 'exec'>,
+  command: ExecCommand,
+  signal: AbortSignal,
+): Promise<RemoteProcess> {
+  const started = await startExec(engine, command, signal);
+  const { process, streams, execId } = started;
+  try {
+    if (!(await process.started())) return standIn(await unstartedCommand(streams), command.choice.tty);
+  } catch (error) {
+    await abandon(started);
+    throw error;
+  }
+  const ended = new AbortController();
+  let hasEnded = false;
+  const exit = exitCodeOf(started, ended.signal);
+  exit.then(
+    () => {
+      hasEnded = true;
+    },
+    () => undefined, // whether it has is unknown
+  );
+  return {
+    ...remoteStreams(streams, command.choice),
+    exit,
+    resize: resizer((size) => engine.exec.resize(execId, size)),
+    close: () => {
+      ended.abort();
+      if (hasEnded) streams.close();
+      else void abandon(started);
+    },
+  };
+}
+
+/** Ends a command that nobody waits for any more. */
+export async function abandon({ process, streams }: StartedExec): Promise<void> {
+  await process.kill();
+  streams.close();
+}
+
+/** Waits for the end of the output, then of the command. */
+async function exitCodeOf({ process, streams }: StartedExec, signal: AbortSignal): Promise<number> {
+  const broken = await streams.over;
+  try {
+    if (broken !== undefined) throw new PodwrightError('unavailable', broken.message, { cause: broken });
+    return (await process.ended(signal)).exitCode;
+  } catch (error) {
+    throw wrapError('how the command ended is unknown: the Docker Engine has gone meanwhile', error, 'unavailable');
+  }
+}

@@ -1,0 +1,53 @@
+import { finished } from 'node:stream';
+import { BoundedBytes, type ErrorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
+import type { Engine } from '../engine/engine.ts';
+import { abandon, type StartedExec, startExec } from './exec-session.ts';
+
+/** Longest time of a timer of Node.js, in milliseconds: some 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** `timeoutSeconds` 0 is none. */
+export type SyncCommand = { containerId: string; command: string[]; timeoutSeconds: number };
+
+export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
+
+/**
+ * Runs a command to its end. It is killed at its timeout (`deadline_exceeded`) and when its caller waits no more. One that cannot
+ * be started is `unknown`, with the OCI runtime's reason.
+ */
+export async function execSync(
+  engine: Pick<Engine, 'exec'>,
+  { containerId, command, timeoutSeconds }: SyncCommand,
+  caller: AbortSignal,
+): Promise<SyncResult> {
+  const timeoutMs = Math.min(timeoutSeconds * 1000, MAX_TIMER_MS);
+  using limit = timeoutMs > 0 ? withTimeout(caller, timeoutMs, 'wait for the command') : undefined;
+  const signal = limit ?? caller;
+  const choice = { stdin: false, stdout: true, stderr: true, tty: false };
+  const started = await startExec(engine, { containerId, command, choice }, signal);
+  try {
+    return await result(started, containerId, signal);
+  } catch (error) {
+    if (signal.aborted) void abandon(started);
+    throw error;
+  }
+}
+
+async function result({ process, streams }: StartedExec, containerId: string, signal: AbortSignal) {
+  const gather = (output = streams.stdout) => {
+    const gathered = new BoundedBytes(MAX_EXEC_OUTPUT_BYTES);
+    output.on('data', (chunk: Buffer) => gathered.add(chunk));
+    return { gathered, read: new Promise<void>((resolve) => finished(output, () => resolve())) };
+  };
+  const outputs = [gather(), gather(streams.stderr)];
+  const broken = await raceAbort(streams.over, signal);
+  const failure = (code: ErrorCode, reason: string) =>
+    new PodwrightError(code, `exec in container ${containerId}: ${reason.trim()}`);
+  if (broken !== undefined) throw failure('unavailable', broken.message);
+  const { exitCode, hasRun } = await process.ended(signal);
+  await Promise.all(outputs.map(({ read }) => read));
+  const [stdout, stderr] = outputs.map(({ gathered }) => gathered.bytes()) as [Buffer, Buffer];
+  if (!hasRun) throw failure('unknown', stdout.toString('utf8'));
+  return { ...fitExecOutput({ stdout, stderr }), exitCode };
+}

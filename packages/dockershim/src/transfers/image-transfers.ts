@@ -1,0 +1,98 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { counted, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import type { ImageTransfers, ServiceHandlers } from '@podwright/cri';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineArchives } from '../engine/engine-archives.ts';
+
+type Handlers = ServiceHandlers<typeof ImageTransfers>;
+
+/** podwright.v1.ImageTransfers, as far as an Engine has it: nothing tells the progress of others' pulls, and it cleans up itself. */
+export function imageTransfers({ archives }: Pick<Engine, 'archives'>): Pick<Handlers, 'load' | 'save' | 'untag'> {
+  return {
+    load: async function* ({ path, name }, { signal }) {
+      const images = await load(archives, { path, name }, signal);
+      yield { event: { case: 'loaded', value: { images } } };
+    },
+    save: async ({ references, path }, { signal }) => {
+      checkPath('save images to', path);
+      await save(archives, { references, path }, signal);
+      return {};
+    },
+    untag: async ({ reference }, { signal }) => ({ removed: await archives.untag(reference, signal) }),
+  };
+}
+
+type Loaded = { id: string; references: string[]; sizeBytes: bigint };
+
+async function load(
+  archives: EngineArchives,
+  { path, name }: { path: string; name: string },
+  signal: AbortSignal,
+): Promise<Loaded[]> {
+  checkPath('load images from', path);
+  await using file = await open(path).catch((error: unknown) => {
+    throw wrapError(`load images from ${path}`, error, 'invalid_argument');
+  });
+  const stats = await file.stat();
+  if (stats.isDirectory()) {
+    const message = `load images from ${path}: a Docker Engine takes archives, and this is a directory; make one: skopeo copy oci:${path} docker-archive:FILE:NAME`;
+    throw new PodwrightError('invalid_argument', message);
+  }
+  const images: Loaded[] = [];
+  const archive = createReadStream('', { fd: file.fd, autoClose: false });
+  for await (const { stream = '', error } of archives.load(archive, signal)) {
+    if (error !== undefined) throw notLoaded(path, error);
+    const [, kind, what = ''] = /^Loaded image( ID)?: (\S+)/.exec(stream) ?? [];
+    if (what === '') continue;
+    images.push({ id: what, references: kind === undefined ? [what] : [], sizeBytes: 0n });
+  }
+  if (name !== '') await giveName(archives, { images, name }, signal);
+  return images;
+}
+
+/** Docker 20.10 knows archives of its own kind alone, and calls what it misses in others a missing file. */
+function notLoaded(path: string, error: string): PodwrightError {
+  const hint = /no such file/.test(error)
+    ? '; an archive of OCI is for Docker 25 and later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME makes one that this Engine takes'
+    : '';
+  return new PodwrightError('invalid_argument', `load images from ${path}: ${error}${hint}`);
+}
+
+/** The name is for the one image of an archive. */
+async function giveName(
+  archives: EngineArchives,
+  { images, name }: { images: Loaded[]; name: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const [image, ...others] = images;
+  if (image === undefined || others.length > 0)
+    throw new PodwrightError(
+      'invalid_argument',
+      `name ${name}: the archive has ${counted(images.length, 'image')}, and a name is for one`,
+    );
+  const [, repository = name, tag = 'latest'] = /^(.+?)(?::([^/:]+))?$/.exec(name) ?? [];
+  await archives.tag(image.id, { repository, tag }, signal);
+  image.references = [...image.references, `${repository}:${tag}`];
+}
+
+/** A file that could not be written whole is removed. */
+async function save(
+  archives: EngineArchives,
+  { references, path }: { references: string[]; path: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const archive = await archives.save(references, signal);
+  try {
+    await pipeline(archive, createWriteStream(path, { mode: PRIVATE_FILE }), { signal });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw wrapError(`save ${references.join(', ')} to ${path}`, error);
+  }
+}
+
+function checkPath(what: string, path: string): void {
+  if (!isAbsolute(path)) throw new PodwrightError('invalid_argument', `${what} "${path}": the path is not absolute`);
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runChecked, waitFor } from '@podwright/base';
+import { readMounts } from '@podwright/system';
+import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
+import { writeExampleArchive } from '../../scripts/example-image.ts';
+
+/** Name of the image that every test container runs: busybox. */
+export const busyboxImage = 'localhost/podwright/busybox:1';
+
+/** A Docker Engine with everything of its own in one scratch directory. */
+export type DockerEngine = {
+  scratch: string;
+  /** Path of its socket. */
+  socket: string;
+  /** Process id of the daemon, for faults such as SIGSTOP. */
+  pid: () => number;
+  /** Kills the daemon, and starts it again once `meanwhile` is over; containers go on, as with `live-restore`. */
+  restart: (meanwhile?: () => Promise<void>) => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** More flags of dockerd; `--log-driver`, say. */
+export type DockerEngineOptions = { flags?: string[] };
+
+/**
+ * Starts Debian's Docker Engine with a containerd, a data root and a socket of its own, without a bridge and without rules in the
+ * host's packet filter, and loads the busybox image.
+ */
+export async function startDockerEngine({ flags = [] }: DockerEngineOptions = {}): Promise<DockerEngine> {
+  const scratch = mkdtempSync(join(tmpdir(), 'pwd-'));
+  const socket = join(scratch, 'docker.sock');
+  let daemon = spawnDaemon(scratch, flags);
+  const engine: DockerEngine = {
+    scratch,
+    socket,
+    pid: () => daemon.pid!,
+    restart: async (meanwhile) => {
+      const ended = once(daemon, 'exit');
+      daemon.kill('SIGKILL');
+      await ended;
+      // its containerd ends with it; where nobody reaps that one, the next daemon would take it for alive
+      await rm(join(scratch, 'exec/containerd/containerd.pid'), { force: true });
+      await meanwhile?.();
+      daemon = spawnDaemon(scratch, flags);
+      await answers(socket, daemon, scratch);
+    },
+    stop: () => stop(daemon, scratch, socket),
+  };
+  try {
+    await answers(socket, daemon, scratch);
+    await loadBusybox(scratch, socket);
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+  return engine;
+}
+
+function spawnDaemon(scratch: string, flags: string[]): ChildProcess {
+  const log = openSync(join(scratch, 'dockerd.log'), 'a');
+  const options = {
+    'data-root': join(scratch, 'data'),
+    'exec-root': join(scratch, 'exec'),
+    host: `unix://${join(scratch, 'docker.sock')}`,
+    pidfile: join(scratch, 'dockerd.pid'),
+    bridge: 'none',
+    iptables: 'false',
+    'live-restore': 'true',
+  };
+  const all = [...Object.entries(options).map(([name, value]) => `--${name}=${value}`), ...flags];
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  const daemon = spawn('dockerd', all, { stdio: ['ignore', log, log], env });
+  closeSync(log);
+  return daemon;
+}
+
+async function answers(socket: string, daemon: ChildProcess, scratch: string): Promise<void> {
+  await waitFor(
+    async () => {
+      if (daemon.exitCode !== null)
+        throw new Error(`dockerd has ended: ${readFileSync(join(scratch, 'dockerd.log'), 'utf8').slice(-2000)}`);
+      const engine = await connectEngine(socket).catch(() => undefined);
+      engine?.close();
+      return engine;
+    },
+    { intervalMs: 100, signal: AbortSignal.timeout(60_000) },
+  );
+}
+
+async function loadBusybox(scratch: string, socket: string): Promise<void> {
+  const archive = join(scratch, 'busybox.tar');
+  await writeExampleArchive(archive, { name: busyboxImage });
+  // Docker 20.10 loads archives of its own kind only
+  const target = [`--dest-daemon-host=unix://${socket}`, `docker-daemon:${busyboxImage}`];
+  await runChecked('skopeo', ['copy', '--insecure-policy', `oci-archive:${archive}`, ...target]);
+}
+
+async function stop(daemon: ChildProcess, scratch: string, socket: string): Promise<void> {
+  const engine = await connectEngine(socket).catch(() => undefined);
+  for (const { Id } of (await engine?.containers.list({})) ?? []) await engine?.containers.remove(Id);
+  engine?.close();
+  if (daemon.exitCode === null && daemon.signalCode === null) {
+    const ended = once(daemon, 'exit');
+    daemon.kill('SIGTERM');
+    await ended;
+  }
+  // a daemon that was killed and started again leaves its data root mounted on itself, and namespaces
+  const left = readMounts().filter(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
+  for (const { mountPoint } of left.reverse()) await runChecked('umount', [mountPoint]);
+  await rm(scratch, { recursive: true, force: true });
+}

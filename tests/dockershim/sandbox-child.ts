@@ -1,0 +1,18 @@
+/**
+ * The life of one sandbox in a process of its own, so that it can be killed: `node sandbox-child.ts PLACE_JSON STAGE`. It kills
+ * itself with SIGKILL at the stage.
+ */
+import { Protocol } from '@podwright/cri';
+import { openShim, podConfig, type SandboxPlace } from './sandbox-place.fixture.ts';
+
+const [, , place, fatalStage] = process.argv;
+const shim = await openShim(JSON.parse(place!) as SandboxPlace, {
+  failpoint: (stage) => {
+    if (stage === fatalStage) process.kill(process.pid, 'SIGKILL');
+  },
+});
+const portMappings = [{ protocol: Protocol.TCP, containerPort: 80, hostPort: 38235, hostIp: '' }];
+const id = await shim.run(podConfig('victim', { portMappings }));
+await shim.stop(id);
+await shim.remove(id);
+shim.close();

@@ -1,0 +1,130 @@
+/** Pods that are resized in place on our runtime, by the cgroups of pod and container. Needs root. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, treeOf } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const runtime = new RuntimeUnderTest();
+let kubelet: RealKubelet;
+let hierarchy: CgroupHierarchy;
+before(async () => {
+  hierarchy = (await discoverCgroups())!;
+  await runtime.start();
+  const { options, logs } = runtime.place;
+  mkdirSync(logs, { recursive: true });
+  const endpoint = `unix://${options.socket}`;
+  kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
+});
+after(async () => {
+  await kubelet.close();
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+});
+
+const write = (name: string, resources: string, more = '') =>
+  kubelet.apply(
+    `${name}.yaml`,
+    `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers: [{name: main, image: '${runtime.image}', imagePullPolicy: Never, command: [sleep, '3600'], resources: ${resources}${more}}]
+`,
+  );
+
+const main = (pod: Pod) => pod.status!.containerStatuses![0]!;
+const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one) => one.type === type);
+const isReady = (pod: Pod) => condition(pod, 'Ready')?.status === 'True';
+const isResized = (resource: 'cpu' | 'memory', amount: string) => (pod: Pod) =>
+  isReady(pod) && !condition(pod, 'PodResizeInProgress') && main(pod).resources?.requests?.[resource] === amount;
+const reasonsOf = (name: string) =>
+  kubelet.handle.events().flatMap(({ involvedObject, reason }) => (involvedObject.name === name ? [reason] : []));
+
+const FILES = {
+  cpu: { 1: 'cpu.cfs_quota_us', 2: 'cpu.max' },
+  memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
+};
+
+/** Quota of CPU in microseconds and bytes of memory, of the pod's cgroup and of its container's. */
+function limitsOf(pod: Pod, qos: '' | '/burstable' = ''): string[][] {
+  const path = `${kubelet.options.cgroupRoot}/kubepods${qos}/pod${pod.metadata.uid}`;
+  const id = main(pod).containerID!.split('//')[1]!;
+  return [path, `${path}/${id}`].map((cgroup) =>
+    (['cpu', 'memory'] as const).map((controller) => {
+      const tree = treeOf(hierarchy, controller)!;
+      const file = join(cgroupDirectory(tree, cgroup), FILES[controller][tree.version]);
+      return readFileSync(file, 'utf8').trim().split(' ')[0]!;
+    }),
+  );
+}
+
+test('other amounts reach the cgroups of pod and container, which runs on', async () => {
+  const sized = (cpu: string, memory: string) => write('sized', `{limits: {cpu: ${cpu}, memory: ${memory}}}`);
+  await sized('200m', '64Mi');
+  const first = await kubelet.pod('sized', isReady);
+  const both = (cpuQuota: number, bytes: number) => Array(2).fill([String(cpuQuota), String(bytes)]);
+  assert.deepEqual(limitsOf(first), both(20_000, 64 << 20));
+  for (const [cpu, memory, limits] of [
+    ['300m', '128Mi', both(30_000, 128 << 20)],
+    ['100m', '32Mi', both(10_000, 32 << 20)],
+  ] as const) {
+    await sized(cpu, memory);
+    const now = await kubelet.pod('sized', (pod) => isResized('cpu', cpu)(pod) && isResized('memory', memory)(pod));
+    assert.deepEqual(limitsOf(now), limits);
+    assert.deepEqual([main(now).containerID, main(now).restartCount], [main(first).containerID, 0]);
+  }
+  await kubelet.until('it is told', () => reasonsOf('sized').includes('ResizeCompleted'));
+});
+
+test('a limit comes to a container that had none, and goes again', async () => {
+  await write('limited', '{requests: {cpu: 10m}}');
+  const first = await kubelet.pod('limited', isReady);
+  const none = limitsOf(first, '/burstable');
+  await write('limited', '{requests: {cpu: 10m}, limits: {cpu: 100m, memory: 64Mi}}');
+  const limited = [String(10_000), String(64 << 20)];
+  await kubelet.until(
+    'both are limited',
+    () => limitsOf(first, '/burstable').flat().join() === [...limited, ...limited].join(),
+  );
+  await write('limited', '{requests: {cpu: 10m}}');
+  await kubelet.until('neither is', () => limitsOf(first, '/burstable').flat().join() === none.flat().join());
+  assert.equal(main(await kubelet.pod('limited', isReady)).restartCount, 0);
+});
+
+test('a container whose policy says so is restarted for it', async () => {
+  const policy = ', resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]';
+  await write('restarted', '{limits: {cpu: 20m, memory: 32Mi}}', policy);
+  const first = await kubelet.pod('restarted', isReady);
+  await write('restarted', '{limits: {cpu: 20m, memory: 64Mi}}', policy);
+  const second = await kubelet.pod(
+    'restarted',
+    (pod) => isResized('memory', '64Mi')(pod) && main(pod).restartCount === 1,
+  );
+  assert.equal(second.metadata.uid, first.metadata.uid);
+  assert.deepEqual(limitsOf(second)[1], ['2000', String(64 << 20)]);
+});
+
+test('what there is no room for waits and takes none, until a pod gives it up; what there never is waits for ever', async () => {
+  const half = availableParallelism() * 500;
+  await write('other', `{requests: {cpu: ${half}m}}`);
+  await write('waits', '{requests: {cpu: 10m}}');
+  await kubelet.pod('other', isReady);
+  await kubelet.pod('waits', isReady);
+  await write('waits', `{requests: {cpu: ${half + 100}m}}`);
+  const waiting = await kubelet.pod('waits', (pod) => condition(pod, 'PodResizePending') !== undefined);
+  assert.equal(condition(waiting, 'PodResizePending')!.reason, 'Deferred');
+  assert.equal(main(waiting).resources?.requests?.cpu, '10m');
+  await kubelet.until('it is told', () => reasonsOf('waits').includes('ResizeDeferred'));
+  await write('new', '{requests: {cpu: 50m}}'); // which the wait keeps out no more than anything else
+  await kubelet.pod('new', isReady);
+  await kubelet.remove('other.yaml');
+  const given = await kubelet.pod('waits', isResized('cpu', `${half + 100}m`));
+  assert.deepEqual([condition(given, 'PodResizePending'), main(given).restartCount], [undefined, 0]);
+  await write('waits', `{requests: {cpu: '${half}'}}`);
+  await kubelet.pod('waits', (pod) => /capacity/.test(condition(pod, 'PodResizePending')?.message ?? ''));
+});
