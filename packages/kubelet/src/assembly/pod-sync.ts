@@ -117,9 +117,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     onListing: (works) => input.obstacles.noteListing(works),
   });
   const allocations = new PodAllocations({
-    events: input.events,
-    actuated,
-    node: input.resources,
+    ...{ events: input.events, actuated, node: input.resources },
     enforcement: { policy: options.containerResources, host: input.host },
     activePods: () => workers.activePods(),
   });
