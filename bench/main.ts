@@ -81,6 +81,7 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.find((part) => PARTS[part] === undefined);
 if (unknown !== undefined) throw new Error(`no part ${unknown}: there are ${Object.keys(PARTS).join(', ')}`);
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));
+process.env.TMPDIR = scratch; // what is made beside, and what a signal leaves of it, goes with the rest
 const registry = new Registry(join(scratch, 'registry'));
 const sides: Bench['sides'] = [];
 const started = (side: Promise<Side>) => {
