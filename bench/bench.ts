@@ -12,6 +12,6 @@ export type Bench = {
   /** By default, but without sandboxes that are made ahead. */
   unready: Side;
   registry: Registry;
-  /** All that were started, to be stopped at the end or at a signal. */
-  sides: Side[];
+  /** All that were started, to be stopped at the end or at a signal, the last one first; each can be stopped more than once. */
+  sides: Pick<Side, 'stop'>[];
 };

@@ -23,7 +23,15 @@ import { measureNode } from './node.ts';
 import { whereTimeGoes } from './pod-time.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
-import { loadImage, PEER, type PodwrightSetup, type Side, startContainerd, startPodwright } from './sides.ts';
+import {
+  loadImage,
+  PEER,
+  type PodwrightSetup,
+  type Side,
+  startContainerd,
+  startedOrStarting,
+  startPodwright,
+} from './sides.ts';
 import { measureStreams } from './streams.ts';
 import { fullTable, noise, type Row, summary, type Table } from './tables.ts';
 
@@ -73,11 +81,12 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.find((part) => PARTS[part] === undefined);
 if (unknown !== undefined) throw new Error(`no part ${unknown}: there are ${Object.keys(PARTS).join(', ')}`);
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));
+process.env.TMPDIR = scratch; // what is made beside, and what a signal leaves of it, goes with the rest
 const registry = new Registry(join(scratch, 'registry'));
-const sides: Side[] = [];
-const started = async (side: Promise<Side>) => {
-  sides.push(await side);
-  return sides.at(-1)!;
+const sides: Bench['sides'] = [];
+const started = (side: Promise<Side>) => {
+  sides.push(startedOrStarting(side));
+  return side;
 };
 let ending: Promise<void> | undefined;
 const end = () => {
@@ -85,7 +94,12 @@ const end = () => {
   return ending;
 };
 const endAll = async () => {
-  for (const side of sides) await side.stop();
+  const stopped = new Set<Bench['sides'][number]>();
+  const next = () => sides.findLast((side) => !stopped.has(side)); // measurements go on, and may start more
+  for (let side = next(); side !== undefined; side = next()) {
+    stopped.add(side);
+    await side.stop();
+  }
   registry.stop();
   await leaveNothing(scratch);
 };

@@ -143,7 +143,21 @@ export function startDaemon(directory: string, [file, ...args]: string[]): Child
   const log = openSync(join(directory, 'daemon.log'), 'a');
   const beside = file!.includes('/') ? `${dirname(file!)}:` : ''; // containerd finds its shim there
   const PATH = `${beside}${process.env.PATH}:/usr/sbin:/sbin`;
-  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH } });
+  // a terminal's Ctrl-C is for the bench, which needs its daemons to take down what they run
+  return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH }, detached: true });
+}
+
+/** What may be stopped while it starts: it is, as soon as it has started. */
+export function startedOrStarting(side: Promise<Pick<Side, 'stop'>>): Pick<Side, 'stop'> {
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= side.then(
+      (one) => one.stop(),
+      () => undefined,
+    );
+    return stopped;
+  };
+  return { stop };
 }
 
 export async function connected(daemon: ChildProcess, directory: string, socket: string): Promise<Side> {
@@ -172,10 +186,22 @@ export async function connected(daemon: ChildProcess, directory: string, socket:
   }
 }
 
-/** No monitor or shim ends with its daemon: what a measurement that failed has left is taken down before. */
+/**
+ * No monitor or shim ends with its daemon: what a measurement that failed has left is taken down before. What it was still
+ * asking for when a signal came is found by the next look.
+ */
 async function removeSandboxes({ runtime }: CriClient): Promise<void> {
-  for (const { id: podSandboxId } of (await runtime.listPodSandbox({})).items) {
-    await runtime.stopPodSandbox({ podSandboxId });
-    await runtime.removePodSandbox({ podSandboxId });
+  for (let look = 1; ; look++) {
+    const { items } = await runtime.listPodSandbox({});
+    if (items.length === 0) return;
+    const removals = items.map(async ({ id: podSandboxId }) => {
+      await runtime.stopPodSandbox({ podSandboxId });
+      await runtime.removePodSandbox({ podSandboxId });
+    });
+    const failure = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected');
+    if (look === MOST_LOOKS && failure !== undefined) throw (failure as PromiseRejectedResult).reason;
+    if (look === MOST_LOOKS) return;
   }
 }
+
+const MOST_LOOKS = 4;

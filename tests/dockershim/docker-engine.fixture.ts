@@ -24,17 +24,21 @@ export type DockerEngine = {
   stop: () => Promise<void>;
 };
 
-/** More flags of dockerd; `--log-driver`, say. */
-export type DockerEngineOptions = { flags?: string[] };
+export type DockerEngineOptions = {
+  /** More of dockerd; `--log-driver`, say. */
+  flags?: string[];
+  /** A terminal's Ctrl-C is for who started it, not for the daemon: it is needed to take its containers away. */
+  detached?: boolean;
+};
 
 /**
  * Starts Debian's Docker Engine with a containerd, a data root and a socket of its own, without a bridge and without rules in the
  * host's packet filter, and loads the busybox image.
  */
-export async function startDockerEngine({ flags = [] }: DockerEngineOptions = {}): Promise<DockerEngine> {
+export async function startDockerEngine(options: DockerEngineOptions = {}): Promise<DockerEngine> {
   const scratch = mkdtempSync(join(tmpdir(), 'pwd-'));
   const socket = join(scratch, 'docker.sock');
-  let daemon = spawnDaemon(scratch, flags);
+  let daemon = spawnDaemon(scratch, options);
   const engine: DockerEngine = {
     scratch,
     socket,
@@ -46,7 +50,7 @@ export async function startDockerEngine({ flags = [] }: DockerEngineOptions = {}
       // its containerd ends with it; where nobody reaps that one, the next daemon would take it for alive
       await rm(join(scratch, 'exec/containerd/containerd.pid'), { force: true });
       await meanwhile?.();
-      daemon = spawnDaemon(scratch, flags);
+      daemon = spawnDaemon(scratch, options);
       await answers(socket, daemon, scratch);
     },
     stop: () => stop(daemon, scratch, socket),
@@ -61,9 +65,9 @@ export async function startDockerEngine({ flags = [] }: DockerEngineOptions = {}
   return engine;
 }
 
-function spawnDaemon(scratch: string, flags: string[]): ChildProcess {
+function spawnDaemon(scratch: string, { flags = [], detached = false }: DockerEngineOptions): ChildProcess {
   const log = openSync(join(scratch, 'dockerd.log'), 'a');
-  const options = {
+  const settings = {
     'data-root': join(scratch, 'data'),
     'exec-root': join(scratch, 'exec'),
     host: `unix://${join(scratch, 'docker.sock')}`,
@@ -72,9 +76,9 @@ function spawnDaemon(scratch: string, flags: string[]): ChildProcess {
     iptables: 'false',
     'live-restore': 'true',
   };
-  const all = [...Object.entries(options).map(([name, value]) => `--${name}=${value}`), ...flags];
+  const all = [...Object.entries(settings).map(([name, value]) => `--${name}=${value}`), ...flags];
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  const daemon = spawn('dockerd', all, { stdio: ['ignore', log, log], env });
+  const daemon = spawn('dockerd', all, { stdio: ['ignore', log, log], env, detached });
   closeSync(log);
   return daemon;
 }
