@@ -150,7 +150,9 @@ test('streams that are reset as they are opened, calls or not, harm nobody', asy
   const opened = [':method:POST', ':scheme:http', ':authority:localhost', `:path:${VERSION}`];
   const attack = connectSocket(socket);
   attack.on('error', () => undefined);
-  attack.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, { flags: 0, id: 0 }, Buffer.alloc(0))]));
+  attack.write(
+    Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, { flags: 0, id: 0 }, Buffer.alloc(0))]),
+  );
   const settings = once(attack, 'data', { signal: AbortSignal.timeout(30_000) });
   await settings;
   const types = ['text/html', 'application/grpc'];

@@ -67,7 +67,10 @@ test('what leads elsewhere in the paths of the Engine is no container, and it is
   for (const containerId of ['.', '..', '../json', 'a/b', 'a b', '%2e']) {
     const status = verbs.containerStatus(create(ContainerStatusRequestSchema, { containerId }), contextOf());
     await assert.rejects(status, (error) => errorCode(error) === 'not_found');
-    assert.deepEqual(await verbs.removeContainer(create(RemoveContainerRequestSchema, { containerId }), contextOf()), {});
+    assert.deepEqual(
+      await verbs.removeContainer(create(RemoveContainerRequestSchema, { containerId }), contextOf()),
+      {},
+    );
   }
   assert.equal(asked, 0);
   engine.close();
