@@ -44,8 +44,8 @@ export const IMAGE_NAMES_KEPT_MS = 10_000;
 export const REMOVAL_POLL_MS = 50;
 export const REMOVAL_TIMEOUT_MS = 60_000;
 
-/** Most bytes of one event of the Engine: its container's labels are in it. */
-export const MAX_EVENT_BYTES = 1 << 20;
+/** Most bytes of one event of the Engine: its container's labels are in it, and an image's author chooses how long those are. */
+export const MAX_EVENT_BYTES = 64 << 20;
 
 /** Delays between attempts to follow the Engine's events, in milliseconds. */
 export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };

@@ -23,6 +23,10 @@ const EMPTY = withPrefix(Buffer.alloc(0));
 
 /** A connection to a server, on which calls can be made that no client of gRPC makes. */
 async function open(t: TestContext, status = async () => ({})): Promise<ClientHttp2Session> {
+  return (await openAt(t, status)).session;
+}
+
+async function openAt(t: TestContext, status = async () => ({})) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
   const socket = join(directory, 'cri.sock');
   const version = async () => ({ version: '0.1.0' });
@@ -34,7 +38,7 @@ async function open(t: TestContext, status = async () => ({})): Promise<ClientHt
     await server.close(0);
     await rm(directory, { recursive: true });
   });
-  return session;
+  return { socket, session };
 }
 
 function begin(session: ClientHttp2Session, headers: Record<string, string> = {}): ClientHttp2Stream {
@@ -125,4 +129,45 @@ test('a client that resets its calls, also one of which it has sent no request, 
   const last = begin(session);
   last.end(EMPTY);
   assert.equal((await ended(last)).code, 0);
+});
+
+/** A frame of HTTP/2 on a stream (RFC 9113, 4.1). */
+function frame(type: number, { flags, id }: { flags: number; id: number }, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(id, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** A header as a literal of HPACK, for names and values below 127 bytes. */
+const literal = (name: string, value: string): Buffer =>
+  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
+
+test('streams that are reset as they are opened, calls or not, harm nobody', async (t) => {
+  const { socket, session } = await openAt(t);
+  const opened = [':method:POST', ':scheme:http', ':authority:localhost', `:path:${VERSION}`];
+  const attack = connectSocket(socket);
+  attack.on('error', () => undefined);
+  attack.write(
+    Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, { flags: 0, id: 0 }, Buffer.alloc(0))]),
+  );
+  const settings = once(attack, 'data', { signal: AbortSignal.timeout(30_000) });
+  await settings;
+  const types = ['text/html', 'application/grpc'];
+  const frames = types.flatMap((type, index) => {
+    const id = 2 * index + 1;
+    const fields = [...opened, `content-type:${type}`].map((field) => {
+      const at = field.indexOf(':', 1);
+      return literal(field.slice(0, at), field.slice(at + 1));
+    });
+    return [frame(1, { flags: 4, id }, Buffer.concat(fields)), frame(3, { flags: 0, id }, Buffer.from([0, 0, 0, 8]))];
+  });
+  attack.write(Buffer.concat(frames));
+  await sleep(1500); // longer than what comes before a first request is held back
+  attack.destroy();
+  const next = begin(session);
+  next.end(EMPTY);
+  assert.equal((await ended(next)).code, 0);
 });

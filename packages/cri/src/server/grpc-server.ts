@@ -33,6 +33,7 @@ export class GrpcServer {
       this.#sessions.delete(session);
     });
     session.on('stream', (stream, headers) => {
+      if (stream.closed) return; // reset in the same breath: whatever is done to it now throws
       calls++;
       stream.on('error', () => undefined); // it closes then
       stream.once('close', () => {

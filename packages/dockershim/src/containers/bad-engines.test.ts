@@ -48,6 +48,34 @@ test('errors of the Engine keep its words, and their class', async () => {
   await check(answering(500, ''), 'internal', /the Docker Engine answered 500/);
 });
 
+test('a redirection is no success', async () => {
+  await using fake = await startFakeEngine(answering(301, ''));
+  const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
+  await assert.rejects(engine.containers.stop('abc', 0), /the Docker Engine answered 301/);
+  engine.close();
+  await check(answering(301, ''), 'internal', /the Docker Engine answered 301/);
+});
+
+test('what leads elsewhere in the paths of the Engine is no container, and it is not asked', async () => {
+  let asked = 0;
+  await using fake = await startFakeEngine((_request, response) => {
+    asked++;
+    response.writeHead(301).end();
+  });
+  const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
+  const verbs = containerHandlers({ engine, logger: silentLogger, failpoint: noFailpoint }, { facts: engine });
+  for (const containerId of ['.', '..', '../json', 'a/b', 'a b', '%2e']) {
+    const status = verbs.containerStatus(create(ContainerStatusRequestSchema, { containerId }), contextOf());
+    await assert.rejects(status, (error) => errorCode(error) === 'not_found');
+    assert.deepEqual(
+      await verbs.removeContainer(create(RemoveContainerRequestSchema, { containerId }), contextOf()),
+      {},
+    );
+  }
+  assert.equal(asked, 0);
+  engine.close();
+});
+
 test('an answer that is none, is cut or never ends is an error', async () => {
   await check(answering(200, '<html>'), 'internal', /answer is not as expected/);
   await check(answering(200, '{"Id":7}'), 'internal', /answer is not as expected/);

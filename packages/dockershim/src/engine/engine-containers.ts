@@ -1,3 +1,4 @@
+import { PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import type { EngineHttp } from './engine-http.ts';
 import {
@@ -105,7 +106,9 @@ export class EngineContainers {
 /** What the Engine may take beyond a stop's grace. */
 const STOP_MARGIN_SECONDS = 120;
 
+/** Throws `not_found` for what can be neither an id nor a name: the Engine would take `..` for a step up in the path. */
 function pathOf(id: string, verb?: string): string {
+  if (!/^[a-zA-Z0-9][\w.-]*$/.test(id)) throw new PodwrightError('not_found', `no such container: ${id}`);
   const path = `/containers/${encodeURIComponent(id)}`;
   return verb === undefined ? path : `${path}/${verb}`;
 }

@@ -113,7 +113,7 @@ export class EngineHttp {
       else reject(this.#explain(call.what, call.signal, error));
     });
     const response = await promise;
-    if ((response.statusCode ?? 500) < 400) return response;
+    if (isSuccess(response)) return response;
     throw await this.#failure(response, call.what);
   }
 
@@ -142,7 +142,7 @@ export class EngineHttp {
   }
 
   async #whole(response: IncomingMessage, what: string): Promise<string> {
-    if ((response.statusCode ?? 500) >= 400) throw await this.#failure(response, what);
+    if (!isSuccess(response)) throw await this.#failure(response, what);
     const refusal = () =>
       new PodwrightError('resource_exhausted', `${what}: the Docker Engine's answer is over ${MAX_ANSWER_BYTES} bytes`);
     try {
@@ -164,6 +164,11 @@ export class EngineHttp {
     const message = `${what}: the Docker Engine does not answer on ${this.#socketPath}`;
     return wrapError(message, error, 'unavailable');
   }
+}
+
+/** A redirection is none: nothing was done, and it is never followed. 304 says that it is so already. */
+function isSuccess({ statusCode = 500 }: IncomingMessage): boolean {
+  return statusCode < 300 || statusCode === 304;
 }
 
 function encodeQuery(query: EngineCall['query'] = {}): string {

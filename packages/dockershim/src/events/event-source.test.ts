@@ -83,6 +83,19 @@ test('a stream that breaks is followed again from where it broke, and a list say
   engine.close();
 });
 
+test('an image with labels of megabytes does not hide what happens to its containers', async () => {
+  const attributes = { name: 'k8s_POD_a_n_u_0', ...LABELS, long: 'x'.repeat(4 << 20) };
+  const event = { Action: 'die', timeNano: later() * 1e6, Actor: { ID: 'a', Attributes: attributes } };
+  const tell = (stream: ServerResponse) => stream.write(`${JSON.stringify(event)}\n${line('b', 'die', later())}`);
+  const { fake, engine } = await startEngine([{ list: { a: 'running', b: 'running' }, tell }]);
+  await using _stopped = fake;
+  const leave = new AbortController();
+  const events = new PodEventSource({ engine, logger: silentLogger }).subscribe(leave.signal)[Symbol.asyncIterator]();
+  assert.deepEqual(await take(events, 2), ['a stopped', 'b stopped']);
+  leave.abort();
+  engine.close();
+});
+
 test('what has happened since a client asked is told, although the Engine was reached later', async () => {
   const only = {
     list: { a: 'exited' },

@@ -38,3 +38,8 @@ test('a label of a client does not steer us', () => {
   const given = dockerLabels({ labels, annotations: {} }, { [TYPE_LABEL]: 'container' });
   assert.deepEqual(given, { [TYPE_LABEL]: 'container' });
 });
+
+test('a label in the place of an annotation does not change what the annotation says', () => {
+  const marks = { labels: { 'annotation.a': 'label' }, annotations: { a: 'annotation' } };
+  assert.deepEqual(criMarks(dockerLabels(marks, {})).annotations, marks.annotations);
+});

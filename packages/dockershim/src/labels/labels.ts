@@ -16,11 +16,11 @@ const INTERNAL = new Set([TYPE_LABEL, SANDBOX_ID_LABEL, LOG_PATH_LABEL, DETAILS_
 
 export type Marks = { labels: Record<string, string>; annotations: Record<string, string> };
 
-/** Labels of the Engine for the CRI's labels and annotations. A label of a client that is one of ours is left out. */
+/** Labels of the Engine for the CRI's labels and annotations. A label of a client that is one of ours is left out, or gives way to an annotation. */
 export function dockerLabels({ labels, annotations }: Marks, own: Record<string, string>): Record<string, string> {
   const prefixed = Object.entries(annotations).map(([key, value]) => [ANNOTATION_PREFIX + key, value]);
   const given = Object.entries(labels).filter(([key]) => !INTERNAL.has(key));
-  return { ...Object.fromEntries(prefixed), ...Object.fromEntries(given), ...own };
+  return { ...Object.fromEntries(given), ...Object.fromEntries(prefixed), ...own };
 }
 
 /** The CRI's labels and annotations out of the Engine's. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,4 +39,32 @@ test('a tree is measured with what is below, a file with two names once, links a
   assert.equal((await sizes.of(top))?.inodes, 5);
   rmSync(top, { recursive: true });
   assert.equal(await new LayerSizes().of(top), undefined);
+});
+
+test('what a container does to its files meanwhile, and names that are no UTF-8, keep nothing else from being measured', async () => {
+  const top = mkdtempSync(join(tmpdir(), 'layer-'));
+  const odd = Buffer.concat([Buffer.from(`${top}/`), Buffer.from([0xff])]);
+  mkdirSync(odd);
+  writeFileSync(Buffer.concat([odd, Buffer.from('/file')]), Buffer.alloc(1 << 20, 'x'));
+  const busy = spawn('sh', ['-c', 'while :; do mkdir -p a/b/c d/e/f g/h/i; rm -rf a d g; done'], { cwd: top });
+  try {
+    for (let round = 0; round < 200; round++) {
+      const { sizeBytes } = await measureTree(top);
+      assert.ok(sizeBytes >= 1 << 20, `${sizeBytes}`);
+    }
+  } finally {
+    const ended = once(busy, 'exit');
+    busy.kill('SIGKILL');
+    await ended;
+    rmSync(top, { recursive: true });
+  }
+});
+
+test('a tree that is deeper than paths can be long is measured as far as they reach', async () => {
+  const top = mkdtempSync(join(tmpdir(), 'layer-'));
+  const script = 'i=0; while [ $i -lt 30 ]; do n=$(printf %0200d 0); mkdir $n; cd $n; i=$((i+1)); done';
+  spawnSync('sh', ['-c', script], { cwd: top });
+  writeFileSync(join(top, 'file'), Buffer.alloc(1 << 20, 'x'));
+  assert.ok((await measureTree(top)).sizeBytes >= 1 << 20);
+  spawnSync('rm', ['-rf', top]);
 });

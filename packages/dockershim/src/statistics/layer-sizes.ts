@@ -1,5 +1,4 @@
 import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isErrno, Limiter, sleep } from '@podwright/base';
 import { MAX_LAYER_FILES } from '../limits.ts';
 
@@ -49,15 +48,21 @@ export class LayerSizes {
   }
 }
 
-/** What a tree takes on its disk, a file with several names once. Of more than a million files the rest is left out. */
+/**
+ * What a tree takes on its disk, a file with several names once. Of more than a million files the rest is left out, as is what a
+ * container removes or replaces meanwhile, and what lies deeper than a path can be long.
+ */
 export async function measureTree(top: string): Promise<{ sizeBytes: number; inodes: number }> {
   const total = { sizeBytes: 0, inodes: 0 };
   const linked = new Set<number>();
-  const directories = [top];
+  const directories: Buffer[] = [Buffer.from(top)];
+  const options = { encoding: 'buffer' as BufferEncoding }; // names need not be UTF-8
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
-    for await (const entry of await opendir(directory)) {
+    const isTop = directory.equals(Buffer.from(top));
+    const entries = await opendir(directory as unknown as string, options).catch(isTop ? rethrow : nothingIfGone);
+    for await (const entry of entries ?? []) {
       if (total.inodes >= MAX_LAYER_FILES) return total;
-      const path = join(directory, entry.name);
+      const path = Buffer.concat([directory, Buffer.from('/'), entry.name as unknown as Buffer]);
       const stats = await lstat(path).catch(nothingIfGone);
       if (stats === undefined || linked.has(stats.ino)) continue;
       if (stats.nlink > 1 && !stats.isDirectory()) linked.add(stats.ino);
@@ -72,6 +77,10 @@ export async function measureTree(top: string): Promise<{ sizeBytes: number; ino
 /** Of `blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
 
+function rethrow(error: unknown): never {
+  throw error;
+}
+
 function nothingIfGone(error: unknown): undefined {
-  if (!isErrno(error, 'ENOENT')) throw error;
+  if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].some((code) => isErrno(error, code))) throw error;
 }
