@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -167,4 +167,20 @@ test('a network that cannot be removed stays to be removed', async (t) => {
   await plugin.setUpPod(setup, signal);
   await assert.rejects(plugin.tearDownPod({ pod, portMappings: [] }, signal), /try later/);
   assert.deepEqual(await plugin.podNetworkStatus(pod, undefined), { ips: ['10.1.0.2'] });
+});
+
+test('ports of a pod that another dockershim has set up are given back by the record that it kept', async (t) => {
+  const { fake, open, write } = await place(t);
+  await fake.install('bridge', answers('10.1.0.2/24'));
+  write('10.conflist', listOf({ type: 'bridge', capabilities: { portMappings: true } }));
+  const results = join(fake.cacheDirectory, 'results');
+  mkdirSync(results, { recursive: true });
+  const ports = [{ hostPort: 8080, containerPort: 80, protocol: 'tcp', hostIP: '127.0.0.1' }];
+  const kept = { kind: 'cniCacheV1', containerId: pod.sandboxId, capabilityArgs: { portMappings: ports } };
+  writeFileSync(join(results, `pods-${pod.sandboxId}-eth0`), JSON.stringify(kept));
+  writeFileSync(join(results, `cni-loopback-${pod.sandboxId}-eth0`), '{');
+  writeFileSync(join(results, 'pods-other-eth0'), '{}');
+  await open().tearDownPod({ pod, portMappings: [] }, signal);
+  assert.deepEqual((await fake.request('DEL', 'bridge')).runtimeConfig, { portMappings: ports });
+  assert.deepEqual(readdirSync(results), ['pods-other-eth0']);
 });

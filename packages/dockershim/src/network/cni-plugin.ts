@@ -15,6 +15,7 @@ import {
 import { type PortMapping, Protocol } from '@podwright/cri';
 import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
 import { CniConfiguration } from './cni-configuration.ts';
+import { LibcniRecords } from './libcni-records.ts';
 import type {
   NetworkCapability,
   NetworkEvent,
@@ -58,6 +59,7 @@ export class CniPlugin implements NetworkPlugin {
   readonly #logger: Logger;
   readonly #client: CniClient;
   readonly #configuration: CniConfiguration;
+  readonly #foreign: LibcniRecords;
   readonly #namespaces: PodNamespaces;
   readonly #pods = new KeyedLock();
   #settings: NetworkPluginSettings = { hairpinMode: 'none', nonMasqueradeCidr: '', mtu: 0 };
@@ -67,6 +69,7 @@ export class CniPlugin implements NetworkPlugin {
   constructor({ network, logger, deadlines }: CniPluginOptions) {
     this.#logger = logger;
     this.#configuration = new CniConfiguration(network.confDir, network.binDirs, logger);
+    this.#foreign = new LibcniRecords(network.cacheDir, logger);
     this.#namespaces = new PodNamespaces(logger);
     this.#client = new CniClient({
       directories: network.binDirs,
@@ -142,7 +145,10 @@ export class CniPlugin implements NetworkPlugin {
 
   /** By the sandbox's record, which has the configuration of its time; where there is none, the plugins of now make sure. */
   async #tearDown(setup: TearDown, signal: AbortSignal): Promise<void> {
-    const attachment = this.#attachment({ ...setup, netnsPath: setup.netnsPath ?? NO_NAMESPACE, annotations: {} });
+    const { sandboxId } = setup.pod;
+    const portMappings = setup.portMappings.length > 0 ? setup.portMappings : await this.#foreign.ports(sandboxId);
+    const netnsPath = setup.netnsPath ?? NO_NAMESPACE;
+    const attachment = this.#attachment({ ...setup, portMappings, netnsPath, annotations: {} });
     const list = await this.#configuration.find();
     try {
       await this.#client.del(attachment, this.#client.has(attachment) ? undefined : list, signal);
@@ -150,6 +156,7 @@ export class CniPlugin implements NetworkPlugin {
       if (errorCode(error) !== 'data_loss') throw error;
       await this.#client.del(attachment, list ?? FORGET, signal);
     }
+    await this.#foreign.forget(sandboxId);
   }
 
   #recorded(sandboxId: string): string[] | undefined {

@@ -1,4 +1,4 @@
-import { sleep, withTimeout } from '@podwright/base';
+import { findProcesses, sleep, withTimeout } from '@podwright/base';
 import { isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { CALL_TIMEOUT_MS } from '../limits.ts';
@@ -7,8 +7,8 @@ import { CALL_TIMEOUT_MS } from '../limits.ts';
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
 
-/** A process as no other is: its id with its start. */
-type KnownProcess = { pid: number; startTicks: number };
+/** A command's first process: its id and, where it was seen alive, its start, which no other of this id has. */
+type KnownProcess = { pid: number; startTicks: number | undefined };
 
 /** How a command ended. `hasRun` is false for one that could not be started. */
 export type ExecEnd = { exitCode: number; hasRun: boolean };
@@ -41,24 +41,31 @@ export class ExecProcess {
   }
 
   /**
-   * Ends the command with all that it has started. The Engine has no call for that: the process is killed, where it is on this
-   * host and still the one that was started in the container. Never rejects.
+   * Ends the command with all that it has started, also where it has ended itself and left something in its session. The Engine has
+   * no call for that: the processes are killed, where they are on this host and in the container. Never rejects.
    */
   async kill(): Promise<void> {
     try {
       if (this.#process === undefined) this.#remember(await this.#exec.inspect(this.#execId));
-      if (this.#process === undefined) return;
-      const { pid, startTicks } = this.#process;
-      const isTheSame = readProcess(pid)?.startTicks === startTicks && this.#hasInContainer(pid);
-      if (isTheSame) await killProcessTrees([pid]);
+      if (this.#process !== undefined && (await this.#isLeft(this.#process)))
+        await killProcessTrees([this.#process.pid]);
     } catch {
       // the container, or the Engine, has gone meanwhile
     }
   }
 
   #remember({ Pid }: ExecInspection): void {
-    const startTicks = Pid > 0 && this.#hasInContainer(Pid) ? readProcess(Pid)?.startTicks : undefined;
-    if (startTicks !== undefined) this.#process ??= { pid: Pid, startTicks };
+    if (Pid === 0) return;
+    const startTicks = this.#hasInContainer(Pid) ? readProcess(Pid)?.startTicks : undefined;
+    this.#process ??= { pid: Pid, startTicks };
+  }
+
+  /** Whether the command's process, or one of its session, is there. A session keeps the kernel from using its number again. */
+  async #isLeft({ pid, startTicks }: KnownProcess): Promise<boolean> {
+    const leader = readProcess(pid);
+    if (leader !== undefined) return leader.startTicks === startTicks && this.#hasInContainer(pid);
+    const isOfSession = async (one: number) => readProcess(one)?.session === pid && this.#hasInContainer(one);
+    return (await findProcesses(isOfSession)).length > 0;
   }
 
   /** Docker's cgroups are `ID` with cgroupfs and `docker-ID.scope` with systemd. */

@@ -7,6 +7,9 @@ import { abandon, type StartedExec, startExec } from './exec-session.ts';
 /** Longest time of a timer of Node.js, in milliseconds: some 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** How much longer than its timeout a caller waits for the command to be gone; with an Engine that answers it takes no time. */
+const MAX_KILL_MS = 2000;
+
 /** `timeoutSeconds` 0 is none. */
 export type SyncCommand = { containerId: string; command: string[]; timeoutSeconds: number };
 
@@ -29,7 +32,7 @@ export async function execSync(
   try {
     return await result(started, containerId, signal);
   } catch (error) {
-    if (signal.aborted) void abandon(started);
+    if (signal.aborted) await raceAbort(abandon(started), AbortSignal.timeout(MAX_KILL_MS)).catch(() => undefined);
     throw error;
   }
 }

@@ -1,0 +1,69 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, type Logger, namesIn } from '@podwright/base';
+import { create, type PortMapping, PortMappingSchema, Protocol } from '@podwright/cri';
+import * as z from 'zod';
+
+const record = z.object({
+  capabilityArgs: z
+    .object({
+      portMappings: z
+        .array(
+          z.object({
+            ...{ hostPort: z.number(), containerPort: z.number(), hostIP: z.string().default('') },
+            protocol: z.enum(['tcp', 'udp', 'sctp']),
+          }),
+        )
+        .nullish(),
+    })
+    .nullish(),
+});
+
+/**
+ * What libcni keeps of the networks that other dockershims have set up, in the directory `results` of the same cache. Of a pod that is
+ * taken over it alone has the ports, and without them `portmap` removes no rule.
+ */
+export class LibcniRecords {
+  readonly #directory: string;
+  readonly #logger: Logger;
+
+  constructor(cacheDir: string, logger: Logger) {
+    this.#directory = join(cacheDir, 'results');
+    this.#logger = logger;
+  }
+
+  /** The ports that a sandbox has on the host; none where nothing is known. */
+  async ports(sandboxId: string): Promise<PortMapping[]> {
+    const records = await Promise.all((await this.#paths(sandboxId)).map((path) => this.#read(path)));
+    const ports = records.map((found) => found?.capabilityArgs?.portMappings ?? []);
+    // each record has the same
+    return (ports.find(({ length }) => length > 0) ?? []).map(portMapping);
+  }
+
+  /** Once the network is gone. */
+  async forget(sandboxId: string): Promise<void> {
+    await Promise.all((await this.#paths(sandboxId)).map((path) => rm(path, { force: true })));
+  }
+
+  /** A record is `NETWORK-SANDBOX-INTERFACE`, and there is one for the loopback as well, as if it were of the same interface. */
+  async #paths(sandboxId: string): Promise<string[]> {
+    const names = await namesIn(this.#directory);
+    return names.filter((name) => name.endsWith(`-${sandboxId}-eth0`)).map((name) => join(this.#directory, name));
+  }
+
+  async #read(path: string): Promise<z.infer<typeof record> | undefined> {
+    try {
+      return record.parse(JSON.parse(await readFile(path, 'utf8')));
+    } catch (error) {
+      this.#logger.warn({ path, error: errorMessage(error) }, 'the record of a network is damaged');
+      return undefined;
+    }
+  }
+}
+
+type Port = { hostPort: number; containerPort: number; hostIP: string; protocol: 'tcp' | 'udp' | 'sctp' };
+
+function portMapping({ hostPort, containerPort, hostIP, protocol }: Port): PortMapping {
+  const known = { tcp: Protocol.TCP, udp: Protocol.UDP, sctp: Protocol.SCTP }[protocol];
+  return create(PortMappingSchema, { hostPort, containerPort, hostIp: hostIP, protocol: known });
+}
