@@ -98,6 +98,7 @@ export class StreamingServer {
 
   #upgrade(client: UpgradingClient, target: string): void {
     const { request, socket } = client;
+    if (socket.destroyed) return; // while its URL was asked for
     socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
