@@ -16,9 +16,15 @@ const DOCUMENTS = [
     .map((name) => `docs/${name}`),
 ];
 
-/** Blocks that are marked `host`, by their first command: they change all of a host. */
+const ON_DOCKER = 'is of a host with Docker at its usual socket; tests/dockershim has an Engine of its own';
+
+/** Blocks that are marked `host`, by their first command: they want all of a host. */
 const MARKED: Record<string, string> = {
   'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
+  'docs/dockershim.md: podwright kubelet --container-runtime=docker --docker-endpoint=unix:///var/run/docker.sock --network-plugin=cni':
+    ON_DOCKER,
+  'docs/dockershim.md: podwright dockershim --docker-endpoint unix:///var/run/docker.sock --listen unix:///run/podwright/dockershim.sock':
+    ON_DOCKER,
   'docs/guide.md: make setup': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
   'docs/guide.md: cp contrib/podwright.service /etc/systemd/system/': 'needs systemd: tests/vm/readme.vm.ts',
   'docs/guide.md: systemctl disable --now podwright': 'needs systemd: tests/vm/readme.vm.ts',

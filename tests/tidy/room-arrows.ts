@@ -51,7 +51,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   metadata: {},
   dockershim: {
     engine: [],
-    labels: [],
+    labels: ['engine'],
     network: [],
     checkpoints: [],
     images: ['engine'],

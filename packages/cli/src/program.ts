@@ -51,7 +51,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['wait', 'label', 'annotate', 'patch', 'top'], add: addObjectCommands },
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
-  { names: ['node', 'runtime', 'kubelet', 'doctor', 'version'], add: addNodeCommands },
+  { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
   { names: ['status', 'stop'], add: addNodeControlCommands },
 ];
 

@@ -1,13 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
   discoverCgroups,
-  makePrivateDirectory,
   noFailpoint,
   PodwrightError,
-  PRIVATE_FILE,
   SpanStore,
   Tracer,
   Undo,
@@ -18,18 +15,21 @@ import {
   createCriServer,
   createSpanExporter,
   handleService,
+  ImageService,
   ImageTransfers,
   type RuntimeHandlers,
+  RuntimeService,
   type SpanExporter,
   Traces,
   traces,
 } from '@podwright/cri';
 import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
-import { createPortDialer, loadSystem } from '@podwright/system';
+import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
 import { Beginning } from './beginning.ts';
 import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
 import { containerHandlers } from './containers/container-handlers.ts';
 import { engineAt } from './engine/engine.ts';
+import { isCriLogDriver } from './engine/log-driver.ts';
 import { eventHandlers } from './events/event-handlers.ts';
 import { imageEnsurer } from './images/ensure-image.ts';
 import { imageHandlers } from './images/image-handlers.ts';
@@ -40,7 +40,6 @@ import type { DockershimOptions } from './options.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 import { EngineFacts } from './runtime/engine-facts.ts';
 import { LegacyLogs } from './runtime/legacy-logs.ts';
-import { isCriLogDriver } from './runtime/log-driver.ts';
 import { moveToCgroup } from './runtime/runtime-cgroup.ts';
 import { runtimeHandlers } from './runtime/runtime-handlers.ts';
 import { recoverSandboxes } from './sandbox/recover-sandboxes.ts';
@@ -171,13 +170,13 @@ async function serve({ exporter, ...services }: Running): Promise<CriServer> {
     handlers: {
       runtime: {
         ...runtimeHandlers({ ...services, begun: (signal) => beginning.done(signal) }),
-        ...onceBegun(runtimeVerbs(services), beginning),
+        ...onceBegun(RuntimeService, runtimeVerbs(services), beginning),
       },
-      image: onceBegun(imageHandlers(services), beginning),
+      image: onceBegun(ImageService, imageHandlers(services), beginning),
     },
     extraServices: [
       handleService(Traces, traces(spans)),
-      handleService(ImageTransfers, onceBegun(imageTransfers(services.engine), beginning)),
+      handleService(ImageTransfers, onceBegun(ImageTransfers, imageTransfers(services.engine), beginning)),
     ],
     logger,
     metrics: options.metrics,
@@ -200,14 +199,8 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
 }
 
-/** One dockershim a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
+/** One dockershim a root directory: two would undo each other's pods. */
 function lockRoot(root: string): () => void {
-  makePrivateDirectory(root);
-  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
-  if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
-  closeSync(descriptor);
-  throw new PodwrightError(
-    'already_exists',
-    `start a dockershim in ${root}: another one has this root directory; stop it, or use another root`,
-  );
+  const refusal = `start a dockershim in ${root}: another one has this root directory; stop it, or use another root`;
+  return lockDirectory(root, refusal);
 }

@@ -50,7 +50,7 @@ export const MAX_EVENT_BYTES = 1 << 20;
 /** Delays between attempts to follow the Engine's events, in milliseconds. */
 export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };
 
-/** Most bytes of one line of a pull's progress; what is longer is no progress. */
+/** Most bytes of one line of the progress of a pull or a load; what is longer is no progress. */
 export const MAX_PROGRESS_LINE_BYTES = 64 << 10;
 
 /** Most files of a container's written layer that are counted. */

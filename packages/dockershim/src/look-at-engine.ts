@@ -1,7 +1,7 @@
 import type { CgroupDriver } from '@podwright/base';
 import { connectEngine } from './engine/engine.ts';
+import { isCriLogDriver } from './engine/log-driver.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
-import { isCriLogDriver } from './runtime/log-driver.ts';
 
 /** What a Docker Engine is like, for people. */
 export type EngineDescription = { version: string; cgroupDriver: string; logDriver: string; hasLogFiles: boolean };

@@ -2,28 +2,16 @@ import type { CallContext } from '@podwright/cri';
 import type { Beginning } from './beginning.ts';
 
 type Handler = (request: never, context: CallContext) => unknown;
+type Service = { method: Record<string, { methodKind: string }> };
 
 /** The handlers, each called only once everything has begun; before that, calls try to begin, and answer why it does not work. */
-export function onceBegun<H extends object>(handlers: H, beginning: Beginning): H {
+export function onceBegun<H extends object>(service: Service, handlers: H, beginning: Beginning): H {
   const wrapped = Object.entries(handlers as Record<string, Handler>).map(([name, handler]) => [
     name,
-    STREAMS.has(name) ? stream(handler, beginning) : unary(handler, beginning),
+    service.method[name]?.methodKind === 'unary' ? unary(handler, beginning) : stream(handler, beginning),
   ]);
   return Object.fromEntries(wrapped) as H;
 }
-
-/** Verbs that answer with more than one message. */
-const STREAMS: ReadonlySet<string> = new Set([
-  'streamPodSandboxes',
-  'streamContainers',
-  'streamContainerStats',
-  'streamPodSandboxStats',
-  'streamPodSandboxMetrics',
-  'streamImages',
-  'getContainerEvents',
-  'watch',
-  'load',
-]);
 
 function unary(handler: Handler, beginning: Beginning): Handler {
   return async (request, context) => {

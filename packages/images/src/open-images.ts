@@ -1,15 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  describeUndoFailures,
-  makePrivateDirectory,
-  PodwrightError,
-  PRIVATE_FILE,
-  silentLogger,
-  Undo,
-} from '@podwright/base';
+import { describeUndoFailures, PodwrightError, silentLogger, Undo } from '@podwright/base';
 import { openDatabase } from '@podwright/metadata';
-import { loadSystem, type System } from '@podwright/system';
+import { loadSystem, lockDirectory } from '@podwright/system';
 import { createImageService, type ImageServiceOptions, type Images } from './images.ts';
 import { openSnapshotter, type SnapshotterOptions } from './snapshots/open-snapshotter.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
@@ -38,9 +30,10 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
   const parts = new Undo();
   try {
-    makePrivateDirectory(root);
+    // two openers would collect what the other one is just pulling
+    const isOpen = `open the images in ${root}: they are open already; close them first`;
+    parts.add('unlock the directory', lockDirectory(root, isOpen));
     const system = loadSystem();
-    parts.add('unlock the directory', lock(root, system));
     const database = openDatabase(join(root, 'records.db'));
     parts.add('close the records', () => void database.close());
     const place = { root: join(root, 'snapshots'), database, system, logger };
@@ -57,14 +50,6 @@ export async function openImages({ snapshotterKind = 'auto', ...options }: OpenI
     await parts.run();
     throw error;
   }
-}
-
-/** Two openers would collect what the other one is just pulling. The kernel drops the lock with the process. */
-function lock(root: string, system: System): () => void {
-  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
-  if (system.tryLock(descriptor)) return () => closeSync(descriptor);
-  closeSync(descriptor);
-  throw new PodwrightError('already_exists', `open the images in ${root}: they are open already; close them first`);
 }
 
 async function closeAll(parts: Undo): Promise<void> {

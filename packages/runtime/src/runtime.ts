@@ -1,6 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import {
   closePassage,
   errorMessage,
@@ -8,7 +6,6 @@ import {
   makePrivateDirectory,
   noFailpoint,
   PodwrightError,
-  PRIVATE_FILE,
   raceAbort,
   SharedWork,
   SpanStore,
@@ -29,7 +26,7 @@ import {
   traces,
 } from '@podwright/cri';
 import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
-import { loadSystem } from '@podwright/system';
+import { lockDirectory } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
@@ -254,14 +251,8 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
   return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
 }
 
-/** One runtime a root directory: two would undo each other's pods. The kernel drops the lock with the process. */
+/** One runtime a root directory: two would undo each other's pods. */
 function lockRoot(root: string): () => void {
-  makePrivateDirectory(root);
-  const descriptor = openSync(join(root, 'lock'), 'a', PRIVATE_FILE);
-  if (loadSystem().tryLock(descriptor)) return () => closeSync(descriptor);
-  closeSync(descriptor);
-  throw new PodwrightError(
-    'already_exists',
-    `start a runtime in ${root}: another one has this root directory; stop it, or use another root`,
-  );
+  const refusal = `start a runtime in ${root}: another one has this root directory; stop it, or use another root`;
+  return lockDirectory(root, refusal);
 }

@@ -2,6 +2,7 @@ export * from './errno.ts';
 export * from './id-mapped-mounts.ts';
 export * from './id-mapping.ts';
 export * from './libc.ts';
+export * from './lock-directory.ts';
 export * from './mount-namespace.ts';
 export * from './mount-options.ts';
 export * from './mountinfo.ts';

@@ -44,7 +44,10 @@ export async function run(files: string[], options: RunOptions, context: Command
     // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
     const applied = await apply(manifests, { ...course, node }).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
-      node = await ensureNode(context.config, context.configArgs);
+      node = await ensureNode(context.config, context.configArgs).catch((failure: unknown) => {
+        interrupts.first.throwIfAborted(); // a terminal's signal ends a node, too, that has not left the terminal yet
+        throw failure;
+      });
       return apply(manifests, { ...course, node });
     });
     const left = leftRecords(state);

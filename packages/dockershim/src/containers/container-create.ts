@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { HOST_PATH_DIRECTORY, KeyedLock, PodwrightError, wrapError } from '@podwright/base';
+import { HOST_PATH_DIRECTORY, KeyedLock, wrapError } from '@podwright/base';
 import {
   type ContainerConfig,
   type CreateContainerRequest,
@@ -11,12 +11,12 @@ import {
 import type { ContainerInspection, EngineVersion } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE } from '../labels/labels.ts';
 import { formatName, parseName } from '../labels/names.ts';
+import { inspectOwn, requireRunning } from '../labels/own-container.ts';
 import { allowedOomScoreAdj } from '../sandbox/oom-score.ts';
 import { readSeccompProfile } from '../sandbox/seccomp-profile.ts';
 import type { ContainerServices } from './container-services.ts';
 import { containerSpec, type SpecSources } from './container-spec.ts';
 import { createRecovered } from './create-recovered.ts';
-import { inspectOwn } from './own-container.ts';
 import { oomScoreOf } from './resources.ts';
 import { seccompProfilePath } from './security.ts';
 
@@ -30,7 +30,11 @@ export function containerCreate(services: ContainerServices): RuntimeHandlers['c
   return async (request, { signal }) => {
     const { config, sandboxConfig } = checked(request);
     const attempted = `create container ${config.metadata?.name}`;
-    const sandbox = await runningSandbox(services, request.podSandboxId, { attempted, signal });
+    const sandbox = await requireRunning(
+      engine,
+      { type: SANDBOX_TYPE, id: request.podSandboxId },
+      { attempted, signal },
+    );
     const name = nameOf(config, sandbox);
     await checkTarget(services, config, { sandbox, attempted, signal });
     const sources = await specSources(services, config, { sandbox, sandboxConfig, signal });
@@ -54,14 +58,6 @@ function checked({ config, sandboxConfig }: CreateContainerRequest): {
   return { config, sandboxConfig };
 }
 
-type Call = { attempted: string; signal: AbortSignal };
-
-async function runningSandbox({ engine }: ContainerServices, id: string, call: Call): Promise<ContainerInspection> {
-  const sandbox = await inspectOwn(engine, { type: SANDBOX_TYPE, id }, call);
-  if (sandbox.State.Running) return sandbox;
-  throw new PodwrightError('failed_precondition', `${call.attempted}: its sandbox ${sandbox.Id} does not run`);
-}
-
 /** The sandbox's own name tells whose pod it is, whatever the request says. */
 function nameOf({ metadata }: ContainerConfig, sandbox: ContainerInspection): string {
   const { podName, namespace, uid } = parseName(sandbox.Name)!;
@@ -73,7 +69,7 @@ function nameOf({ metadata }: ContainerConfig, sandbox: ContainerInspection): st
 async function checkTarget(
   { engine }: ContainerServices,
   { linux }: ContainerConfig,
-  { sandbox, ...call }: Call & { sandbox: ContainerInspection },
+  { sandbox, ...call }: { sandbox: ContainerInspection; attempted: string; signal: AbortSignal },
 ): Promise<void> {
   const options = linux?.securityContext?.namespaceOptions;
   if (options?.pid !== NamespaceMode.TARGET || options.targetId === '') return;

@@ -2,9 +2,9 @@ import type { RuntimeHandlers } from '@podwright/cri';
 import { removeContainer } from '../engine/remove-container.ts';
 import { unlessGone } from '../engine/unless-gone.ts';
 import { CONTAINER_TYPE, LOG_PATH_LABEL } from '../labels/labels.ts';
+import { inspectOwn } from '../labels/own-container.ts';
 import { unlinkLog } from '../logs/log-link.ts';
 import type { ContainerServices } from './container-services.ts';
-import { inspectOwn } from './own-container.ts';
 
 /**
  * RemoveContainer: removes the container, killed first if it runs, and before it the link to its log, which only the container knows

@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
+import { requireRunning } from '../labels/own-container.ts';
 import type { ContainerServices } from './container-services.ts';
 import { linkContainerLog } from './container-start.ts';
-import { inspectOwn } from './own-container.ts';
 
 /**
  * ReopenContainerLog: Docker writes its logs itself and opens none anew, so this is always an error. A client that has moved the link
@@ -12,8 +12,7 @@ import { inspectOwn } from './own-container.ts';
 export function containerReopenLog(services: ContainerServices): RuntimeHandlers['reopenContainerLog'] {
   return async ({ containerId: id }, { signal }) => {
     const attempted = `reopen the log of container ${id}`;
-    const container = await inspectOwn(services.engine, { type: CONTAINER_TYPE, id }, { attempted, signal });
-    if (!container.State.Running) throw new PodwrightError('failed_precondition', `${attempted}: it does not run`);
+    const container = await requireRunning(services.engine, { type: CONTAINER_TYPE, id }, { attempted, signal });
     await linkContainerLog(services, container, signal);
     throw new PodwrightError(
       'unimplemented',

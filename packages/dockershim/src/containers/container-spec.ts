@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import {
+  absolutePath,
   type ContainerConfig,
   invalid,
   type KeyValue,
@@ -16,11 +17,12 @@ import {
   SANDBOX_ID_LABEL,
   TYPE_LABEL,
 } from '../labels/labels.ts';
+import { hasSecurity } from '../sandbox/security-options.ts';
 import { formatDetails } from './details.ts';
 import { deviceConfig, mountConfig } from './mounts.ts';
 import { namespaceModes, wantsOwnUsers } from './namespaces.ts';
 import { dockerResources } from './resources.ts';
-import { hasSecurity, type SecurityFacts, securityConfig, userOf } from './security.ts';
+import { type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
 /** What a container is made of beside its own configuration. */
@@ -56,7 +58,7 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
     // an empty list is no list: the image's words count
     ...(config.command.length > 0 && { Entrypoint: words('command', config.command) }),
     ...(config.args.length > 0 && { Cmd: words('args', config.args) }),
-    ...(config.workingDir !== '' && { WorkingDir: absoluteDirectory(config.workingDir) }),
+    ...(config.workingDir !== '' && { WorkingDir: absolutePath('workingDir', config.workingDir) }),
     Labels: labelsOf(config, sources),
     ...(signal !== '' && { StopSignal: signal }),
     Healthcheck: { Test: ['NONE'] },
@@ -127,9 +129,4 @@ function logPathOf(directory: string, path: string): string {
 function variable({ key, value }: KeyValue): string {
   if (key === '' || key.includes('=')) throw invalid(`envs: "${key}" is no name of a variable`);
   return `${plainText('envs', key)}=${plainText(`variable ${key}`, Buffer.from(value).toString('utf8'))}`;
-}
-
-function absoluteDirectory(path: string): string {
-  if (path.startsWith('/')) return plainText('workingDir', path);
-  throw invalid(`workingDir "${path}" is not an absolute path`);
 }

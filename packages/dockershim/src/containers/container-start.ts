@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
 import type { ContainerInspection } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, LOG_PATH_LABEL } from '../labels/labels.ts';
+import { inspectOwn } from '../labels/own-container.ts';
 import { engineLogPath, linkLog } from '../logs/log-link.ts';
 import { phaseOf } from './container-phase.ts';
 import type { ContainerServices } from './container-services.ts';
-import { inspectOwn } from './own-container.ts';
 
 /**
  * StartContainer: runs the process of a container that has not run. One that runs is as asked for. Its log is linked before, so that a

@@ -1,10 +1,10 @@
 import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { ContainerInspection } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL } from '../labels/labels.ts';
+import { inspectOwn } from '../labels/own-container.ts';
 import { criContainerStatus } from './container-message.ts';
 import type { ContainerServices } from './container-services.ts';
 import { ImageNameCache } from './image-names.ts';
-import { inspectOwn } from './own-container.ts';
 
 /** ContainerStatus; with `verbose` also what the Engine tells of the container beside. */
 export function containerInspect({ engine }: ContainerServices): RuntimeHandlers['containerStatus'] {

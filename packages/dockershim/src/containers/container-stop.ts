@@ -1,10 +1,10 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import { unlessGone } from '../engine/unless-gone.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
+import { inspectOwn } from '../labels/own-container.ts';
 import { MAX_GRACE_SECONDS } from '../limits.ts';
 import { killContainer } from '../sandbox/take-back.ts';
 import type { ContainerServices } from './container-services.ts';
-import { inspectOwn } from './own-container.ts';
 
 /** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
 export function containerStop({ engine, failpoint }: ContainerServices): RuntimeHandlers['stopContainer'] {

@@ -1,7 +1,7 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
+import { inspectOwn } from '../labels/own-container.ts';
 import type { ContainerServices } from './container-services.ts';
-import { inspectOwn } from './own-container.ts';
 import { dockerUpdate } from './resources.ts';
 
 /** UpdateContainerResources: changes the limits of a container; what is 0 or empty stays as it is, and so does its OOM score. */

@@ -9,7 +9,7 @@ import {
   securityProfile,
 } from '@podwright/cri';
 import type { HostConfig } from '../engine/engine-types.ts';
-import { selinuxOptions } from '../sandbox/security-options.ts';
+import { hasSecurity, selinuxOptions } from '../sandbox/security-options.ts';
 import { unsupported } from './unsupported.ts';
 
 type Security = LinuxContainerSecurityContext;
@@ -92,11 +92,6 @@ function apparmorOptions(security: Security | undefined, { options }: SecurityFa
   if (profile.type === 'unconfined') return ['apparmor=unconfined'];
   if (hasSecurity(options, 'apparmor')) return [`apparmor=${plainText('apparmor: localhostRef', profile.ref)}`];
   throw new PodwrightError('failed_precondition', `AppArmor profile "${profile.ref}": the Docker host has no AppArmor`);
-}
-
-/** Whether the Engine says that the host has this kind of security: `apparmor`, `selinux`, `seccomp`. */
-export function hasSecurity(options: readonly string[], name: string): boolean {
-  return options.some((option) => option.split(',').includes(`name=${name}`));
 }
 
 function checkAmbient(security: Security | undefined): void {

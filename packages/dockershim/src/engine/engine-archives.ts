@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import { linesOf, wrapError } from '@podwright/base';
 import * as z from 'zod';
+import { MAX_PROGRESS_LINE_BYTES } from '../limits.ts';
 import type { EngineHttp } from './engine-http.ts';
 
 const line = z.object({ stream: z.string().optional(), error: z.string().optional() });
@@ -18,13 +20,8 @@ export class EngineArchives {
     const what = 'load images';
     const call = { what, method: 'POST', path: '/images/load', query: { quiet: true }, signal, archive } as const;
     const answer = await this.#http.stream({ ...call, timeoutMs: ARCHIVE_TIMEOUT_MS });
-    let rest = '';
-    for await (const chunk of answer.setEncoding('utf8') as AsyncIterable<string>) {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop()!;
-      for (const text of lines) if (text.trim() !== '') yield line.parse(JSON.parse(text));
-    }
-    if (rest.trim() !== '') yield line.parse(JSON.parse(rest));
+    for await (const text of linesOf(answer, MAX_PROGRESS_LINE_BYTES))
+      if (text.trim() !== '') yield parseLine(what, text);
   }
 
   /** One archive of these images. Who gets it reads or destroys it. */
@@ -45,6 +42,14 @@ export class EngineArchives {
     const path = `/images/${encodeURIComponent(reference)}`;
     const call = { what: `untag ${reference}`, method: 'DELETE', path, signal } as const;
     return (await this.#http.json(call, (value) => removal.parse(value))).some(({ Deleted }) => Deleted !== undefined);
+  }
+}
+
+function parseLine(what: string, text: string): z.infer<typeof line> {
+  try {
+    return line.parse(JSON.parse(text));
+  } catch (error) {
+    throw wrapError(`${what}: the Docker Engine's answer is not as expected`, error, 'internal');
   }
 }
 

@@ -9,7 +9,7 @@ import { engineError } from './engine-error.ts';
 export type EngineCall = {
   /** For people, at the head of errors: `start container NAME`. */
   what: string;
-  method: 'GET' | 'POST' | 'DELETE' | 'HEAD' | 'PUT';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Below the version: `/containers/json`. Ids and names in it are encoded by the caller. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
@@ -105,6 +105,7 @@ export class EngineHttp {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const outgoing = this.#request(call, {});
     outgoing.on('response', resolve);
+    call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
       // a socket that was kept, of an Engine that has been restarted since
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;

@@ -29,15 +29,12 @@ export type EngineVersion = z.infer<typeof engineVersionSchema>;
 
 /** `GET /info`. */
 export const engineInfoSchema = z.object({
-  ID: text,
   CgroupDriver: text,
   CgroupVersion: text,
   DockerRootDir: text,
   LoggingDriver: text,
-  DefaultRuntime: text,
   Runtimes: map(z.unknown()),
   SecurityOptions: list(z.string()),
-  OperatingSystem: text,
   ServerVersion: text,
 });
 export type EngineInfo = z.infer<typeof engineInfoSchema>;
@@ -50,7 +47,6 @@ export const containerSummarySchema = z.object({
   ImageID: text,
   Created: z.number(),
   State: text,
-  Status: text,
   Labels: map(z.string()),
 });
 export type ContainerSummary = z.infer<typeof containerSummarySchema>;
@@ -103,9 +99,7 @@ export const containerInspectionSchema = z.object({
     GroupAdd: list(z.string()),
   }),
   GraphDriver: z.object({ Data: map(text) }).nullish(),
-  Mounts: list(
-    z.object({ Type: text, Source: text, Destination: text, Mode: text, RW: z.boolean(), Propagation: text }),
-  ),
+  Mounts: list(z.object({ Type: text, Source: text, Destination: text, RW: z.boolean(), Propagation: text })),
   NetworkSettings: z.object({
     IPAddress: text,
     GlobalIPv6Address: text,
@@ -141,14 +135,13 @@ export type HostConfig = {
     Source: string;
     Target: string;
     ReadOnly?: boolean;
-    BindOptions?: { Propagation?: string; NonRecursive?: boolean };
+    BindOptions?: { Propagation?: string };
   }[];
   NetworkMode?: string;
   IpcMode?: string;
   PidMode?: string;
   UTSMode?: string;
   UsernsMode?: string;
-  CgroupnsMode?: string;
   CgroupParent?: string;
   Runtime?: string;
   Privileged?: boolean;
@@ -181,5 +174,4 @@ export type ContainerResources = {
   CpusetMems?: string;
   Memory?: number;
   MemorySwap?: number;
-  PidsLimit?: number;
 };

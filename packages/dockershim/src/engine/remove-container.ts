@@ -1,4 +1,4 @@
-import { isNotFound, waitFor, withTimeout } from '@podwright/base';
+import { waitFor, withTimeout } from '@podwright/base';
 import { REMOVAL_POLL_MS, REMOVAL_TIMEOUT_MS } from '../limits.ts';
 import type { Engine } from './engine.ts';
 import { isConflict } from './engine-error.ts';
@@ -15,11 +15,7 @@ export async function removeContainer(
   } catch (error) {
     if (!isConflict(error) || !/already in progress/.test(error.message)) throw error;
     using bound = withTimeout(signal, REMOVAL_TIMEOUT_MS, error.message);
-    const isGone = () =>
-      containers.inspect(id, bound).then(
-        () => undefined,
-        (failure) => (isNotFound(failure) ? true : Promise.reject(failure)),
-      );
+    const isGone = async () => ((await unlessGone(containers.inspect(id, bound))) === undefined ? true : undefined);
     await waitFor(isGone, { intervalMs: REMOVAL_POLL_MS, signal: bound });
   }
 }

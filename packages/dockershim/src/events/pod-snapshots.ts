@@ -41,8 +41,9 @@ export class PodSnapshots {
   /** How the pod was at `sinceMs` (since 1970) or later. An Engine that is away is waited for: an event without its pod says that it is gone. */
   async take(sandboxId: string, sinceMs: number, context: CallContext): Promise<PodSnapshot> {
     const kept = this.#kept.get(sandboxId);
-    if (kept !== undefined && kept.takenAtMs > sinceMs) return kept.snapshot;
     const takenAtMs = Date.now();
+    // not one from before the clock was set back
+    if (kept !== undefined && kept.takenAtMs > sinceMs && kept.takenAtMs <= takenAtMs) return kept.snapshot;
     const snapshot = await this.#untilAnswered(sandboxId, context);
     this.#kept.delete(sandboxId);
     this.#kept.set(sandboxId, { takenAtMs, snapshot });

@@ -2,15 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import {
-  errorCode,
-  errorMessage,
-  findProgram,
-  isNotFound,
-  PodwrightError,
-  SharedWork,
-  wrapError,
-} from '@podwright/base';
+import { errorCode, errorMessage, findProgram, PodwrightError, SharedWork, wrapError } from '@podwright/base';
+import { unlessGone } from '../engine/unless-gone.ts';
 import type { DockershimServices } from '../services.ts';
 import { hostCredentials } from './host-credentials.ts';
 import { oneFileArchive } from './one-file-archive.ts';
@@ -49,7 +42,7 @@ type Wanted = { reference: ImageReference; home: string };
 async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal): Promise<void> {
   const { engine, logger } = services;
   const image = formatReference(wanted.reference);
-  if (await isThere(engine, image, signal)) return;
+  if ((await unlessGone(engine.images.inspect(image, signal))) !== undefined) return;
   try {
     return await pull(services, wanted, signal);
   } catch (error) {
@@ -63,16 +56,6 @@ async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal)
       { image, program, error: errorMessage(error) },
       'sandbox image made of a program of the host: no registry answers',
     );
-  }
-}
-
-async function isThere({ images }: Needs['engine'], image: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await images.inspect(image, signal);
-    return true;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return false;
   }
 }
 

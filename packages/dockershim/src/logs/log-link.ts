@@ -3,9 +3,7 @@ import { mkdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno, LOG_DIRECTORY, wrapError } from '@podwright/base';
 import type { ContainerInspection } from '../engine/engine-types.ts';
-
-/** The only driver whose files a kubelet can read itself. */
-const FILE_DRIVER = 'json-file';
+import { isCriLogDriver } from '../engine/log-driver.ts';
 
 type LoggedContainer = Pick<ContainerInspection, 'Id' | 'LogPath' | 'HostConfig'>;
 
@@ -14,7 +12,7 @@ type LoggedContainer = Pick<ContainerInspection, 'Id' | 'LogPath' | 'HostConfig'
  * start the Engine does not tell, but it is always this place below its root.
  */
 export function engineLogPath({ Id, LogPath, HostConfig }: LoggedContainer, engineRoot: string): string | undefined {
-  if (HostConfig.LogConfig?.Type !== FILE_DRIVER) return undefined;
+  if (!isCriLogDriver(HostConfig.LogConfig?.Type ?? '')) return undefined;
   return LogPath || join(engineRoot, logFileBelow(Id));
 }
 

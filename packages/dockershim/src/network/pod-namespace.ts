@@ -7,9 +7,9 @@ import {
   type Link,
   listAddresses,
   listLinks,
-  loadLibc,
+  loadSystem,
   NetlinkSockets,
-  System,
+  type System,
   withNetworkNamespace,
 } from '@podwright/system';
 import type { HairpinMode } from './network-plugin.ts';
@@ -23,7 +23,7 @@ export class PodNamespaces {
   readonly #sockets = new NetlinkSockets();
 
   constructor(logger: Logger) {
-    this.#dependencies = { system: new System(loadLibc()), logger };
+    this.#dependencies = { system: loadSystem(), logger };
   }
 
   /** Brings the loopback up, as the `loopback` plugin does; the kernel gives it its addresses. */

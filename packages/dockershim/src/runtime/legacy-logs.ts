@@ -1,8 +1,8 @@
-import { PodwrightError } from '@podwright/base';
 import type { Engine } from '../engine/engine.ts';
+import { isCriLogDriver } from '../engine/log-driver.ts';
 import { FrameReader } from '../engine/output-frames.ts';
-import { CONTAINER_TYPE, TYPE_LABEL } from '../labels/labels.ts';
-import { isCriLogDriver } from './log-driver.ts';
+import { CONTAINER_TYPE } from '../labels/labels.ts';
+import { inspectOwn } from '../labels/own-container.ts';
 
 /** What of a log is wanted. */
 export type LegacyLogQuery = {
@@ -26,9 +26,8 @@ export class LegacyLogs {
    * ends with the container. Errors: `not_found`, `unavailable`, and what the Engine says of a driver that cannot be read.
    */
   async read(id: string, query: LegacyLogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
-    const { Config, HostConfig } = await this.#engine.containers.inspect(id, signal);
-    if (Config.Labels[TYPE_LABEL] !== CONTAINER_TYPE)
-      throw new PodwrightError('not_found', `read the log of container ${id}: it is no container of a pod`);
+    const attempted = `read the log of container ${id}`;
+    const { Config, HostConfig } = await inspectOwn(this.#engine, { type: CONTAINER_TYPE, id }, { attempted, signal });
     if (isCriLogDriver(HostConfig.LogConfig?.Type ?? '')) return undefined;
     const output = await this.#engine.containers.logs(id, engineQuery(query), signal);
     return Config.Tty === true ? output : payloads(output);

@@ -1,10 +1,10 @@
 import { errorMessage } from '@podwright/base';
 import { CgroupDriver, type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
+import { isCriLogDriver } from '../engine/log-driver.ts';
 import type { DockershimServices } from '../services.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { EngineFacts } from './engine-facts.ts';
-import { isCriLogDriver } from './log-driver.ts';
 
 /** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */
 const KUBELET_API_VERSION = '0.1.0';

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { NamespaceMode, type PodSandboxConfig } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
-import { asksAppArmor } from './security-options.ts';
+import { asksAppArmor, hasSecurity } from './security-options.ts';
 
 /** The runtime handler that means the Engine's default, as all dockershims have it. */
 const DEFAULT_HANDLER = 'docker';
@@ -25,7 +25,7 @@ export function requireAbilities(info: EngineInfo, { linux }: PodSandboxConfig, 
       `runtime handler "${runtime}" is no runtime of the Docker Engine, which has ${known}: add it to "runtimes" in daemon.json`,
     );
   }
-  if (asksAppArmor(linux?.securityContext) && !info.SecurityOptions.includes('name=apparmor'))
+  if (asksAppArmor(linux?.securityContext) && !hasSecurity(info.SecurityOptions, 'apparmor'))
     throw refusal('an AppArmor profile is asked for, and the Docker host has no AppArmor');
 }
 

@@ -89,6 +89,10 @@ async function finish(
     );
   const { name, namespace, uid } = checkpoint;
   const pod = { name, namespace, uid, sandboxId: id };
-  await network.setUpPod({ pod, netnsPath, annotations: config.annotations, ...networkFacts(checkpoint) }, signal);
+  try {
+    await network.setUpPod({ pod, netnsPath, annotations: config.annotations, ...networkFacts(checkpoint) }, signal);
+  } finally {
+    dependencies.detached.delete(id); // a stop that came before has removed nothing of this
+  }
   await failpoint('sandbox-run/network-up');
 }

@@ -5,6 +5,7 @@ import {
   PodSandboxState,
   type PodSandboxStatusSchema,
   type RuntimeHandlers,
+  verboseInfo,
 } from '@podwright/cri';
 import { nanoseconds } from '../engine/engine-times.ts';
 import type { ContainerInspection } from '../engine/engine-types.ts';
@@ -23,18 +24,16 @@ export function sandboxStatus(dependencies: SandboxDependencies): RuntimeHandler
     const { container, checkpoint } = found;
     if (container === undefined && checkpoint === undefined)
       throw new PodwrightError('not_found', `sandbox "${podSandboxId}" is not there`);
-    const info = {
-      pid: container?.State.Pid,
-      netns: found.netnsPath,
-      checkpoint,
-      runtime: container?.HostConfig.Runtime,
-    };
     return {
       status: container === undefined ? withoutContainer(found) : await withContainer(dependencies, found, container),
       timestamp: BigInt(Date.now()) * 1_000_000n,
-      info: (verbose ? { info: JSON.stringify(info) } : {}) as Record<string, string>,
+      info: verboseInfo(verbose, () => details(found)),
     };
   };
+}
+
+function details({ container, checkpoint, netnsPath: netns }: FoundSandbox): object {
+  return { pid: container?.State.Pid, netns, checkpoint, runtime: container?.HostConfig.Runtime };
 }
 
 function withoutContainer({ id, checkpoint }: FoundSandbox): Status {

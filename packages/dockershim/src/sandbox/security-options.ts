@@ -1,5 +1,10 @@
-import { PodwrightError } from '@podwright/base';
-import { type LinuxSandboxSecurityContext, plainText, type SELinuxOption, securityProfile } from '@podwright/cri';
+import {
+  absolutePath,
+  type LinuxSandboxSecurityContext,
+  plainText,
+  type SELinuxOption,
+  securityProfile,
+} from '@podwright/cri';
 import { readSeccompProfile } from './seccomp-profile.ts';
 
 type Security = LinuxSandboxSecurityContext | undefined;
@@ -9,6 +14,11 @@ export function selinuxOptions(options: SELinuxOption | undefined): string[] {
   const { user = '', role = '', type = '', level = '' } = options ?? {};
   const parts = Object.entries({ user, role, type, level }).filter(([, value]) => value !== '');
   return parts.map(([name, value]) => `label=${name}:${plainText(`selinuxOptions.${name}`, value)}`);
+}
+
+/** Whether the Engine says, by its `SecurityOptions`, that the host has this kind of security: `apparmor`, `selinux`, `seccomp`. */
+export function hasSecurity(options: readonly string[], name: string): boolean {
+  return options.some((option) => option.split(',').includes(`name=${name}`));
 }
 
 /** Whether a profile of the host is asked for, which an Engine without AppArmor would leave out. */
@@ -39,6 +49,5 @@ async function seccompOptions(security: Security): Promise<string[]> {
   const profile = securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath);
   if (profile === undefined || profile.type === 'runtime-default' || security?.privileged) return [];
   if (profile.type === 'unconfined') return ['seccomp=unconfined'];
-  if (profile.ref.startsWith('/')) return [`seccomp=${await readSeccompProfile(profile.ref)}`];
-  throw new PodwrightError('invalid_argument', `seccomp: profile "${profile.ref}" is not an absolute path`);
+  return [`seccomp=${await readSeccompProfile(absolutePath('seccomp: localhostRef', profile.ref))}`];
 }

@@ -3,7 +3,21 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import { LayerSizes, measureTree } from './layer-sizes.ts';
+
+const bound = () => AbortSignal.timeout(10_000);
+
+test('a size from before the clock was set back is measured again', async (context) => {
+  const top = mkdtempSync(join(tmpdir(), 'layer-'));
+  context.after(() => rmSync(top, { recursive: true }));
+  const sizes = new LayerSizes();
+  assert.equal((await sizes.of(top))?.inodes, 0);
+  writeFileSync(join(top, 'file'), '');
+  context.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
+  await sizes.of(top); // the last one, while it is measured
+  await waitFor(async () => (await sizes.of(top))?.inodes || undefined, { intervalMs: 5, signal: bound() });
+});
 
 test('a tree is measured with what is below, a file with two names once, links as themselves', async () => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));

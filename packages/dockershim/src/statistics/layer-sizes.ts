@@ -22,7 +22,8 @@ export class LayerSizes {
   /** The last measure of the directory; nothing where the first one is not done in half a second. */
   async of(directory: string): Promise<LayerSize | undefined> {
     const known = this.#known.get(directory);
-    if (known !== undefined && Date.now() - known.atMs < KEPT_MS) return known;
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.atMs;
+    if (ageMs >= 0 && ageMs < KEPT_MS) return known;
     const measured = this.#measure(directory);
     if (known !== undefined) return known;
     const patience = new AbortController();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { isNotFound } from '@podwright/base';
 import { isInCgroup } from '@podwright/system';
 import type { EngineContainers } from '../engine/engine-containers.ts';
+import { unlessGone } from '../engine/unless-gone.ts';
 import { cgroupPathIn, containerCgroup } from './cgroup-path.ts';
 
 /** What stays the same of a container while it runs. */
@@ -42,10 +42,8 @@ export class RunningContainers {
   }
 
   async #look(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
-    const container = await this.#containers.inspect(id, signal).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-    });
-    if (container === undefined || !container.State.Running) return undefined;
+    const container = await unlessGone(this.#containers.inspect(id, signal));
+    if (!container?.State.Running) return undefined;
     const { Pid: pid } = container.State;
     const path = cgroupPathIn(await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''));
     const cgroup = path && containerCgroup(path, container.Id);

@@ -1,10 +1,8 @@
-import { PodwrightError } from '@podwright/base';
 import { type RuntimeHandlers, requireCommand, requireStreams } from '@podwright/cri';
 import type { StreamingServer } from '@podwright/streaming';
 import type { PortDialer } from '@podwright/system';
-import type { ContainerInspection } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, SANDBOX_TYPE } from '../labels/labels.ts';
-import { type ContainerType, requireOurs } from '../labels/ownership.ts';
+import { requireRunning } from '../labels/own-container.ts';
 import type { DockershimServices } from '../services.ts';
 import { attachSession } from './attach-session.ts';
 import { execSession } from './exec-session.ts';
@@ -29,7 +27,7 @@ export function streamHandlers(
 
 function exec({ engine, server }: StreamServices): RuntimeHandlers['exec'] {
   return async ({ containerId, cmd, tty, stdin, stdout, stderr }, { signal }) => {
-    const { Id } = await requireRunning(engine, CONTAINER_TYPE, { id: containerId, verb: 'exec in', signal });
+    const { Id } = await runningContainer(engine, containerId, { verb: 'exec in', signal });
     requireCommand(cmd);
     const choice = { stdin, stdout, stderr, tty };
     requireStreams(`exec in container ${Id}`, choice);
@@ -42,7 +40,7 @@ function exec({ engine, server }: StreamServices): RuntimeHandlers['exec'] {
 /** ExecSync: `timeout` in seconds, 0 for none. */
 function execInContainer({ engine }: Needs): RuntimeHandlers['execSync'] {
   return async ({ containerId, cmd, timeout }, { signal }) => {
-    const { Id } = await requireRunning(engine, CONTAINER_TYPE, { id: containerId, verb: 'exec in', signal });
+    const { Id } = await runningContainer(engine, containerId, { verb: 'exec in', signal });
     requireCommand(cmd);
     return await execSync(engine, { containerId: Id, command: cmd, timeoutSeconds: Number(timeout) }, signal);
   };
@@ -50,7 +48,7 @@ function execInContainer({ engine }: Needs): RuntimeHandlers['execSync'] {
 
 function attach({ engine, server }: StreamServices): RuntimeHandlers['attach'] {
   return async ({ containerId, tty, stdin, stdout, stderr }, { signal }) => {
-    const container = await requireRunning(engine, CONTAINER_TYPE, { id: containerId, verb: 'attach to', signal });
+    const container = await runningContainer(engine, containerId, { verb: 'attach to', signal });
     const choice = { stdin, stdout, stderr, tty };
     requireStreams(`attach to container ${container.Id}`, choice);
     return { url: server.url({ kind: 'attach', choice, start: () => attachSession(engine, container, choice) }) };
@@ -60,30 +58,20 @@ function attach({ engine, server }: StreamServices): RuntimeHandlers['attach'] {
 /** PortForward: connections are made in the network namespace of the sandbox, the host's for a pod in the host's network. */
 function portForward({ engine, server, dial }: StreamServices): RuntimeHandlers['portForward'] {
   return async ({ podSandboxId: id, port: ports }, { signal }) => {
-    const asked = { id, verb: 'forward ports of' };
-    const { Id } = await requireRunning(engine, SANDBOX_TYPE, { ...asked, signal });
+    const attempted = `forward ports of sandbox ${id}`;
+    const { Id } = await requireRunning(engine, { type: SANDBOX_TYPE, id }, { attempted, signal });
     const dialNow = async (port: number, wanted: AbortSignal) => {
-      const { State } = await requireRunning(engine, SANDBOX_TYPE, { ...asked, id: Id, signal: wanted });
+      const { State } = await requireRunning(engine, { type: SANDBOX_TYPE, id: Id }, { attempted, signal: wanted });
       return await dial(`/proc/${State.Pid}/ns/net`, port, wanted);
     };
     return { url: server.url({ kind: 'portforward', dial: dialNow, ports: ports.length > 0 ? ports : undefined }) };
   };
 }
 
-type Asked = { id: string; verb: string; signal: AbortSignal };
-
-/** Errors: `not_found` also for what is not ours, `failed_precondition` where it does not run. */
-async function requireRunning(
-  { containers }: Needs['engine'],
-  type: ContainerType,
-  { id, verb, signal }: Asked,
-): Promise<ContainerInspection> {
-  const attempted = `${verb} ${type === SANDBOX_TYPE ? 'sandbox' : 'container'} ${id}`;
-  if (id === '') throw new PodwrightError('invalid_argument', `${attempted}: the request names none`);
-  const container = await containers.inspect(id, signal);
-  // the Engine takes names as well, and a name is no id
-  if (!container.Id.startsWith(id)) throw new PodwrightError('not_found', `${attempted}: there is none with this id`);
-  requireOurs(type, { names: [container.Name], labels: container.Config.Labels }, attempted);
-  if (!container.State.Running) throw new PodwrightError('failed_precondition', `${attempted}: it does not run`);
-  return container;
+function runningContainer(
+  engine: Needs['engine'],
+  id: string,
+  { verb, signal }: { verb: string; signal: AbortSignal },
+) {
+  return requireRunning(engine, { type: CONTAINER_TYPE, id }, { attempted: `${verb} container ${id}`, signal });
 }

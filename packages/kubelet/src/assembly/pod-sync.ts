@@ -117,9 +117,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
     onListing: (works) => input.obstacles.noteListing(works),
   });
   const allocations = new PodAllocations({
-    events: input.events,
-    actuated,
-    node: input.resources,
+    ...{ events: input.events, actuated, node: input.resources },
+    enforcement: { policy: options.containerResources, host: input.host },
     activePods: () => workers.activePods(),
   });
   const syncer = new PodSyncer({
@@ -157,7 +156,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const loop = new SyncLoop({
     ...{ ...kept, runtimePods, listedPods, logger },
     allocated: (pod) => allocations.current(pod),
-    isWaiting: (podUid) => allocations.isPending(podUid),
+    isWaiting: (podUid) => allocations.isDeferred(podUid),
     observer: observer(metrics, tracer),
   });
   const told = { statuses, cache, tracer, metrics, changes };

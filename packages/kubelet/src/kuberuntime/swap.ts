@@ -23,7 +23,25 @@ export function swapResources(
   return { memoryAndSwapBytes: 0n, files: { 'memory.swap.max': String(bytes) } };
 }
 
-function maySwap(pod: Pod, container: Container, { policy }: ContainerEnforcement): boolean {
+/**
+ * True for a resize of memory that would change how much a running container may swap: upstream's kubelet refuses it
+ * (pkg/kubelet/allocation). One whose policy restarts the container for it is none.
+ */
+export function resizesSwap(desired: Pod, current: Pod, node: ContainerEnforcement): boolean {
+  const before = new Map(containersOf(current).map((container) => [container.name, container]));
+  return containersOf(desired).some((container) => {
+    const had = before.get(container.name);
+    if (had === undefined || requestOf(container, 'memory') === requestOf(had, 'memory')) return false;
+    const restarts = had.resizePolicy?.find(({ resourceName }) => resourceName === 'memory')?.restartPolicy;
+    if (restarts === 'RestartContainer') return false;
+    return maySwap(desired, container, node) || maySwap(current, had, node);
+  });
+}
+
+const containersOf = ({ spec }: Pod) => [...spec.containers, ...(spec.initContainers ?? [])];
+
+function maySwap(pod: Pod, container: Container, { host, policy }: ContainerEnforcement): boolean {
+  if (!host.countsSwap || !host.cgroupV2) return false;
   if (policy.swapBehavior !== 'LimitedSwap' || isCriticalPod(pod) || qosClass(pod) !== 'Burstable') return false;
   const request = requestOf(container, 'memory');
   return request > 0n && request !== limitOf(container, 'memory');

@@ -59,20 +59,25 @@ test('the end of a container is counted once, each time that it is shown', async
   assert.deepEqual(await told('terminated'), [`${name} 2`]);
 });
 
-test('a resize that waited for room and began is counted, one that was taken back is not', async () => {
+test('a resize that waited for room and began is counted, one that was taken back is not; one that can never begin is', async () => {
   const { metrics, told } = metricsOf();
-  const tell = (uid: string, ...types: string[]) => {
-    const conditions = types.map((type) => ({ type, status: 'True' }));
+  const tell = (uid: string, type?: string, reason?: string) => {
+    const conditions = type === undefined ? [] : [{ type, status: 'True', reason }];
     metrics.told(uid, podOf(uid, { status: { phase: 'Running', conditions } as unknown as PodStatus }));
   };
-  tell('a', 'PodResizePending');
+  tell('a', 'PodResizePending', 'Deferred');
   tell('a', 'PodResizeInProgress');
   tell('a');
-  tell('b', 'PodResizePending');
+  tell('b', 'PodResizePending', 'Deferred');
   tell('b');
   tell('c', 'PodResizeInProgress');
+  for (const reason of ['Deferred', 'Infeasible', 'Infeasible']) tell('d', 'PodResizePending', reason);
+  tell('d', 'PodResizeInProgress');
   assert.deepEqual(await told('pod_deferred'), [
     'kubelet_pod_deferred_accepted_resizes_total{retry_trigger="periodic_retry"} 1',
+  ]);
+  assert.deepEqual(await told('pod_infeasible'), [
+    'kubelet_pod_infeasible_resizes_total{reason_detail="swap_limitation"} 1',
   ]);
 });
 

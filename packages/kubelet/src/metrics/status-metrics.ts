@@ -1,10 +1,10 @@
 import { Counter, type Registry } from '@podwright/base';
 import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
 
-/** Which of a pod's containers were shown as ended, and whether a resize waited for room. */
-type Shown = { ended: ReadonlySet<string>; waits: boolean };
+/** Which of a pod's containers were shown as ended, and why a resize had not begun. */
+type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
-const NOTHING: Shown = { ended: new Set(), waits: false };
+const NOTHING: Shown = { ended: new Set() };
 
 const LISTS = [
   ['init_container', 'initContainerStatuses'],
@@ -17,6 +17,7 @@ export class StatusMetrics {
   readonly #shown = new Map<string, Shown>();
   readonly #ended: Counter<'container_type' | 'exit_code' | 'reason'>;
   readonly #accepted: Counter<'retry_trigger'>;
+  readonly #infeasible: Counter<'reason_detail'>;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -32,6 +33,12 @@ export class StatusMetrics {
       labelNames: ['retry_trigger'],
       registers,
     });
+    this.#infeasible = new Counter({
+      name: 'kubelet_pod_infeasible_resizes_total',
+      help: 'Number of infeasible resizes for pods.',
+      labelNames: ['reason_detail'],
+      registers,
+    });
   }
 
   /** The pod as its status is told now. */
@@ -41,11 +48,14 @@ export class StatusMetrics {
     const ended = LISTS.flatMap(([type, list]) => endedIn(status[list]).map((one) => ({ type, ...one })));
     for (const { type, name, exitCode, reason = '' } of ended)
       if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
-    const waits = has(status, 'PodResizePending');
+    const pending = conditionOf(status, 'PodResizePending')?.reason;
     // room is looked for now and then, whatever has made it
-    if (before.waits && !waits && has(status, 'PodResizeInProgress'))
+    if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
-    this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), waits });
+    // swap is all that keeps a pod from being resized for good
+    if (before.pending !== 'Infeasible' && pending === 'Infeasible')
+      this.#infeasible.inc({ reason_detail: 'swap_limitation' });
+    this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), pending });
   }
 
   forget(podUid: string): void {
@@ -59,4 +69,5 @@ function endedIn(statuses: ContainerStatus[] = []) {
   );
 }
 
-const has = ({ conditions = [] }: PodStatus, type: string) => conditions.some((condition) => condition.type === type);
+const conditionOf = ({ conditions = [] }: PodStatus, type: string) =>
+  conditions.find((condition) => condition.type === type);

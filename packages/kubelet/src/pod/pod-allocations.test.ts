@@ -5,6 +5,9 @@ import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
+import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
+import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
+import { PodAllocations } from './pod-allocations.ts';
 
 const manifest = (cpu: string, rest = '') => `
 apiVersion: v1
@@ -96,6 +99,36 @@ test('a pod that asks for more than there is keeps what it has, and says so', as
   fake.apply(manifest('300m'));
   const resized = await fake.pod('web', (one) => has('300m')(one));
   assert.equal(condition(resized, 'PodResizePending'), undefined);
+});
+
+test('a resize that would change what a container may swap is infeasible, whatever room there is', () => {
+  const told: string[] = [];
+  const events = {
+    event: (_: object, type: string, reason: string, message: string) => void told.push(`${type} ${reason} ${message}`),
+  };
+  const host = { cgroupV2: true, countsSwap: true };
+  const allocations = new PodAllocations({
+    events,
+    actuated: new ActuatedResources(),
+    node: { cpu: 2000n, memory: 1n << 30n },
+    enforcement: fakeNode(host, { swapBehavior: 'LimitedSwap' }),
+    activePods: () => [],
+  });
+  const metadata = { namespace: 'default', name: 'web', uid: 'u' };
+  const allocate = (requests: Record<string, string>) => {
+    const pod = { metadata, spec: { containers: [{ name: 'app', image: 'i', resources: { requests } }] } };
+    const given = allocations.allocate(pod as Pod, { pod: metadata, sandboxes: [], containers: [] });
+    const [pending] = allocations.conditions('u').filter(({ type }) => type === 'PodResizePending');
+    return [given.spec.containers[0]!.resources!.requests!.memory, pending?.reason, allocations.isDeferred('u')];
+  };
+  assert.deepEqual(allocate({ memory: '64Mi' }), ['64Mi', undefined, false]);
+  assert.deepEqual(allocate({ memory: '64Mi', cpu: '3' }), ['64Mi', 'Deferred', true]);
+  for (const memory of ['32Mi', '2Gi']) assert.deepEqual(allocate({ memory }), ['64Mi', 'Infeasible', false]);
+  assert.equal(told.length, 2, told.join('\n'));
+  assert.match(told[0]!, /^Warning ResizeDeferred Pod resize OutOfcpu: /);
+  const why = 'In-place resize of containers with swap is not supported.';
+  assert.match(told[1]!, new RegExp(`^Warning ResizeInfeasible Pod resize Infeasible: .*"error":"${why}"`));
+  assert.deepEqual(allocate({ memory: '64Mi' }), ['64Mi', undefined, false]);
 });
 
 test('a resize that the runtime refuses is tried again, and its error told meanwhile', async (t) => {

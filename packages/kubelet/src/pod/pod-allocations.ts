@@ -4,7 +4,9 @@ import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
+import type { ContainerEnforcement } from '../kuberuntime/container-enforcement.ts';
 import { decideResize } from '../kuberuntime/resize-actions.ts';
+import { resizesSwap } from '../kuberuntime/swap.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 
 export type PodAllocationsOptions = {
@@ -12,6 +14,8 @@ export type PodAllocationsOptions = {
   actuated: ActuatedResources;
   /** What pods may use together. */
   node: NodeResources;
+  /** How their containers are held to it. */
+  enforcement: ContainerEnforcement;
   /** The pods that the node has now. */
   activePods: () => Pod[];
 };
@@ -50,9 +54,10 @@ export class PodAllocations {
     }
     const refusal = this.#refusal(desired, withResources(desired, allocation.resources));
     if (refusal === undefined) return this.#begin(allocation);
-    if (allocation.pending === undefined)
-      this.#tell(desired, 'ResizeDeferred', `Pod resize ${refusal.reason}: ${summary(desired, refusal.message)}`);
-    allocation.pending = { type: 'PodResizePending', status: 'True', reason: 'Deferred', message: refusal.message };
+    const reason = refusal.reason === 'Infeasible' ? 'Infeasible' : 'Deferred';
+    if (allocation.pending?.reason !== reason)
+      this.#tell(desired, `Resize${reason}`, `Pod resize ${refusal.reason}: ${summary(desired, refusal.message)}`);
+    allocation.pending = { type: 'PodResizePending', status: 'True', reason, message: refusal.message };
     return withResources(desired, allocation.resources);
   }
 
@@ -68,9 +73,9 @@ export class PodAllocations {
     return known === undefined ? pod : { ...pod, spec: known.desired.spec };
   }
 
-  /** True while a pod asks for more than there is for it. */
-  isPending(podUid: string): boolean {
-    return this.#pods.get(podUid)?.pending !== undefined;
+  /** True while a pod asks for more than there is for it now. */
+  isDeferred(podUid: string): boolean {
+    return this.#pods.get(podUid)?.pending?.reason === 'Deferred';
   }
 
   /** Looks whether running containers have what was decided for them; `error` is why the last try to give it failed. */
@@ -132,7 +137,9 @@ export class PodAllocations {
 
   /** Why the pod cannot have what it asks for now. What it gives up it always can. */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
-    const { node, activePods } = this.#options;
+    const { node, enforcement, activePods } = this.#options;
+    if (resizesSwap(desired, current, enforcement))
+      return { reason: 'Infeasible', message: 'In-place resize of containers with swap is not supported.' };
     const others = activePods().filter(({ metadata }) => metadata.uid !== desired.metadata.uid);
     for (const name of ['cpu', 'memory'] as const) {
       const wanted = podRequest(desired, name);

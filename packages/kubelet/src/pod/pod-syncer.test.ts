@@ -85,6 +85,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
       events: deps.events,
       actuated: deps.actuated,
       node: { cpu: 2000n, memory: 1n << 30n },
+      enforcement: deps.node,
       activePods: () => [],
     }),
     cgroups: cgroups as unknown as PodCgroups,

@@ -187,8 +187,8 @@ export class PodSyncer implements PodSteps {
 
   /** A pod that waits for room on the node looks for it now and then. */
   #whenToRetry(pod: Pod, steps: StepResult[], status: PodStatus): { retryAtMs?: number; failed?: boolean } {
-    const pending = this.#deps.allocations.isPending(pod.metadata.uid);
-    const bounds = [deadlineMs(pod, status), pending ? Date.now() + RESIZE_RETRY_MS : undefined];
+    const deferred = this.#deps.allocations.isDeferred(pod.metadata.uid);
+    const bounds = [deadlineMs(pod, status), deferred ? Date.now() + RESIZE_RETRY_MS : undefined];
     const known = bounds.filter((time) => time !== undefined);
     if (steps.length === 0) return { retryAtMs: known.length === 0 ? undefined : Math.min(...known) };
     return whenToRetry(steps, known);

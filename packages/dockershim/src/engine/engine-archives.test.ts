@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { connectEngine, type Engine } from './engine.ts';
+import { type FakeEngine, startFakeEngine } from './fake-engine.fixture.ts';
+
+let fake: FakeEngine;
+let engine: Engine;
+let answer: string;
+before(async () => {
+  fake = await startFakeEngine((request, response) => {
+    const isLoad = request.url?.includes('/images/load') === true;
+    request.resume().once('end', () => {
+      response.end(isLoad ? answer : JSON.stringify({ Version: '20.10.24', ApiVersion: '1.41' }));
+    });
+  });
+  engine = await connectEngine(fake.socket);
+});
+after(async () => {
+  engine?.close();
+  await fake?.[Symbol.asyncDispose]();
+});
+
+async function load(archive: Iterable<Buffer>): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  for await (const line of engine.archives.load(Readable.from(archive), AbortSignal.timeout(30_000))) lines.push(line);
+  return lines;
+}
+
+test('what the Engine says of an archive is read line by line', async () => {
+  answer = '{"stream":"Loaded image: one:1"}\n\n{"error":"no such file"}';
+  assert.deepEqual(await load([Buffer.from('tar')]), [{ stream: 'Loaded image: one:1' }, { error: 'no such file' }]);
+});
+
+test('an answer that is none is told as one', async () => {
+  answer = 'busy\n';
+  await assert.rejects(load([Buffer.from('tar')]), {
+    code: 'internal',
+    message: /^load images: the Docker Engine's answer is not as expected: /,
+  });
+});
+
+test('an archive that cannot be read is not taken for an Engine that is away', async () => {
+  function* broken() {
+    yield Buffer.from('tar');
+    throw new Error('the disk is gone');
+  }
+  await assert.rejects(load(broken()), { code: 'unknown', message: 'load images: read the archive: the disk is gone' });
+});

@@ -1,7 +1,0 @@
-/** The logging driver whose files kubelets read themselves. */
-const CRI_LOG_DRIVER = 'json-file';
-
-/** Whether a kubelet finds logs of this driver in the CRI's place; others are read through the Engine. */
-export function isCriLogDriver(driver: string): boolean {
-  return driver === CRI_LOG_DRIVER;
-}
