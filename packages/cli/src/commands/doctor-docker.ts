@@ -1,20 +1,20 @@
-import { errorCode, errorMessage } from '@podwright/base';
-import { lookAtEngine } from '@podwright/dockershim';
+import { errorCode, errorMessage, namesIn } from '@podwright/base';
+import { type DockershimOptions, lookAtEngine, lookAtPodNetwork } from '@podwright/dockershim';
+import { dockershimOptions } from '../daemon/dockershim-options.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
 /** What a node with `runtime = "docker"` has of its Docker Engine, in the place of an OCI runtime and a network of its own. */
-export async function dockerFindings({ dockershim }: Pick<NodeConfig, 'dockershim'>): Promise<Finding[]> {
-  const socket = dockershim.docker_endpoint;
-  const network: Finding = {
-    what: 'network',
-    level: 'ok',
-    message: dockershim.network_plugin === 'cni' ? 'by CNI plugins' : "Docker's own bridge",
-  };
+export async function dockerFindings(config: NodeConfig): Promise<Finding[]> {
+  const options = dockershimOptions(config);
+  return [...(await engineFindings(options)), await networkFinding(options)];
+}
+
+async function engineFindings({ dockerSocket, cgroupDriver: wanted }: DockershimOptions): Promise<Finding[]> {
   try {
-    const { version, cgroupDriver, logDriver, hasLogFiles } = await lookAtEngine(socket);
+    const { version, cgroupDriver, logDriver, hasLogFiles } = await lookAtEngine(dockerSocket, wanted);
     return [
-      { what: 'Docker Engine', level: 'ok', message: `${version} on ${socket}, cgroup driver ${cgroupDriver}` },
+      { what: 'Docker Engine', level: 'ok', message: `${version} on ${dockerSocket}, cgroup driver ${cgroupDriver}` },
       hasLogFiles
         ? { what: 'log driver', level: 'ok', message: logDriver }
         : {
@@ -23,13 +23,29 @@ export async function dockerFindings({ dockershim }: Pick<NodeConfig, 'dockershi
             message: `${logDriver}: logs are read through the Engine, and not by collectors of log files`,
             fix: '"log-driver": "json-file" in /etc/docker/daemon.json has them in files',
           },
-      network,
     ];
   } catch (error) {
-    const fix =
-      errorCode(error) === 'unavailable'
-        ? 'start it, or name its socket: docker_endpoint in [dockershim]'
-        : 'install Docker Engine 20.10 or later';
-    return [{ what: 'Docker Engine', level: 'missing', message: errorMessage(error), fix }, network];
+    // what is there and will not do says itself what would
+    const fix = 'start it, or name its socket: docker_endpoint in [dockershim]';
+    const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
+    return [errorCode(error) === 'unavailable' ? { ...finding, fix } : finding];
+  }
+}
+
+async function networkFinding({ network }: DockershimOptions): Promise<Finding> {
+  try {
+    return { what: 'network', level: 'ok', message: await lookAtPodNetwork(network) };
+  } catch (error) {
+    const message = errorMessage(error);
+    const templates = (await namesIn(network.confDir)).filter((name) => name.endsWith('.template'));
+    if (templates.length > 0)
+      return {
+        what: 'network',
+        level: 'note',
+        message,
+        fix: `a kubelet that knows the pods' subnet fills ${templates[0]}`,
+      };
+    const fix = 'put a configuration there and install its plugins, or set network_plugin = "none" in [dockershim]';
+    return { what: 'network', level: 'missing', message, fix };
   }
 }

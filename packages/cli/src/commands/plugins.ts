@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { errorCode, silentLogger, wrapError } from '@podwright/base';
+import { errorCode, PodwrightError, silentLogger, wrapError } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { inspectPlugins, type PluginState } from '@podwright/runtime';
 import * as z from 'zod';
@@ -31,10 +31,15 @@ export type PluginsOptions = { output: OutputFormat };
 
 /** `podwright runtime plugins`: exit code 1 if one has failed. */
 export async function plugins({ config, settings }: CommandContext, options: PluginsOptions): Promise<number> {
+  const all = await settings();
+  if (all.container_runtime === 'docker') {
+    const message = `show plugins: this node's containers run on a Docker Engine, and plugins are the parts of our own runtime; 'podwright doctor' looks at the Engine`;
+    throw new PodwrightError('failed_precondition', message);
+  }
   const running = await askRuntime(config);
   if (running === undefined)
     printError(`no runtime answers on ${config.criSocket}; this is how its plugins would start now`);
-  const states = running ?? (await inspectPlugins(runtimeOptions(await settings())));
+  const states = running ?? (await inspectPlugins(runtimeOptions(all)));
   await printAs(options.output, states, () => pluginTable(states));
   return states.some(({ state }) => state === 'error') ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCommandLine } from '@podwright/kubelet';
+import { flagHelp, parseCommandLine } from '@podwright/kubelet';
 import type { ContainerRuntime } from '../settings/container-runtime.ts';
 import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
 
@@ -14,6 +14,7 @@ test('the flag says whether a kubelet is for a Docker Engine, else the settings 
   check(['--container-runtime=docker'], 'remote', true);
   check(['--container-runtime', 'remote'], 'docker', false);
   check(['--docker-endpoint=unix:///d'], 'docker', true);
+  check(['--hairpin-mode=none'], 'remote', false);
 });
 
 test('a runtime that there is not, and flags without theirs, are refused with what to do', () => {
@@ -28,5 +29,17 @@ test('a runtime that there is not, and flags without theirs, are refused with wh
 test('flags are settings of the dockershim', () => {
   const line = lineOf('--network-plugin=cni', '--network-plugin-mtu=1400', '--runtime-cgroups=docker.slice');
   assert.deepEqual(line.settings, { networkPlugin: 'cni', networkPluginMtu: '1400', runtimeCgroups: '/docker.slice' });
+  assert.deepEqual(lineOf('--hairpin-mode=hairpin-veth').settings, { hairpinMode: 'hairpin-veth' });
   assert.deepEqual(lineOf('--redirect-container-streaming=false').settings, {});
+});
+
+test('no flag is explained twice', () => {
+  const names = flagHelp(DOCKER_FLAGS)
+    .split('\n')
+    .map((line) => /^ +(?:-., )?(--[a-z-]+)/.exec(line)?.[1]);
+  assert.ok(names.length > 100);
+  assert.deepEqual(
+    names.filter((name, index) => name !== undefined && names.indexOf(name) !== index),
+    [],
+  );
 });

@@ -18,7 +18,6 @@ export const DOCKER_FLAGS: OwnFlag[] = [
   { name: 'network-plugin', value: 'name', about: `cni, or none for Docker's own bridge${DOCKER}` },
   { name: 'cni-bin-dir', value: 'paths', about: `directories of CNI plugins, with commas between them${DOCKER}` },
   { name: 'cni-cache-dir', value: 'path', about: `what CNI plugins answered${DOCKER}` },
-  { name: 'hairpin-mode', value: 'mode', about: `hairpin-veth, promiscuous-bridge or none${DOCKER}` },
   { name: 'non-masquerade-cidr', value: 'cidr', about: `addresses to which pods go with their own${DOCKER}` },
   { name: 'network-plugin-mtu', value: 'bytes', about: `MTU of pods' links${DOCKER}` },
   { name: 'experimental-dockershim-root-directory', value: 'path', about: `lasting data of the dockershim${DOCKER}` },
@@ -53,8 +52,11 @@ export function dockerLine({ own, given }: Line): DockerLine {
   const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
   const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
   const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
+  // a flag of kubelets without Docker as well, on which it changes nothing
+  const hairpin = given.get('hairpinMode')?.value;
+  const hairpinMode = hairpin === undefined ? {} : { hairpinMode: String(hairpin) };
   return {
-    settings: { ...Object.fromEntries(values), ...runtimeCgroups },
+    settings: { ...Object.fromEntries(values), ...runtimeCgroups, ...hairpinMode },
     needing: flags.map(({ name }) => `--${name}`),
     runtime: runtimeOf(own.get('container-runtime')),
   };

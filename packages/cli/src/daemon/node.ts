@@ -1,4 +1,4 @@
-import { createLogger, type Registry } from '@podwright/base';
+import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -66,5 +66,13 @@ async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRu
 async function dockerRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
   const { startNodeDockershim } = await import('./docker-runtime.ts'); // nobody else pays for it
   const { place, serveStream, close } = await startNodeDockershim(config, metrics);
-  return { place, serveStream, close: () => close() };
+  return {
+    place,
+    serveStream,
+    close: async ({ removeHostState }) => {
+      await close();
+      // with systemd's driver they are slices, by other names
+      if (removeHostState) await removeCgroup(await discoverCgroups(), config.cgroup_parent);
+    },
+  };
 }

@@ -76,6 +76,13 @@ test('a pod that was refused has no log, and one that will not stay another comm
   );
 });
 
+test('the last end is told with its message, of which a program that cannot be started has no log', () => {
+  const last = { terminated: { exitCode: 127, reason: 'ContainerCannotRun', message: 'no such file\nor directory' } };
+  const { containers } = troubleOf(podOf({ containers: [status('app', backOff, { lastState: last })] }));
+  const state = 'CrashLoopBackOff: back-off 10s; the last time ContainerCannotRun (exit code 127: no such file)';
+  assert.deepEqual(containers, [{ name: 'app', state }]);
+});
+
 test('on a terminal sentences are broken between words, commands are not', async () => {
   const text = await paragraph(podOf({ containers: [crashing] }), ['FATAL: DATABASE_URL is not set'], { width: 30 });
   assert.deepEqual(text.split('\n').slice(1, 4), [

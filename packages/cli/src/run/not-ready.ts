@@ -47,7 +47,8 @@ export function troubleOf(pod: Pod): Trouble {
 function lastEnd(status: ContainerStatus | undefined): string {
   const last = status?.lastState.terminated;
   if (last === undefined || status?.state.terminated !== undefined) return '';
-  return `; the last time ${last.reason ?? 'Terminated'} (exit code ${last.exitCode})`;
+  const why = last.message ? `: ${firstLine(last.message)}` : '';
+  return `; the last time ${last.reason ?? 'Terminated'} (exit code ${last.exitCode}${why})`;
 }
 
 /** The log of the first container that failed; else of the first that runs and is not ready. */

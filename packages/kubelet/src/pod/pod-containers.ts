@@ -1,6 +1,7 @@
 /** What people name of a pod that is there: its containers, their logs, its network. Errors say what they asked for. */
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
+import type { ContainerStatus } from '../api/pod-status.ts';
 import { everyContainer, namespacedName, type Pod } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
@@ -21,8 +22,14 @@ export function containerLog(
 ): LogPlace & { running: boolean } {
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
-  const wanted = containerId === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === containerId);
+  // the attempt before is the last that ended, as the status has it: between two tries that is the newest of all
+  const ended = previous ? statusOf(pod, name)?.lastState.terminated?.containerID || undefined : undefined;
+  const id = containerId ?? ended;
+  const wanted = id === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === id);
   const where = `container ${name} of pod ${namespacedName(pod)}`;
+  if (wanted === undefined && ended !== undefined) {
+    throw new PodwrightError('not_found', `find the previous log: ${where} was restarted, and that log is gone by now`);
+  }
   if (wanted === undefined && previous) {
     throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
   }
@@ -65,14 +72,18 @@ function containerName(pod: Pod, wanted: string): string {
   throw new PodwrightError('not_found', message);
 }
 
-/** What keeps a container from running, '' if nothing is known to. */
-function waitingReason({ status }: Pod, name: string): string {
+function statusOf({ status }: Pod, name: string): ContainerStatus | undefined {
   const statuses = [
     ...(status?.initContainerStatuses ?? []),
     ...(status?.containerStatuses ?? []),
     ...(status?.ephemeralContainerStatuses ?? []),
   ];
-  const { waiting, terminated } = statuses.find((one) => one.name === name)?.state ?? {};
+  return statuses.find((one) => one.name === name);
+}
+
+/** What keeps a container from running, '' if nothing is known to. */
+function waitingReason(pod: Pod, name: string): string {
+  const { waiting, terminated } = statusOf(pod, name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
   return waiting?.reason ?? '';
 }

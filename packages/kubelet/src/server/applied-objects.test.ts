@@ -66,6 +66,19 @@ test('without leave to replace nothing is done if an object stands with other co
   assert.deepEqual(files(), ['applied-configmap_default_a.json', 'applied-pod_default_b.json']);
 });
 
+test('what the node shows of a ConfigMap or Secret is what was applied', async (context) => {
+  const { applied } = makeApplied(context);
+  await applied.apply(
+    [object('ConfigMap', { data: { x: '1' } }), object('Secret', { data: { x: 'MQ==' } })].join('\n---\n'),
+  );
+  const own = { uid: '', creationTimestamp: '2026-11-22T00:00:00Z', resourceVersion: '7' };
+  const shown = (kind: string, fields: object) =>
+    JSON.stringify({ apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'default', ...own }, ...fields });
+  for (const text of [shown('ConfigMap', { data: { x: '1' } }), shown('Secret', { data: { x: 'MQ==' } })])
+    assert.equal((await applied.apply(text)).done[0]?.action, 'unchanged', text);
+  assert.equal((await applied.apply(shown('ConfigMap', { data: { x: '2' } }))).done[0]?.action, 'replaced');
+});
+
 test('what is left out of a manifest is told', async (context) => {
   const { applied } = makeApplied(context);
   const { done, warnings } = await applied.apply([pod('b'), object('Service', {})].join('\n---\n'));

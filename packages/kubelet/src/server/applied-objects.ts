@@ -261,10 +261,11 @@ function isAsShown(given: Applicable, before: Applicable, file: string): boolean
   return sameSpec(comparable(shown), comparable(given));
 }
 
-/** A UID that was not asked for does not count, nor does a time of creation. */
+/** A UID that was not asked for does not count, nor do a time of creation and a version, which the node shows of its own. */
 function sameSpec(before: Applicable, wanted: Applicable): boolean {
   if (wanted.metadata.uid && wanted.metadata.uid !== before.metadata.uid) return false;
+  const own = { uid: '', creationTimestamp: '', resourceVersion: '' };
   const comparable = ({ metadata, ...rest }: Applicable): unknown =>
-    JSON.parse(JSON.stringify({ ...rest, metadata: { ...metadata, uid: '', creationTimestamp: '' } }));
+    JSON.parse(JSON.stringify({ ...rest, metadata: { ...metadata, ...own } }));
   return isDeepStrictEqual(comparable(before), comparable(wanted));
 }

@@ -61,7 +61,7 @@ export const POD_FIELDS = {
   hairpinMode: field(choice('promiscuous-bridge', 'hairpin-veth', 'none'), 'promiscuous-bridge', {
     flag: 'hairpin-mode',
     about: 'hairpin NAT of the bridge',
-    effect: nothing("a pod's network is the runtime's"),
+    effect: nothing("a pod's network is the runtime's; set with --container-runtime=docker"),
   }),
   podLogsDir: field(path, '/var/log/pods', { about: 'directory of container logs', effect: sets('podLogsDir') }),
   containerLogMaxSize: field(string, '10Mi', {

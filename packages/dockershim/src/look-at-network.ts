@@ -1,0 +1,14 @@
+import { silentLogger } from '@podwright/base';
+import { CniConfiguration } from './network/cni-configuration.ts';
+import type { DockershimOptions } from './options.ts';
+
+/** What gives pods their network, for people. `failed_precondition` if nothing does yet, with every file that was tried. */
+export async function lookAtPodNetwork({
+  plugin,
+  confDir,
+  binDirs,
+}: Pick<DockershimOptions['network'], 'plugin' | 'confDir' | 'binDirs'>): Promise<string> {
+  if (plugin === 'none') return "Docker's own bridge";
+  const { name } = await new CniConfiguration(confDir, binDirs, silentLogger).require();
+  return `by CNI plugins: ${name} in ${confDir}`;
+}

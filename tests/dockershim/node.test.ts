@@ -1,0 +1,43 @@
+/** A node with `runtime = "docker"`, by the command as it is shipped. */
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { cgroupExists, discoverCgroups } from '@podwright/base';
+import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { StartedProgram } from '../pods/started-program.ts';
+import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
+
+let docker: DockerEngine;
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+  docker = await startDockerEngine();
+});
+after(async () => {
+  await docker.stop();
+  await bundle.remove();
+});
+
+test('run starts a node on a Docker Engine, ends with its pods, and leaves nothing on the host', async () => {
+  const { scratch, socket } = docker;
+  const cgroup = `/${basename(scratch)}`;
+  const config = join(scratch, 'config.toml');
+  const manifest = join(scratch, 'pod.yaml');
+  const places = ['root', 'state', 'pod_logs'].map((key) => `${key} = "${join(scratch, key)}"\n`).join('');
+  const settings = `cgroup_parent = "${cgroup}"\n[dockershim]\ndocker_endpoint = "${socket}"\n`;
+  writeFileSync(config, `runtime = "docker"\n${places}${settings}`);
+  const containers = [{ name: 'c', image: busyboxImage, command: ['echo', 'ran'] }];
+  const spec = { restartPolicy: 'Never', hostNetwork: true, containers };
+  writeFileSync(manifest, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'job' }, spec }));
+  const run = new StartedProgram([process.execPath, bundle.program, '--config', config, 'run', '--once', manifest]);
+  const { code, out, err } = await run.ended();
+  assert.equal(code, 0, err);
+  assert.match(out, /^job\/c \| ran$/m);
+  const engine = await connectEngine(socket);
+  assert.deepEqual(await engine.containers.list({}), []);
+  engine.close();
+  assert.equal(await cgroupExists(await discoverCgroups(), cgroup), false);
+  assert.equal(existsSync(join(scratch, 'state/node.sock')), false);
+});
