@@ -21,7 +21,7 @@ before(async () => {
   kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
 });
 after(async () => {
-  await kubelet.close();
+  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
   assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
 });
 
