@@ -84,11 +84,13 @@ export class AddressStore {
 
   /** False if somebody has it. */
   #create(address: string, sandboxId: string): boolean {
+    const path = join(this.#directory, address);
     try {
-      writeFileSync(join(this.#directory, address), `${sandboxId}\r\n${POD_LINK}`, { flag: 'wx', mode: PRIVATE_FILE });
+      writeFileSync(path, `${sandboxId}\r\n${POD_LINK}`, { flag: 'wx', mode: PRIVATE_FILE });
       return true;
     } catch (error) {
       if (isErrno(error, 'EEXIST')) return false;
+      rmSync(path, { force: true }); // a full disk had room for the file, and none for what is in it
       throw error;
     }
   }
