@@ -4,6 +4,7 @@ export type { CallOptions } from './client/connection.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './handling/field-checks.ts';
+export { measureEach } from './handling/measure-each.ts';
 export * from './handling/responses.ts';
 export * from './handling/security-profile.ts';
 export * from './handling/signals.ts';

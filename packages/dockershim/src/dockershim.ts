@@ -8,7 +8,6 @@ import {
   SpanStore,
   Tracer,
   Undo,
-  wrapError,
 } from '@podwright/base';
 import {
   type CriServer,
@@ -23,7 +22,7 @@ import {
   Traces,
   traces,
 } from '@podwright/cri';
-import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
+import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
 import { Beginning } from './beginning.ts';
 import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
@@ -87,7 +86,7 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
       return beginning.stop();
     });
     await beginning.start();
-    const streaming = await openStreaming(options);
+    const streaming = await openStreamingServer({ ...options.streaming, logger });
     undo.add('close the streaming server', () => streaming.close());
     const exporter = exporterOf(options);
     undo.add('send the last spans', () => exporter.close());
@@ -184,19 +183,9 @@ async function serve({ exporter, ...services }: Running): Promise<CriServer> {
   });
 }
 
-async function openStreaming({ streaming, logger }: DockershimOptions): Promise<StreamingServer> {
-  const server = new StreamingServer({ ...streaming, logger });
-  try {
-    await server.listen();
-    return server;
-  } catch (error) {
-    throw wrapError(`serve streams on ${streaming.address} port ${streaming.port}`, error);
-  }
-}
-
 function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   const resource = { 'service.name': 'podwright-dockershim', 'host.name': hostname() };
-  return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
+  return createSpanExporter(tracing, { resource, logger });
 }
 
 /** One dockershim a root directory: two would undo each other's pods. */

@@ -13,7 +13,6 @@ import {
   type TraceWork,
   Undo,
   withTimeout,
-  wrapError,
 } from '@podwright/base';
 import {
   type CriServer,
@@ -25,7 +24,7 @@ import {
   Traces,
   traces,
 } from '@podwright/cri';
-import { StreamingServer, type UpgradingClient } from '@podwright/streaming';
+import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { lockDirectory } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
@@ -163,13 +162,7 @@ async function recover(
 
 async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<StreamingServer> {
   const tls = await readTlsFiles(streaming.tls);
-  try {
-    const server = new StreamingServer({ ...streaming, tls, logger });
-    await server.listen();
-    return server;
-  } catch (error) {
-    throw wrapError(`serve streams on ${streaming.address} port ${streaming.port}`, error);
-  }
+  return await openStreamingServer({ ...streaming, tls, logger });
 }
 
 async function serve(
@@ -248,7 +241,7 @@ async function settle(work: SharedWork): Promise<boolean> {
 
 function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
   const resource = { 'service.name': 'podwright-runtime', 'host.name': hostname() };
-  return createSpanExporter(tracing ?? { endpoint: '', samplingRatePerMillion: 0 }, { resource, logger });
+  return createSpanExporter(tracing, { resource, logger });
 }
 
 /** One runtime a root directory: two would undo each other's pods. */

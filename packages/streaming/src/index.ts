@@ -6,8 +6,9 @@ export type { RemoteProcess, StreamChoice, TerminalSize } from './remote-process
 export type { PortDialer } from './server/port-forward.ts';
 export type { UpgradingClient } from './server/serve-spdy.ts';
 export type { StreamingRequest } from './server/streaming-request.ts';
-export { StreamingServer, type StreamingServerOptions } from './server/streaming-server.ts';
+export { openStreamingServer, StreamingServer, type StreamingServerOptions } from './server/streaming-server.ts';
 export { WaitingClients } from './server/waiting-clients.ts';
 export { SpdyConnection, type SpdyConnectionOptions } from './spdy/connection.ts';
 export type { SpdyStream } from './spdy/stream.ts';
 export { needsTranslation, translateUpgrade } from './translate-upgrade.ts';
+export { standInFor } from './unstarted-command.ts';

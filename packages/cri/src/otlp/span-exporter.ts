@@ -30,7 +30,7 @@ type Collector = {
  * no sense is an `invalid_argument`.
  */
 export function createSpanExporter(
-  { endpoint, samplingRatePerMillion }: TracingOptions,
+  { endpoint, samplingRatePerMillion }: TracingOptions = { endpoint: '', samplingRatePerMillion: 0 },
   { resource, logger }: { resource: SpanResource; logger: Logger },
 ): SpanExporter {
   if (endpoint === '') return noSpanExporter;

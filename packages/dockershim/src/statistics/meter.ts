@@ -1,18 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import {
   type CgroupHierarchy,
   type CgroupStats,
   CpuSamples,
-  errorMessage,
   type InterfaceUse,
-  Limiter,
   PodwrightError,
   parseInterfaces,
   readCgroupStats,
 } from '@podwright/base';
-import type { MeasuredContainer, MeasuredSandbox } from '@podwright/cri';
+import { type MeasuredContainer, type MeasuredSandbox, measureEach } from '@podwright/cri';
 import type { ContainerSummary } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, criMarks, SANDBOX_ID_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../labels/labels.ts';
 import { type ContainerName, parseName } from '../labels/names.ts';
@@ -23,9 +20,6 @@ import { type RunningContainer, RunningContainers } from './running-containers.t
 
 /** What statistics are read with. `cgroups` is the host's hierarchy. */
 export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'> & { cgroups: CgroupHierarchy };
-
-/** Containers that are measured at once: more only keep others waiting. */
-const AT_ONCE = 8;
 
 /** From a layer, `ROOT/DRIVER/ID/diff`, to Docker's root, which is the same for all. */
 const LAYERS_ROOT = '../../..';
@@ -100,21 +94,10 @@ export class Meter {
     };
   }
 
-  /** Measures each. One that cannot be measured is left out and told in the log, so that one which just goes does not keep the others. */
-  async each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
-    const limiter = new Limiter(AT_ONCE);
-    const one = (summary: ContainerSummary) =>
-      limiter
-        .run(async () => {
-          await setImmediate(); // reading some forty files keeps all others waiting: for those of one container only
-          return [await measure(summary)];
-        })
-        .catch((error: unknown) => {
-          const details = { id: summary.Id, error: errorMessage(error) };
-          this.#services.logger.warn(details, 'what it uses could not be measured');
-          return [];
-        });
-    return (await Promise.all(summaries.map(one))).flat();
+  /** Measures each that can be measured. */
+  each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
+    const named = summaries.map((summary) => ({ id: summary.Id, summary }));
+    return measureEach(named, this.#services, ({ summary }) => measure(summary));
   }
 
   #read(path: string): CgroupStats {

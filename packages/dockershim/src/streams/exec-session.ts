@@ -1,10 +1,10 @@
 import { PodwrightError, wrapError } from '@podwright/base';
-import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
+import { type RemoteProcess, type StreamChoice, standInFor } from '@podwright/streaming';
 import type { Engine } from '../engine/engine.ts';
 import { type EngineStreams, engineStreams } from './engine-streams.ts';
 import { ExecProcess } from './exec-process.ts';
 import { remoteStreams, resizer } from './remote-streams.ts';
-import { standIn, unstartedCommand } from './unstarted-command.ts';
+import { unstartedCommand } from './unstarted-command.ts';
 
 /** A command to run in a container. `terminalName` is the client's TERM. */
 export type ExecCommand = { containerId: string; command: string[]; choice: StreamChoice; terminalName?: string };
@@ -39,7 +39,8 @@ export async function execSession(
   const started = await startExec(engine, command, signal);
   const { process, streams, execId } = started;
   try {
-    if (!(await process.started())) return standIn(await unstartedCommand(streams), command.choice.tty);
+    if (!(await process.started()))
+      return standInFor({ ...(await unstartedCommand(streams)), tty: command.choice.tty });
   } catch (error) {
     await abandon(started);
     throw error;

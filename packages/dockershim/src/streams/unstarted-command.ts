@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
 import { gatherBytes, PodwrightError } from '@podwright/base';
-import type { RemoteProcess } from '@podwright/streaming';
 import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { EngineStreams } from './engine-streams.ts';
 
@@ -22,17 +20,4 @@ export async function unstartedCommand({ stdout }: EngineStreams): Promise<Unsta
 /** By the words of the OCI runtime and the kernel: Docker 20.10 says 126 of both. */
 export function exitCodeOf(reason: string): number {
   return /executable file not found|no such file or directory/i.test(reason) ? NOT_FOUND : NOT_EXECUTABLE;
-}
-
-/** What stands for such a command on a client's streams: its one output is the reason, and it exits as it would from a shell. */
-export function standIn({ reason, exitCode }: UnstartedCommand, tty: boolean): RemoteProcess {
-  const output = Readable.from([Buffer.from(`${reason}${tty ? '\r\n' : '\n'}`)]);
-  return {
-    stdin: undefined,
-    stdout: tty ? output : undefined,
-    stderr: tty ? undefined : output,
-    resize: () => undefined,
-    exit: Promise.resolve(exitCode),
-    close: () => undefined,
-  };
 }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, type Logger, sleep, wrapError } from '@podwright/base';
 import { CLOSE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../limits.ts';
 import type { UpgradingClient } from './serve-spdy.ts';
 import type { StreamingRequest } from './streaming-request.ts';
@@ -126,6 +126,17 @@ export class StreamingServer {
     if (upgrade === 'websocket') return (await import('./serve-websocket.ts')).serveWebSocket(client, waiting);
     if (upgrade === 'spdy/3.1') return (await import('./serve-spdy.ts')).serveSpdy(client, waiting);
     return refuseUpgrade(client.socket, { status: '400 Bad Request', message: 'upgrade to SPDY/3.1 or WebSocket' });
+  }
+}
+
+/** A server that listens. Errors say where it could not. */
+export async function openStreamingServer(options: StreamingServerOptions): Promise<StreamingServer> {
+  try {
+    const server = new StreamingServer(options);
+    await server.listen();
+    return server;
+  } catch (error) {
+    throw wrapError(`serve streams on ${options.address} port ${options.port}`, error);
   }
 }
 

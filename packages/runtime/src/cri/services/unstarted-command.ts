@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream';
 import { errorCode, errorMessage } from '@podwright/base';
-import type { RemoteProcess } from '@podwright/streaming';
+import { type RemoteProcess, standInFor } from '@podwright/streaming';
 import type { TaskState } from '../../tasks/task-runtime.ts';
 
 /** What shells exit with for a command that is not there, and for one that may not be executed (POSIX.1, 2.8.2). */
@@ -29,13 +28,5 @@ export async function unstartedCommand(
   // the message begins with what was attempted in which container, of which clients know
   const reason = errorMessage(error).split(`${containerId}: `).at(-1)!;
   const named = reason.includes(command[0]!) ? reason : `${command[0]}: ${reason}`;
-  const output = Readable.from([Buffer.from(`${named}${tty ? '\r\n' : '\n'}`)]);
-  return {
-    stdin: undefined,
-    stdout: tty ? output : undefined,
-    stderr: tty ? undefined : output,
-    resize: () => undefined,
-    exit: Promise.resolve(exitCode),
-    close: () => undefined,
-  };
+  return standInFor({ reason: named, exitCode, tty });
 }

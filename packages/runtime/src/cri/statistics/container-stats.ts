@@ -1,7 +1,12 @@
-import { type ContainerStatsFilter, matchesLabels, messagePages, type RuntimeHandlers } from '@podwright/cri';
+import {
+  type ContainerStatsFilter,
+  matchesLabels,
+  measureEach,
+  messagePages,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import type { CriServices } from '../services/services.ts';
-import { measureEach } from './measure-each.ts';
 import { criContainerStats } from './statistics.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;

@@ -1,5 +1,6 @@
 import {
   type MessageInitShape,
+  measureEach,
   messagePages,
   type PodSandboxMetricsSchema,
   type RuntimeHandlers,
@@ -7,7 +8,6 @@ import {
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
 import type { CriServices } from '../services/services.ts';
-import { measureEach } from './measure-each.ts';
 import { criMetrics } from './metric-descriptors.ts';
 import { cgroupSamples, containerSamples, interfaceSamples } from './metric-samples.ts';
 

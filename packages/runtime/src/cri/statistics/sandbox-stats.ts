@@ -1,7 +1,12 @@
-import { matchesLabels, messagePages, type PodSandboxStatsFilter, type RuntimeHandlers } from '@podwright/cri';
+import {
+  matchesLabels,
+  measureEach,
+  messagePages,
+  type PodSandboxStatsFilter,
+  type RuntimeHandlers,
+} from '@podwright/cri';
 import { isReady, type SandboxRecord } from '../../records/sandbox-record.ts';
 import type { CriServices } from '../services/services.ts';
-import { measureEach } from './measure-each.ts';
 import { criSandboxStats } from './statistics.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { errorMessage, Limiter } from '@podwright/base';
-import type { CriServices } from '../services/services.ts';
+import { errorMessage, Limiter, type Logger } from '@podwright/base';
 
 /** Walks through written layers at once: more only keep others waiting. */
 const AT_ONCE = 8;
@@ -11,7 +10,7 @@ const AT_ONCE = 8;
  */
 export async function measureEach<R extends { id: string }, T>(
   records: R[],
-  { logger }: Pick<CriServices, 'logger'>,
+  { logger }: { logger: Logger },
   measure: (record: R) => Promise<T>,
 ): Promise<T[]> {
   const limiter = new Limiter(AT_ONCE);
