@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,9 +99,10 @@ async function answers(socket: string, daemon: ChildProcess, scratch: string): P
 async function loadBusybox(scratch: string, socket: string): Promise<void> {
   const archive = join(scratch, 'busybox.tar');
   await writeExampleArchive(archive, { name: busyboxImage });
-  // Docker 20.10 loads archives of its own kind only
-  const target = [`--dest-daemon-host=unix://${socket}`, `docker-daemon:${busyboxImage}`];
-  await runChecked('skopeo', ['copy', '--insecure-policy', `oci-archive:${archive}`, ...target]);
+  const engine = await connectEngine(socket);
+  for await (const { error } of engine.archives.load(createReadStream(archive)))
+    if (error !== undefined) throw new Error(error);
+  engine.close();
 }
 
 async function stop(daemon: ChildProcess, scratch: string, socket: string): Promise<void> {
