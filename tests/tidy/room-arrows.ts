@@ -9,6 +9,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     tracing: [],
   },
   cni: {},
+  'kube-client': {},
   images: {
     archive: ['content', 'spec', 'store', 'unpack'],
     content: [],
