@@ -111,6 +111,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'pleg',
       'pod',
       'prober',
+      'runtime-state',
       'status',
       'trace',
       'volumes',
