@@ -116,6 +116,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
       'volumes',
     ],
+    certificates: [],
     cgroups: ['api', 'node'],
     config: ['api', 'api/schema', 'api/validation'],
     configuration: ['api', 'config', 'configuration/fields', 'configuration/rules'],
@@ -167,6 +168,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'server/kubelet-api': [
       ...[
         'api',
+        'certificates',
         'configuration',
         'configuration/fields',
         'configuration/rules',

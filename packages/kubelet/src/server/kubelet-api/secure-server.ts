@@ -7,13 +7,13 @@ import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import { WaitingClients } from '@podwright/streaming';
+import type { CertificatePair } from '../../certificates/certificate-pair.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { MAX_CONNECTIONS, TLS_FILES_PERIOD_MS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
 import { sendText } from './api-route.ts';
 import { type Authenticator, authenticator } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
-import type { SelfSigned } from './self-signed-certificate.ts';
 import { certificateDirectory, serverCertificate } from './server-certificate.ts';
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
@@ -31,7 +31,7 @@ export async function secureServer(
     ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
   ];
   const owner = { nodeName, names, directory: certificateDirectory(rootDir) };
-  let certificate: SelfSigned | undefined;
+  let certificate: CertificatePair | undefined;
   const read = async () => {
     certificate = await serverCertificate(options.tls, owner, certificate);
     return tlsSettings(options, certificate);
