@@ -220,6 +220,17 @@ export const MAX_RUN_MS = 4 * 3_600_000;
 /** Bearer tokens of a file, and its size. */
 export const MAX_TOKENS = 10_000;
 export const MAX_TOKEN_FILE_BYTES = 4 << 20;
+/** Answers of reviews that are kept: of tokens, and of access (upstream's 8192). */
+export const MAX_REVIEWED_TOKENS = 4096;
+export const MAX_ACCESS_REVIEWS = 8192;
+/** Reviews of one kind under way: those beyond are refused, or callers that nobody knows would hold up the API server. */
+export const MAX_REVIEWS_AT_ONCE = 100;
+/** A service account's token has some 1.2 KiB; what the API server says of its user has less. */
+export const MAX_REVIEWED_TOKEN_LENGTH = 64 << 10;
+export const MAX_USER_LENGTH = 64 << 10;
+/** How long a review may take with its repetitions, and these (upstream's DefaultAuthWebhookRetryBackoff). */
+export const REVIEW_TIMEOUT_MS = 10_000;
+export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
 /** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
 export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 /** How often the files of certificates and authorities are read again. */

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { KubeClient } from '@podwright/kube-client';
 import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';
 import { processMetrics } from '../../metrics/process-metrics.ts';
 import type { HttpListener, ServeStream } from '../http-listener.ts';
@@ -25,6 +26,8 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' 
   /** The host's log directory; `/var/log` if left out. */
   systemLogDirectory?: string;
   serveStream?: ServeStream;
+  /** The API server's client that asks what `authentication.reviews` is about. */
+  reviewer?: KubeClient;
 };
 
 /**
