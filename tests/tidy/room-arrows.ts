@@ -112,6 +112,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'kuberuntime',
       'metrics',
       'node',
+      'node-status',
       'pleg',
       'pod',
       'prober',
@@ -147,6 +148,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     logs: [],
     metrics: ['api', 'config', 'kubecontainer', 'node', 'pod', 'stats', 'trace'],
     node: ['api'],
+    'node-status': ['api', 'events', 'node'],
     pleg: ['api', 'kubecontainer', 'kuberuntime'],
     pod: [
       'api',
