@@ -41,11 +41,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cli: {
     client: [],
     'command-line': ['commands', 'completion', 'daemon', 'help', 'output', 'settings'],
-    commands: ['client', 'copy', 'daemon', 'manifests', 'output', 'run', 'settings'],
+    commands: ['client', 'copy', 'daemon', 'join', 'manifests', 'output', 'run', 'settings'],
     completion: ['client', 'help', 'output', 'settings'],
     copy: [],
     daemon: ['client', 'settings'],
     help: ['output'],
+    join: [],
     manifests: ['client', 'output'],
     output: [],
     run: ['client', 'output'],

@@ -18,11 +18,9 @@ export type CertificateRenewalParts = {
   /** Who asks: by the certificate that is there, if it is valid, else by other means. */
   client: (hasValid: boolean) => KubeClient | Promise<KubeClient>;
   /** Called with each certificate that is kept. */
-  onRenewed: (pair: KeptPair) => void;
+  onRenewed: (pair: KeptPair) => Promise<void> | void;
   /** Called when a try has failed. */
   onFailure?: () => void;
-  /** The certificate that is there is replaced at once. */
-  force?: boolean;
   logger: Logger;
 };
 
@@ -49,7 +47,6 @@ export class CertificateRenewal {
   /** Reads what is kept, and goes on from there until it is stopped. */
   async start(): Promise<void> {
     this.#take(await this.#parts.store.current());
-    if (this.#parts.force) this.#renewAtMs = 0;
     this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // it was stopped
   }
 
@@ -102,7 +99,7 @@ export class CertificateRenewal {
       this.#backoff.forget(signer);
       this.#problem = undefined;
       logger.info({ signer, notAfter: dateOf(this.#current?.notAfterMs) }, 'a new certificate of the cluster');
-      onRenewed(this.#current!);
+      await onRenewed(this.#current!);
     } catch (error) {
       if (signal.aborted) throw error;
       if (error === NO_LONGER_WANTED) return;

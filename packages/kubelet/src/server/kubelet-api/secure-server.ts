@@ -22,13 +22,22 @@ import { certificateDirectory, serverCertificate } from './server-certificate.ts
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
 
+export type SecureServerInput = {
+  kubelet: Kubelet;
+  /** The API server's client that asks what `authentication.reviews` is about. */
+  reviewer?: KubeClient;
+  /** The server's certificate, as long as there is one that its cluster has signed. */
+  signedCertificate?: () => CertificatePair | undefined;
+  logger: Logger;
+};
+
 /**
  * An HTTPS server of the API for those who are known; the others keep none of them out. Its certificate, key, authorities and tokens may
  * change while it runs. TLS is loaded by who serves it.
  */
 export async function secureServer(
   api: HttpListener,
-  { kubelet, reviewer, logger }: { kubelet: Kubelet; reviewer?: KubeClient; logger: Logger },
+  { kubelet, reviewer, signedCertificate, logger }: SecureServerInput,
 ): Promise<Server> {
   const { nodeName, rootDir, server: options } = kubelet.options;
   const names = [
@@ -37,7 +46,7 @@ export async function secureServer(
   const owner = { nodeName, names, directory: certificateDirectory(rootDir) };
   let certificate: CertificatePair | undefined;
   const read = async () => {
-    certificate = await serverCertificate(options.tls, owner, certificate);
+    certificate = signedCertificate?.() ?? (await serverCertificate(options.tls, owner, certificate));
     return tlsSettings(options, certificate);
   };
   const { clientCaFile, tokenFile, anonymous, reviews } = options.authentication;
