@@ -14,10 +14,11 @@ const ARROWS: Record<string, string[]> = {
   streaming: ['base'],
   images: ['base', 'metadata', 'system'],
   shim: ['base', 'system'],
+  'kube-client': ['base'],
   runtime: ['base', 'system', 'metadata', 'cri', 'cni', 'streaming', 'images', 'shim'],
-  kubelet: ['base', 'system/mountinfo', 'cri', 'streaming'],
+  kubelet: ['base', 'system/mountinfo', 'cri', 'kube-client', 'streaming'],
   dockershim: ['base', 'system', 'cri', 'cni', 'streaming'],
-  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kubelet', 'dockershim'],
+  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kube-client', 'kubelet', 'dockershim'],
 };
 
 function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {
@@ -144,7 +145,7 @@ test('commands of podwright that messages and documents name exist', () => {
 
 test('the first page of help names every command, and none that is not there', () => {
   const page = /const HELP = `([^`]*)`/s.exec(read('packages/cli/src/program.ts'))![1]!;
-  const lists = [...page.matchAll(/^(?:Pods|Objects|In pods|Images|Daemons|Host): +(.+)$/gm)].map((match) =>
+  const lists = [...page.matchAll(/^(?:Pods|Objects|In pods|Images|Daemons|Clusters|Host): +(.+)$/gm)].map((match) =>
     match[1]!.replace(/\(.*?\)/g, ''),
   );
   const named = lists.flatMap((list) => list.split(',').map((name) => name.trim()));

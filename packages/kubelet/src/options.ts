@@ -1,5 +1,6 @@
 import type { Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
+import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
 import { ORPHAN_PERIOD_MS } from './limits.ts';
@@ -8,6 +9,7 @@ import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
+import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {
@@ -110,6 +112,8 @@ export type KubeletOptions = {
   orphanPeriodMs: number;
   /** The HTTP API, for who serves it (`serveKubeletApi`). */
   server: KubeletServerOptions;
+  /** The node object, for a kubelet that has an API server. */
+  node: NodeSettings;
   /** Where traces of pods' syncs go, and how many of them. */
   tracing: TracingOptions;
   logger: Logger;
@@ -117,6 +121,18 @@ export type KubeletOptions = {
   legacyLogs?: LegacyLogs;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
+  /** The API server whose node this is; absent for a lone node. */
+  cluster?: ClusterOptions;
+};
+
+/** What a kubelet needs to be the node of a cluster. Whoever made the clients closes them, after the kubelet. */
+export type ClusterOptions = {
+  /** For everything but heartbeats and events. */
+  client: KubeClient;
+  /** For the lease and the node's status: no other call holds them up. */
+  heartbeatClient: KubeClient;
+  /** For events. */
+  eventClient: KubeClient;
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
@@ -168,6 +184,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
     orphanPeriodMs: ORPHAN_PERIOD_MS,
     server: kubeletServerOptions(),
+    node: nodeSettings(),
     tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,
   };

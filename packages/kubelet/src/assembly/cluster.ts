@@ -1,0 +1,92 @@
+/** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
+import type { CriClient } from '@podwright/cri';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import type { PodEvents } from '../events/pod-events.ts';
+import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
+import type { ClusterOptions, KubeletOptions } from '../options.ts';
+import type { RuntimeState } from '../runtime-state/runtime-state.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { KnownHost } from './known-host.ts';
+import type { KubeletParts } from './kubelet-parts.ts';
+import type { PodSync } from './pod-sync.ts';
+
+/** What is there before the parts of the kubelet are made. */
+export type ClusterInput = {
+  options: KubeletOptions;
+  cluster: ClusterOptions;
+  cri: CriClient;
+  known: KnownHost;
+  events: PodEvents;
+  statuses: StatusManager;
+};
+
+/** What is there once they are made, and the pods of the runtime are known. */
+export type ClusterHost = {
+  parts: KubeletParts;
+  sync: PodSync;
+  cgroups: PodCgroups;
+  runtimeState: RuntimeState;
+};
+
+/** The cluster's side of a kubelet. The methods are called once each, in this order. */
+export type Cluster = {
+  /** Parts that take the place of the lone node's. */
+  parts: Partial<KubeletParts>;
+  /** Starts what looks at the kubelet and tells the API server, before any source is read. */
+  start(host: ClusterHost): void;
+  /** Starts the sources of pods: the lone node's, and the API server. */
+  startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
+  /** Ends everything that `start` has started; the sources have ended before. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Nothing is asked of the API server before `start`, which waits for none of its answers: pods run without it.
+ *
+ * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
+ * `start` begins.
+ */
+export async function openCluster(input: ClusterInput): Promise<Cluster> {
+  const running: { stop: () => Promise<void> | void }[] = [];
+  return {
+    parts: {},
+    start: ({ runtimeState }) => {
+      running.push(startNode(input, runtimeState));
+    },
+    startSources: (listener, local) => local(listener),
+    stop: async () => {
+      await Promise.all(running.map((room) => room.stop()));
+    },
+  };
+}
+
+function startNode({ options, cluster, cri, known, events }: ClusterInput, runtimeState: RuntimeState): NodeStatusRoom {
+  const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
+  const { client, heartbeatClient } = cluster;
+  return startNodeStatus({
+    ...{ name, labels, nodeIp, settings, podCidr, client, heartbeatClient, cri, events, logger },
+    facts: {
+      resources: known.has,
+      maxPods,
+      reserved: {
+        ...known.systemReserved,
+        memoryBytes: known.capacity.memoryBytes - known.allocatable.memoryBytes,
+      },
+      port: server.port,
+      declaredFeatures: DECLARED_FEATURES,
+      runtimeName: known.version.runtimeName,
+    },
+    rooms: {
+      abilities: () => runtimeState.abilities(),
+      pressure: () => ({ memory: false, disk: false, pids: false }),
+      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
+      onProblems: (listener) => runtimeState.onChange(listener),
+      volumesInUse: () => [],
+      volumesReported: () => undefined,
+      resetExtendedResources: () => true,
+    },
+  });
+}
