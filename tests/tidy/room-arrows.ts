@@ -102,7 +102,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     api: [],
     'api/schema': ['api'],
     'api/validation': ['api'],
+    'api-objects': ['api', 'config', 'volumes'],
     assembly: [
+      'api',
+      'api-objects',
       'cgroups',
       'config',
       'container',

@@ -21,5 +21,10 @@ export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
 export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 export const CONFIG_FILE_ANNOTATION = 'podwright.dev/config.file';
 
+/** Whether the pod is of a manifest, not of an API server; the annotation is the kubelet's own. */
+export function isOfManifest({ metadata }: Pod): boolean {
+  return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] !== 'api';
+}
+
 /** A pod that exists already, and the file or URL that it was made from ('' if that is not known). */
 export type ExistingPod = { uid: string; namespace: string; name: string; file: string };

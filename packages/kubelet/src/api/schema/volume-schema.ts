@@ -65,7 +65,7 @@ const downwardFiles = list(
 
 const downwardAPI = object<DownwardApiVolumeSource>({ items: downwardFiles, defaultMode: mode });
 
-const projection = object<VolumeProjection>(
+const projection = object<Omit<VolumeProjection, 'serviceAccountToken'>>(
   {
     configMap: object<ConfigMapProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     secret: object<SecretProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
