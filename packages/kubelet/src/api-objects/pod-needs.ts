@@ -8,7 +8,7 @@ import type {
   ObjectLookup,
   PodObjects,
 } from '../config/local-objects.ts';
-import { isOfManifest } from '../config/pod-update.ts';
+import { isStaticPod } from '../config/pod-update.ts';
 import { OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from '../limits.ts';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';
@@ -83,13 +83,13 @@ export class PodNeeds {
         ofManifests.get(kind, namespace, name) ??
         (kind === 'RuntimeClass' ? ofCluster.get(kind, namespace, name) : undefined),
     };
-    return { of: (pod) => (isOfManifest(pod) ? ofBoth : ofCluster) };
+    return { of: (pod) => (isStaticPod(pod) ? ofBoth : ofCluster) };
   }
 
   /** Follows what the pod refers to; waits at most a second for what has not been read yet. Before each use, and may be repeated. */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const waiting: Promise<void>[] = [this.#informersRead(pod, signal)];
-    if (!isOfManifest(pod)) waiting.push(this.#objects.ready(pod, signal));
+    if (!isStaticPod(pod)) waiting.push(this.#objects.ready(pod, signal));
     await Promise.all(waiting);
   }
 
@@ -103,7 +103,7 @@ export class PodNeeds {
   /** Variables by which containers of the pod find services. Throws `unavailable` for a pod of the API server before they are known. */
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const services = this.#informers?.services;
-    if (!isOfManifest(pod) && services?.hasSynced() !== true)
+    if (!isStaticPod(pod) && services?.hasSynced() !== true)
       throw new PodwrightError(
         'unavailable',
         'services have not yet been read at least once, cannot construct envvars',

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, POD_DIRECTORY } from '@podwright/base';
 import type { PersistentVolume, Pod, Volume } from '../api/types.ts';
-import { isOfManifest } from '../config/pod-update.ts';
+import { isStaticPod } from '../config/pod-update.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
@@ -46,7 +46,7 @@ export class PersistentVolumesPlugin implements VolumePlugin {
 
   async setUp(request: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { pod, volume } = request;
-    if (isOfManifest(pod)) return this.#options.ofManifests.setUp(request, signal);
+    if (isStaticPod(pod)) return this.#options.ofManifests.setUp(request, signal);
     const { claimName, readOnly = false } = volume.persistentVolumeClaim!;
     const persistentVolume = await this.#options.volumeOf(pod, claimName, signal).catch((error: unknown) => {
       signal.throwIfAborted();

@@ -15,10 +15,11 @@ import type {
   ResourceFieldSelector,
   SecretProjection,
   SecretVolumeSource,
+  ServiceAccountTokenProjection,
   Volume,
   VolumeProjection,
 } from '../types.ts';
-import { boolean, integer, list, object, oneOf, quantity, string } from './decoder.ts';
+import { boolean, int64, integer, list, object, oneOf, quantity, string } from './decoder.ts';
 
 const mode = integer();
 
@@ -65,11 +66,15 @@ const downwardFiles = list(
 
 const downwardAPI = object<DownwardApiVolumeSource>({ items: downwardFiles, defaultMode: mode });
 
-const projection = object<Omit<VolumeProjection, 'serviceAccountToken'>>(
+const projection = object<VolumeProjection>(
   {
     configMap: object<ConfigMapProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     secret: object<SecretProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     downwardAPI: object<DownwardApiProjection>({ items: downwardFiles }),
+    serviceAccountToken: object<ServiceAccountTokenProjection>(
+      { audience: string, expirationSeconds: int64, path: string },
+      { required: ['path'] },
+    ),
   },
   {
     refused: {
