@@ -1,5 +1,7 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
+import { type KubeObject, NODES, startInformer } from '@podwright/kube-client';
+import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { PodEvents } from '../events/pod-events.ts';
@@ -41,17 +43,31 @@ export type Cluster = {
 };
 
 /**
- * Nothing is asked of the API server before `start`, which waits for none of its answers: pods run without it.
+ * Waits for no answer of the API server: pods run without it.
  *
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
-export async function openCluster(_input: ClusterInput): Promise<Cluster> {
+export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
+  const { nodeName, logger } = options;
+  const { client } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
+  let pods: ApiPods | undefined;
+  const node = startInformer<KubeObject>(client, {
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: () => pods?.nodeChanged(),
+  });
+  running.push(node);
   return {
     parts: {},
-    start: () => undefined,
-    startSources: (listener, local) => local(listener),
+    start: ({ sync }) => {
+      const { manager, workers, statuses, stopped } = sync;
+      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
+      running.push(pods);
+    },
+    startSources: (listener, local) => pods!.startSources(listener, local),
     stop: async () => {
       await Promise.all(running.map((room) => room.stop()));
     },
