@@ -16,7 +16,7 @@ function setUp(client: FakeKubeClient) {
   const needs = new PodNeeds({
     client,
     startInformer: (options) => startInformer(client, options),
-    nodeName: 'n1',
+    node: () => client.stored(NODES, { name: 'n1' }),
     changeDetection: 'Watch',
     logger: LOGGER,
   });
@@ -31,7 +31,7 @@ const ofManifest = (pod: Pod): Pod => ({
 
 const pod = podOf('web', { runtimeClassName: 'fast', volumes: [{ name: 'v', configMap: { name: 'conf' } }] });
 
-test('a node follows its own object, services with an address, RuntimeClasses and CSIDrivers, and nothing before it starts', async () => {
+test('a node follows services with an address, RuntimeClasses and CSIDrivers, and nothing before it starts', async () => {
   const client = new FakeKubeClient();
   using set = setUp(client);
   assert.equal(client.calls.length, 0);
@@ -41,13 +41,12 @@ test('a node follows its own object, services with an address, RuntimeClasses an
     client.callsOf({ verb: 'watch' }).map(({ plural, selection }) => [plural, selection?.fieldSelector]),
     [
       ['services', 'spec.clusterIP!=None'],
-      ['nodes', 'metadata.name=n1'],
       ['csidrivers', undefined],
       ['runtimeclasses', undefined],
     ],
   );
   client.put(NODES, { metadata: { name: 'n1', labels: { zone: 'a' } } });
-  await until(() => set.needs.nodeLabels()?.zone === 'a');
+  assert.equal(set.needs.nodeLabels()?.zone, 'a');
   set.needs.stop();
   await until(() => client.watches.size === 0);
 });

@@ -1,7 +1,8 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
-import { startInformer } from '@podwright/kube-client';
+import { type Informer, type KubeObject, NODES, startInformer } from '@podwright/kube-client';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
+import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { PodEvents } from '../events/pod-events.ts';
@@ -43,24 +44,36 @@ export type Cluster = {
 };
 
 /**
- * Nothing is asked of the API server before `start`, which waits for none of its answers: pods run without it.
+ * Waits for no answer of the API server: pods run without it.
  *
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
 export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
+  const { nodeName, logger } = options;
+  const { client } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
-  const needs = openPodNeeds(options, cluster);
+  let pods: ApiPods | undefined;
+  const node = startInformer<KubeObject>(client, {
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: () => pods?.nodeChanged(),
+  });
+  running.push(node);
+  const needs = openPodNeeds(options, cluster, node);
   return {
     parts: { api: needs },
     start: ({ sync }) => {
-      running.push(needs);
+      const { manager, workers, statuses, stopped } = sync;
+      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
+      running.push(pods, needs);
       needs.start({
         onObject: (change) => sync.loop.handleObject(change),
-        onToken: (podUid) => sync.workers.retry(podUid),
+        onToken: (podUid) => workers.retry(podUid),
       });
     },
-    startSources: (listener, local) => local(listener),
+    startSources: (listener, local) => pods!.startSources(listener, local),
     stop: async () => {
       await Promise.all(running.map((room) => room.stop()));
     },
@@ -70,9 +83,11 @@ export async function openCluster({ options, cluster }: ClusterInput): Promise<C
 function openPodNeeds(
   { nodeName, objectChangeDetection, logger }: KubeletOptions,
   { client }: ClusterOptions,
+  node: Informer<KubeObject>,
 ): PodNeeds {
   return new PodNeeds({
-    ...{ client, nodeName, logger, changeDetection: objectChangeDetection },
+    ...{ client, logger, changeDetection: objectChangeDetection },
+    node: () => node.get({ name: nodeName }),
     startInformer: (options) => startInformer(client, options),
   });
 }
