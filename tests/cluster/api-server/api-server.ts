@@ -6,9 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { podAdmission } from './admission.ts';
 import { Authenticator } from './authentication.ts';
 import { Authorizer } from './authorization.ts';
 import { CertificateAuthority, type KeyPair } from './certificates.ts';
+import { type ControlSwitches, defaultSwitches, fillNamespace, startControllers } from './controllers.ts';
 import { Faults } from './faults.ts';
 import { HttpExchange, type Request, type Response } from './http-exchange.ts';
 import type { ApiObject } from './json.ts';
@@ -19,7 +21,7 @@ import { handleRequest, type ServerParts } from './request-handler.ts';
 import { RequestRecord } from './request-record.ts';
 import { kindOfObject } from './resource-kinds.ts';
 import { TokenIssuer } from './tokens.ts';
-import { AUTHENTICATED, MASTERS, NODES, type UserInfo } from './user-info.ts';
+import { AUTHENTICATED, BOOTSTRAPPERS, MASTERS, NODES, type UserInfo } from './user-info.ts';
 
 export type ApiServerOptions = {
   /** 0, a free one, unless given. */
@@ -41,6 +43,8 @@ export class ApiServer {
   readonly authority = new CertificateAuthority('kubernetes');
   readonly faults = new Faults();
   readonly requests = new RequestRecord();
+  /** What the rest of the control plane does by itself; may be changed at any time. */
+  readonly control: ControlSwitches = defaultSwitches();
   readonly #issuer = new TokenIssuer();
   readonly #options: ApiServerOptions;
   readonly #serving: KeyPair;
@@ -49,6 +53,7 @@ export class ApiServer {
   #parts!: ServerParts;
   #server: Http2SecureServer | undefined;
   #port: number;
+  #stopControllers: () => void = () => undefined;
 
   constructor(options: ApiServerOptions = {}) {
     this.#options = options;
@@ -95,7 +100,9 @@ export class ApiServer {
       const kind = kindOfObject(object);
       if (kind === undefined) throw new Error(`no kind of the server: ${object.apiVersion} ${object.kind}`);
       const place = kind.namespaced ? (object.metadata.namespace ?? 'default') : '';
-      return this.registry.create(kind, readObject(kind, object, place));
+      const stored = this.registry.create(kind, readObject(kind, object, place));
+      if (kind.kind === 'Namespace') fillNamespace(this.registry, stored.metadata.name!, this.certificateAuthority);
+      return stored;
     });
   }
 
@@ -122,7 +129,7 @@ export class ApiServer {
   /** A token by which a node may ask for its first certificate. */
   bootstrapToken(): Credential {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
-    const groups = ['system:bootstrappers', 'system:bootstrappers:kubeadm:default-node-token', AUTHENTICATED];
+    const groups = [BOOTSTRAPPERS, 'system:bootstrappers:kubeadm:default-node-token', AUTHENTICATED];
     return this.token({ username: `system:bootstrap:${id}`, groups }, `${id}.${secret}`);
   }
 
@@ -205,7 +212,9 @@ export class ApiServer {
   }
 
   #use(store: ObjectStore): void {
-    const registry = new Registry({ store });
+    const registry = new Registry({ store, admission: podAdmission(() => registry) });
+    this.#stopControllers();
+    this.#stopControllers = startControllers({ registry, authority: this.authority, switches: this.control });
     const authenticator = new Authenticator({ registry, issuer: this.#issuer, known: this.#parts?.authenticator });
     const authorizer = new Authorizer({ registry, restrictsNodes: this.#options.restrictsNodes ?? false });
     this.#parts = {

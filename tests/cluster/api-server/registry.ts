@@ -1,4 +1,6 @@
 /** Objects under the rules of the API: names, versions, preconditions, subresources, finalizers, graceful deletion. */
+
+import { type DeleteOptions, deletionStep } from './deletion.ts';
 import { type ApiObject, at, type JsonObject, sameJson } from './json.ts';
 import {
   changedMetadata,
@@ -11,7 +13,6 @@ import {
   wantsOther,
 } from './object-meta.ts';
 import type { ObjectStore, StoreEvent } from './object-store.ts';
-import { type DeleteOptions, deletionStep } from './pod-deletion.ts';
 import { coreKind, type ResourceKind } from './resource-kinds.ts';
 import { ApiError, alreadyExists, CHANGED_MEANWHILE, conflict, invalid, notFound, qualified } from './status-error.ts';
 import { strategyOf } from './strategies.ts';

@@ -1,11 +1,12 @@
 /** Requests for objects: one function a verb. */
+
+import type { DeleteOptions } from './deletion.ts';
 import type { FaultTarget } from './faults.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { type ApiObject, at, isObject, type JsonObject } from './json.ts';
 import { jsonPatch, mergePatch } from './json-patches.ts';
 import { type ListOptions, readListOptions, versionNumber } from './list-options.ts';
 import { readObject } from './object-meta.ts';
-import type { DeleteOptions } from './pod-deletion.ts';
 import type { Place, Registry } from './registry.ts';
 import { keyOf } from './registry.ts';
 import type { RequestInfo } from './request-info.ts';
