@@ -80,6 +80,8 @@ export type PodSync = {
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
   changes: PodChanges;
+  /** Pods of which nothing runs any more, and again when they hold nothing any more. */
+  stopped: PodChanges;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -95,7 +97,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
-  const changes = new PodChanges();
+  const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
   const admission = new PodAdmission({
     ...nodeFacts(options, input.resources),
@@ -132,8 +134,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     pleg,
     statuses,
     reasons: new WaitingReasons(),
-    volumes: parts.volumes,
-    probes: parts.probes,
+    ...{ volumes: parts.volumes, probes: parts.probes, needs: parts.api },
     restarts,
     allocations,
     cgroups,
@@ -148,6 +149,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
+    onStopped: (podUid) => stopped.tell(podUid),
   });
   const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
@@ -159,7 +161,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     isWaiting: (podUid) => allocations.isDeferred(podUid),
     observer: observer(metrics, tracer),
   });
-  const told = { statuses, cache, tracer, metrics, changes };
+  const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
@@ -197,7 +199,7 @@ function runtimeDependencies(
     events,
     logger: options.logger,
     hooks: parts.hooks,
-    objects: parts.objects,
+    objects: parts.podObjects,
     prepare: parts.prepare,
     dns: () => dnsSettings(options, events),
     features,
@@ -255,7 +257,7 @@ function imageManager({ options, cri, events, parts }: PodSyncInput, access: Ima
   return new ImageManager({
     cri,
     events,
-    objects: parts.objects,
+    objects: parts.podObjects,
     logger,
     queue,
     backoff: pullBackoff,
