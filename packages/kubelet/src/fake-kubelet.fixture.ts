@@ -112,7 +112,7 @@ type Shared = {
   mounted: Set<string>;
 };
 
-function fakeParts({ config, liveness, answers, mounted }: Shared): Omit<KubeletParts, 'claims'> {
+function fakeParts({ config, liveness, answers, mounted }: Shared): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const objects = new LocalObjects();
   const ignore = () => undefined;
   return {

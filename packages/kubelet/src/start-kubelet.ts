@@ -130,6 +130,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
   cluster?.start({ parts, sync, cgroups, runtimeState });
+  parts.nodePlugins.start(onRecovery);
   const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
@@ -256,7 +257,7 @@ function run(
     await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
-    await Promise.all([parts.volumes.close(), parts.claims.close()]);
+    await Promise.all([parts.volumes.close(), parts.claims.close(), parts.nodePlugins.close()]);
     await input.cgroups.close();
     await sync.tracer.close();
     cri.close();

@@ -2,6 +2,7 @@ import type { CriClient } from '@podwright/cri';
 import { LocalObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
+import { CsiPlugin } from '../csi/csi-plugin.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
@@ -16,12 +17,16 @@ import { ProgramMounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
+import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
 /** The parts that the sync of pods knows by their contracts alone, so that a caller can replace them. */
 export type KubeletParts = {
   objects: LocalObjects;
   volumes: PodVolumes;
   claims: ClaimVolumes;
+  /** What plugins of the node have of an API server; absent without one. */
+  pluginCluster?: PluginCluster;
+  nodePlugins: NodePlugins;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
@@ -51,7 +56,12 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   };
   const mounter = new ProgramMounter();
   const claims = new ClaimVolumes(options.rootDir, logger);
-  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims });
+  const cluster = given.pluginCluster;
+  const nodePlugins = given.nodePlugins ?? createNodePlugins({ options, objects, mounter, directories, cluster });
+  const plugins = [
+    ...builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims }),
+    new CsiPlugin(nodePlugins.csi),
+  ];
   const volumes =
     given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger, metrics: options.metrics });
   const commands = new CriCommandRunner(cri);
@@ -70,6 +80,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     objects,
     volumes,
     claims,
+    nodePlugins,
     probes: new ProberManager({ commands, events, metrics: options.metrics }),
     hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
     prepare: (request, signal) => preparer.prepare(request, signal),

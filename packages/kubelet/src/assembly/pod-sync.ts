@@ -47,7 +47,7 @@ export type PodSyncInput = {
   options: KubeletOptions;
   cri: CriClient;
   events: EventRecorder;
-  parts: Omit<KubeletParts, 'claims'>;
+  parts: Omit<KubeletParts, 'claims' | 'nodePlugins'>;
   cgroups: PodCgroups;
   statuses: StatusManager;
   /** What pods may have together. */

@@ -154,7 +154,7 @@ function records({ life, node }: CoreInput) {
   };
 }
 
-function coreParts(input: CoreInput): Omit<KubeletParts, 'claims'> {
+function coreParts(input: CoreInput): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const { life, stages } = input;
   const ignore = () => undefined;
   const probes = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };

@@ -1,6 +1,7 @@
 import type {
   ConfigMapProjection,
   ConfigMapVolumeSource,
+  CsiVolumeSource,
   DownwardApiFile,
   DownwardApiProjection,
   DownwardApiVolumeSource,
@@ -18,7 +19,7 @@ import type {
   Volume,
   VolumeProjection,
 } from '../types.ts';
-import { boolean, integer, list, object, oneOf, quantity, string } from './decoder.ts';
+import { boolean, integer, list, mapOf, object, oneOf, quantity, string } from './decoder.ts';
 
 const mode = integer();
 
@@ -97,9 +98,20 @@ const persistentVolumeClaim = object<PersistentVolumeClaimVolumeSource>(
   { required: ['claimName'] },
 );
 
+const csi = object<CsiVolumeSource>(
+  {
+    driver: string,
+    readOnly: boolean,
+    fsType: string,
+    volumeAttributes: mapOf(string),
+    nodePublishSecretRef: object<{ name?: string }>({ name: string }),
+  },
+  { required: ['driver'] },
+);
+
 /** Sources of volumes that need a driver, a cloud or a cluster. */
 const REMOTE_SOURCES = [
-  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'csi', 'fc', 'flexVolume'],
+  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'fc', 'flexVolume'],
   ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi'],
   ...['photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'],
 ];
@@ -116,6 +128,18 @@ const REFUSED_SOURCES: Record<string, string> = {
 };
 
 export const volume = object<Volume>(
-  { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim },
+  {
+    name: string,
+    emptyDir,
+    hostPath,
+    configMap,
+    secret,
+    downwardAPI,
+    projected,
+    image,
+    nfs,
+    persistentVolumeClaim,
+    csi,
+  },
   { required: ['name'], refused: REFUSED_SOURCES },
 );
