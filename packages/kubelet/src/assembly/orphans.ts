@@ -10,6 +10,7 @@ export type OrphanInput = {
     Partial<Pick<PodSync, 'metrics'>>;
   volumes: Pick<PodVolumes, 'removeOrphans'>;
   cgroups: Pick<PodCgroups, 'removeOrphans'>;
+  grants: { keepOnly: (isKnown: (podUid: string) => boolean) => Promise<void> };
   podLogsDir: string;
   logger: Logger;
 };
@@ -22,6 +23,7 @@ export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<strin
   input.sync.loop.endOrphans(wrong);
   await removeLeftFiles(input);
   await removeLeftCgroups(input);
+  await input.grants.keepOnly((uid) => isKnownPod(input.sync, uid));
 }
 
 /** Removes the volumes, logs and statuses of pods that are gone. */
