@@ -14,7 +14,7 @@ export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
 export { fitExecOutput, MAX_EXEC_OUTPUT_BYTES, requireCommand, requireStreams } from './server/command-requests.ts';
-export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
+export { type CriServer, type CriServerOptions, createCriServer, serveServices } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';
 export {
   type CallContext,

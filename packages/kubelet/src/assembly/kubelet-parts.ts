@@ -1,8 +1,10 @@
 import type { CriClient } from '@podwright/cri';
+import type { Container, Pod } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
 import { CsiPlugin } from '../csi/csi-plugin.ts';
+import type { ContainerGrants } from '../container/prepared-container.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
@@ -41,6 +43,8 @@ export type KubeletPartsInput = {
   hostIps: () => string[];
   /** What pods may have together. */
   resources: NodeResources;
+  /** What a container was given of devices and such, which is about to start. */
+  grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
 /** The given parts, and for each that is not given the one that works on this host. */
@@ -83,7 +87,10 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     nodePlugins,
     probes: new ProberManager({ commands, events, metrics: options.metrics }),
     hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
-    prepare: (request, signal) => preparer.prepare(request, signal),
+    prepare: async (request, signal) => {
+      const grants = await input.grantsOf(request.pod, request.container);
+      return { ...(await preparer.prepare(request, signal)), grants };
+    },
     startSources: (listener) => startPodSources({ ...listener, ...sources }),
     ...given,
   };

@@ -10,6 +10,7 @@ export type OrphanInput = {
     Partial<Pick<PodSync, 'metrics'>>;
   volumes: Pick<PodVolumes, 'removeOrphans'>;
   cgroups: Pick<PodCgroups, 'removeOrphans'>;
+  grants: { keepOnly: (isKnown: (podUid: string) => boolean) => Promise<void> };
   podLogsDir: string;
   logger: Logger;
 };
@@ -24,6 +25,7 @@ export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<strin
     await removeLeftFiles(input);
   } finally {
     await removeLeftCgroups(input);
+    await input.grants.keepOnly((uid) => isKnownPod(input.sync, uid));
   }
 }
 

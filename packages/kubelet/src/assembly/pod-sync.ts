@@ -29,6 +29,7 @@ import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
+import type { PodGrants } from '../pod/pod-grants.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
@@ -52,6 +53,8 @@ export type PodSyncInput = {
   statuses: StatusManager;
   /** What pods may have together. */
   resources: NodeResources;
+  /** Who gives pods what only one may have. */
+  grants: PodGrants & { admissible: () => Record<string, bigint> };
   host: ContainerHost;
   features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
@@ -97,11 +100,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const actuated = new ActuatedResources();
   const changes = new PodChanges();
   const imageAccess = openImageAccess(input);
-  const admission = new PodAdmission({
-    ...nodeFacts(options, input.resources),
-    strictGroups: input.strictGroups,
-    appArmor: input.host.appArmor,
-  });
+  const admission = podAdmission(input);
   const pleg = new Pleg({
     cri: input.cri,
     reader: podReader(input, networks),
@@ -140,6 +139,11 @@ export function createPodSync(input: PodSyncInput): PodSync {
     obstacles: input.obstacles,
     logger,
     refusal: (podUid) => admission.refusalOf(podUid),
+    refuse: (podUid, refusal) => {
+      admission.refuse(podUid, refusal);
+      metrics?.refused(refusal.reason);
+    },
+    grants: input.grants,
     onActed: (pod, steps) => metrics?.acted(pod, steps),
   });
   const workers = new PodWorkers({
@@ -161,6 +165,18 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const told = { statuses, cache, tracer, metrics, changes };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+/** What device plugins offer comes and goes. */
+function podAdmission({ options, resources, strictGroups, host, grants }: PodSyncInput): PodAdmission {
+  return new PodAdmission({
+    ...nodeFacts(options, resources),
+    get resources() {
+      return { ...resources, ...grants.admissible() };
+    },
+    strictGroups,
+    appArmor: host.appArmor,
+  });
 }
 
 function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {

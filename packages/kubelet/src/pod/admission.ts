@@ -26,6 +26,11 @@ export class PodAdmission {
     return { refusal };
   }
 
+  /** An admitted pod may not run after all. */
+  refuse(podUid: string, refusal: Refusal): void {
+    this.#decided.set(podUid, refusal);
+  }
+
   /** Takes a pod without a look, such as one that runs already. */
   admit(pod: Pod, { preempt = [], shortOf = '' }: { preempt?: Pod[]; shortOf?: string } = {}): AdmissionDecision {
     this.#decided.set(pod.metadata.uid, 'admitted');
