@@ -9,7 +9,11 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     tracing: [],
   },
   cni: {},
-  'kube-client': {},
+  'kube-client': {
+    client: ['transport'],
+    informing: ['transport'],
+    transport: [],
+  },
   images: {
     archive: ['content', 'spec', 'store', 'unpack'],
     content: [],
@@ -98,9 +102,11 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     api: [],
     'api/schema': ['api'],
     'api/validation': ['api'],
+    'api-objects': ['api', 'config', 'volumes'],
     assembly: [
       'api',
       'api/validation',
+      'api-objects',
       'cgroups',
       'config',
       'container',

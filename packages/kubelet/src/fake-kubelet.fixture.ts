@@ -117,6 +117,7 @@ function fakeParts({ config, liveness, answers, mounted }: Shared): Omit<Kubelet
   const ignore = () => undefined;
   return {
     objects,
+    podObjects: objects,
     volumes: {
       mountForPod: async (pod) => {
         mounted.add(pod.metadata.uid);

@@ -24,6 +24,8 @@ export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** Pods of an API server have at least this long. */
+export const LEAST_GRACE_SECONDS = 1;
 /** Upstream's immediate eviction: hooks before the stop may still begin. */
 export const EVICTION_GRACE_SECONDS = 1;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
@@ -275,3 +277,30 @@ export const MAX_DEVICE_NODES = 64;
 export const MAX_DEVICE_RESOURCES = 256;
 /** Files of what was given out are read at a start up to this size. */
 export const MAX_STATE_FILE_BYTES = 64 << 20;
+// What pods need of an API server
+
+/** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */
+export const OBJECT_PATIENCE_MS = 1000;
+/** Watches of single ConfigMaps and Secrets are begun anew after a random time between these (upstream's). */
+export const OBJECT_WATCH_SECONDS = { least: 1800, most: 3600 };
+/** How long an object is used that is not watched, unless the Node's annotation says (upstream's defaultTTL). */
+export const OBJECT_TTL_MS = 60_000;
+/** A token is replaced after this share of its life, and after a day, some seconds earlier (upstream's token manager). */
+export const TOKEN_USED_SHARE = 0.8;
+export const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
+export const TOKEN_JITTER_MS = 10_000;
+/** A token has one to two KiB. */
+export const MAX_TOKEN_LENGTH = 64 << 10;
+/** Delays after tokens that could not be replaced (upstream's of volumes). */
+export const TOKEN_RETRY = { initialMs: 500, maxMs: 122_000 };
+
+// Pods of an API server
+
+/** So many statuses are sent at a time; one a pod. */
+export const STATUSES_AT_ONCE = 8;
+/** How often what the API server shows of pods is compared with their statuses, as upstream. */
+export const STATUS_RECONCILE_MS = 10_000;
+/** Delays between tries while the API server does not answer. */
+export const STATUS_OUTAGE_BACKOFF = { initialMs: 500, maxMs: 10_000 };
+/** The same for mirror pods. */
+export const MIRROR_BACKOFF = { initialMs: 1000, maxMs: 60_000 };

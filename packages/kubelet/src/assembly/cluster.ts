@@ -1,5 +1,7 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
+import { startInformer } from '@podwright/kube-client';
+import { PodNeeds } from '../api-objects/pod-needs.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { PodEvents } from '../events/pod-events.ts';
@@ -46,14 +48,31 @@ export type Cluster = {
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
-export async function openCluster(_input: ClusterInput): Promise<Cluster> {
+export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
   const running: { stop: () => Promise<void> | void }[] = [];
+  const needs = openPodNeeds(options, cluster);
   return {
-    parts: {},
-    start: () => undefined,
+    parts: { api: needs },
+    start: ({ sync }) => {
+      running.push(needs);
+      needs.start({
+        onObject: (change) => sync.loop.handleObject(change),
+        onToken: (podUid) => sync.workers.retry(podUid),
+      });
+    },
     startSources: (listener, local) => local(listener),
     stop: async () => {
       await Promise.all(running.map((room) => room.stop()));
     },
   };
+}
+
+function openPodNeeds(
+  { nodeName, objectChangeDetection, logger }: KubeletOptions,
+  { client }: ClusterOptions,
+): PodNeeds {
+  return new PodNeeds({
+    ...{ client, nodeName, logger, changeDetection: objectChangeDetection },
+    startInformer: (options) => startInformer(client, options),
+  });
 }

@@ -83,6 +83,8 @@ export type PodSync = {
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
   changes: PodChanges;
+  /** Pods of which nothing runs any more, and again when they hold nothing any more. */
+  stopped: PodChanges;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -99,6 +101,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
   const changes = new PodChanges();
+  const stopped = new PodChanges();
   const imageAccess = openImageAccess(input);
   const admission = podAdmission(input);
   const pleg = new Pleg({
@@ -131,8 +134,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     pleg,
     statuses,
     reasons: new WaitingReasons(),
-    volumes: parts.volumes,
-    probes: parts.probes,
+    ...{ volumes: parts.volumes, probes: parts.probes, needs: parts.api },
     restarts,
     allocations,
     cgroups,
@@ -152,6 +154,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
+    onStopped: (podUid) => stopped.tell(podUid),
   });
   const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
@@ -163,7 +166,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     isWaiting: (podUid) => allocations.isDeferred(podUid),
     observer: observer(metrics, tracer),
   });
-  const told = { statuses, cache, tracer, metrics, changes };
+  const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
@@ -213,7 +216,7 @@ function runtimeDependencies(
     events,
     logger: options.logger,
     hooks: parts.hooks,
-    objects: parts.objects,
+    objects: parts.podObjects,
     prepare: parts.prepare,
     dns: () => dnsSettings(options, events),
     features,
@@ -271,7 +274,7 @@ function imageManager({ options, cri, events, parts }: PodSyncInput, access: Ima
   return new ImageManager({
     cri,
     events,
-    objects: parts.objects,
+    objects: parts.podObjects,
     logger,
     queue,
     backoff: pullBackoff,

@@ -8,6 +8,7 @@ import {
   CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
   type PodSourceName,
+  seenAt,
 } from './pod-update.ts';
 
 /**
@@ -29,7 +30,7 @@ export function identifyPod(
     ...pod.metadata.annotations,
     [CONFIG_SOURCE_ANNOTATION]: source,
     [CONFIG_HASH_ANNOTATION]: hashOf(pod),
-    [CONFIG_SEEN_ANNOTATION]: new Date(seenAtMs).toISOString().replace('Z', '000000Z'), // nanoseconds, as upstream
+    [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs),
     [CONFIG_FILE_ANNOTATION]: file,
   };
   const { status: _, ...rest } = pod;
