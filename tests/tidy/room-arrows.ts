@@ -118,6 +118,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'kuberuntime',
       'metrics',
       'node',
+      'node-status',
       'pleg',
       'plugins',
       'pod',
@@ -156,6 +157,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     logs: [],
     metrics: ['api', 'config', 'kubecontainer', 'node', 'pod', 'stats', 'trace'],
     node: ['api'],
+    'node-status': ['api', 'events', 'node'],
     pleg: ['api', 'kubecontainer', 'kuberuntime'],
     plugins: ['kubecontainer'],
     pod: [

@@ -9,6 +9,7 @@ import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
+import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {
@@ -113,6 +114,8 @@ export type KubeletOptions = {
   orphanPeriodMs: number;
   /** The HTTP API, for who serves it (`serveKubeletApi`). */
   server: KubeletServerOptions;
+  /** The node object, for a kubelet that has an API server. */
+  node: NodeSettings;
   /** Where traces of pods' syncs go, and how many of them. */
   tracing: TracingOptions;
   logger: Logger;
@@ -187,6 +190,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
     orphanPeriodMs: ORPHAN_PERIOD_MS,
     server: kubeletServerOptions(),
+    node: nodeSettings(),
     tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,
   };

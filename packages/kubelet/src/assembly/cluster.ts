@@ -5,6 +5,8 @@ import { PodNeeds } from '../api-objects/pod-needs.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { PodEvents } from '../events/pod-events.ts';
+import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
@@ -48,13 +50,14 @@ export type Cluster = {
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
-export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
+export async function openCluster(input: ClusterInput): Promise<Cluster> {
+  const { options, cluster } = input;
   const running: { stop: () => Promise<void> | void }[] = [];
   const needs = openPodNeeds(options, cluster);
   return {
     parts: { api: needs },
-    start: ({ sync }) => {
-      running.push(needs);
+    start: ({ sync, runtimeState }) => {
+      running.push(needs, startNode(input, runtimeState));
       needs.start({
         onObject: (change) => sync.loop.handleObject(change),
         onToken: (podUid) => sync.workers.retry(podUid),
@@ -74,5 +77,34 @@ function openPodNeeds(
   return new PodNeeds({
     ...{ client, nodeName, logger, changeDetection: objectChangeDetection },
     startInformer: (options) => startInformer(client, options),
+  });
+}
+
+function startNode({ options, cluster, cri, known, events }: ClusterInput, runtimeState: RuntimeState): NodeStatusRoom {
+  const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
+  const { client, heartbeatClient } = cluster;
+  return startNodeStatus({
+    ...{ name, labels, nodeIp, settings, podCidr, client, heartbeatClient, cri, events, logger },
+    facts: {
+      resources: known.has,
+      maxPods,
+      reserved: {
+        ...known.systemReserved,
+        memoryBytes: known.capacity.memoryBytes - known.allocatable.memoryBytes,
+      },
+      port: server.port,
+      declaredFeatures: DECLARED_FEATURES,
+      runtimeName: known.version.runtimeName,
+    },
+    rooms: {
+      abilities: () => runtimeState.abilities(),
+      pressure: () => ({ memory: false, disk: false, pids: false }),
+      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
+      onProblems: (listener) => runtimeState.onChange(listener),
+      volumesInUse: () => [],
+      volumesReported: () => undefined,
+      resetExtendedResources: () => true,
+    },
   });
 }

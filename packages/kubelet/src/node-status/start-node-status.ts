@@ -1,0 +1,116 @@
+import { errorMessage, type Logger } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { type KubeClient, NODES, startInformer } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { CsiNodeStart } from './csi-node.ts';
+import { hostFacts } from './host-facts.ts';
+import { NodeLease } from './node-lease.ts';
+import { NodeObserver, type NodeObserverOptions, type NodeRooms } from './node-observer.ts';
+import { registerNode } from './node-registration.ts';
+import { NodeReporter } from './node-reporter.ts';
+import type { NodeSettings } from './node-settings.ts';
+
+export type NodeStatusOptions = {
+  name: string;
+  /** `--node-labels` and `--node-ip`. */
+  labels: Readonly<Record<string, string>>;
+  nodeIp: string;
+  settings: NodeSettings;
+  /** Subnets of pods that the runtime has been told already, as one text; '' for none. */
+  podCidr: string;
+  facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
+  rooms: NodeRooms & {
+    /** Calls back when the problems may be others than before; returns what ends that. */
+    onProblems: (listener: () => void) => () => void;
+    /** What the API server was told of `volumesInUse`, whenever that is known. */
+    volumesReported: (names: readonly string[]) => void;
+    /** Whether this is a host whose device plugins have never been seen. */
+    resetExtendedResources: () => boolean;
+  };
+  client: KubeClient;
+  heartbeatClient: KubeClient;
+  cri: CriClient;
+  events: EventRecorder;
+  logger: Logger;
+};
+
+/** The node of a kubelet at its API server. */
+export type NodeStatusRoom = {
+  /** The node object as it was last seen; `undefined` while there is none. */
+  nodeObject(): Node | undefined;
+  /** Resolves once it is known whether there is one; rejects if the room is stopped before. */
+  synced: Promise<void>;
+  /** What decides whether the node is ready has changed: the API server is told without waiting for the next report. */
+  prompt(): void;
+  stop(): Promise<void>;
+};
+
+/** Registers the node, and from then on tells the API server how it is and that it is alive. Waits for no answer. */
+export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
+  const { name, settings, client, heartbeatClient, events, logger } = options;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const informer = startInformer<Node>(client, { resource: NODES, fieldSelector: `metadata.name=${name}` });
+  const timeoutMs = Math.min(settings.statusUpdateMs, settings.leaseDurationSeconds * 1000);
+  const prompt = () => reporter.prompt();
+  const csiNode = new CsiNodeStart({ name, client, onChange: prompt, logger });
+  const observer = makeObserver(options, () => csiNode.problem());
+  const observe = (until: AbortSignal) => observer.observe(until);
+  const { resetExtendedResources } = options.rooms;
+  const registration = {
+    ...{ name, labels: options.labels, settings, client, observe },
+    resetExtendedResources,
+    events,
+    logger,
+  };
+  const reporter = new NodeReporter({
+    ...{ name, heartbeatClient, timeoutMs, informer, observe, events, logger },
+    ...{ statusUpdateMs: settings.statusUpdateMs, statusReportMs: settings.statusReportMs },
+    register: async (until) => (settings.register ? await registerNode(registration, until) : undefined),
+    onNode: nodeListener(options),
+  });
+  const { leaseDurationSeconds } = settings;
+  const lease = new NodeLease({ name, heartbeatClient, timeoutMs, leaseDurationSeconds, logger });
+  const unsubscribe = options.rooms.onProblems(prompt);
+  const loops = [reporter, csiNode, lease].map((loop) => loop.run(signal));
+  return {
+    nodeObject: () => reporter.node(),
+    synced: informer.synced,
+    prompt,
+    stop: async () => {
+      unsubscribe();
+      controller.abort();
+      informer.stop();
+      await Promise.all(loops);
+    },
+  };
+}
+
+function makeObserver(options: NodeStatusOptions, csiProblem: () => string | undefined): NodeObserver {
+  const { name, nodeIp, settings, facts, rooms, cri, logger } = options;
+  const problems = () => [...rooms.problems(), csiProblem()].filter((problem) => problem !== undefined);
+  const wanted = { name, nodeIp, externalCloudProvider: settings.externalCloudProvider };
+  return new NodeObserver({
+    ...{ wanted, settings, cri, logger, ...facts },
+    host: hostFacts(),
+    rooms: { ...rooms, problems },
+  });
+}
+
+/** Tells the runtime the subnets of pods when the cluster gives some, and volumes what has been reported of them. */
+function nodeListener({ cri, rooms, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
+  let told = podCidr;
+  return async ({ spec, status }) => {
+    rooms.volumesReported(status?.volumesInUse ?? []);
+    const wanted = (spec?.podCIDRs ?? []).join(',');
+    if (wanted === '' || wanted === told) return;
+    try {
+      await cri.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: wanted } } });
+      told = wanted;
+      logger.info({ podCidr: wanted }, 'the cluster has given the node its subnet of pods');
+    } catch (error) {
+      logger.error({ podCidr: wanted, error: errorMessage(error) }, 'the runtime could not be told the subnet of pods');
+    }
+  };
+}
