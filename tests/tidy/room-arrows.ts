@@ -105,8 +105,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'api-objects': ['api', 'config', 'volumes'],
     assembly: [
       'api',
-      'api/validation',
       'api-objects',
+      'api/validation',
       'cgroups',
       'config',
       'container',
@@ -135,7 +135,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'configuration/fields': ['api/schema'],
     'configuration/rules': ['api', 'configuration/fields', 'images'],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
-    csi: ['api', 'kubecontainer', 'plugins', 'volumes'],
+    csi: ['api', 'api-objects', 'kubecontainer', 'plugins', 'volumes'],
     devices: ['api', 'api/validation', 'topology'],
     'downward-api': ['api', 'api/validation', 'config'],
     events: ['api'],

@@ -117,10 +117,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const grants = await openNodeGrants({ options, isRunning });
   const grantsOf = grants.grantsOf;
   const cluster = await openCluster({ options, cri, known, events, statuses });
-  const parts = kubeletParts(
-    { options, cri, events, hostIps, resources, grantsOf },
-    { ...cluster?.parts, ...given },
-  );
+  const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,
     cri,

@@ -86,4 +86,6 @@ export type Volume = {
   nfs?: NfsVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
   csi?: CsiVolumeSource;
+  /** Of a cluster alone, whose controllers make a claim of it. */
+  ephemeral?: object;
 };

@@ -1,9 +1,13 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
 import { startInformer } from '@podwright/kube-client';
+import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
+import { clusterDriverNodes } from '../csi/driver-nodes.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
@@ -12,6 +16,7 @@ import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import type { PluginCluster } from './node-plugins.ts';
 import type { PodSync } from './pod-sync.ts';
 
 /** What is there before the parts of the kubelet are made. */
@@ -54,11 +59,23 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   const { options, cluster } = input;
   const running: { stop: () => Promise<void> | void }[] = [];
   const needs = openPodNeeds(options, cluster);
+  let node: NodeStatusRoom | undefined;
+  let informers: NodeInformers | undefined;
+  const pluginCluster: PluginCluster = {
+    csiObjects: clusterCsiObjects({
+      client: cluster.client,
+      token: (pod, wish, signal) => needs.tokens.token(pod, wish, signal),
+      drivers: () => informers?.csiDrivers,
+    }),
+    driverNodes: clusterDriverNodes(cluster.client, options.nodeName),
+    reportInUse: () => node?.prompt(),
+  };
   return {
-    parts: { api: needs },
-    start: ({ sync, runtimeState }) => {
-      running.push(needs, startNode(input, runtimeState));
-      needs.start({
+    parts: { api: needs, pluginCluster },
+    start: ({ sync, runtimeState, parts }) => {
+      node = startNode(input, runtimeState, parts.nodePlugins.csi);
+      running.push(needs, node);
+      informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
         onToken: (podUid) => sync.workers.retry(podUid),
       });
@@ -80,7 +97,11 @@ function openPodNeeds(
   });
 }
 
-function startNode({ options, cluster, cri, known, events }: ClusterInput, runtimeState: RuntimeState): NodeStatusRoom {
+function startNode(
+  { options, cluster, cri, known, events }: ClusterInput,
+  runtimeState: RuntimeState,
+  csi: CsiVolumes,
+): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
   return startNodeStatus({
@@ -102,8 +123,8 @@ function startNode({ options, cluster, cri, known, events }: ClusterInput, runti
       devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
       problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
       onProblems: (listener) => runtimeState.onChange(listener),
-      volumesInUse: () => [],
-      volumesReported: () => undefined,
+      volumesInUse: () => csi.volumesInUse(),
+      volumesReported: (names) => csi.volumesReported(names),
       resetExtendedResources: () => true,
     },
   });

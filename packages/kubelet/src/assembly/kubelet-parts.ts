@@ -3,8 +3,10 @@ import type { Container, Pod } from '../api/types.ts';
 import { LocalObjects, type ObjectLookup, type PodObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
-import { CsiPlugin } from '../csi/csi-plugin.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
+import { csiPersistentVolumes } from '../csi/csi-persistent-volumes.ts';
+import { CsiPlugin } from '../csi/csi-plugin.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
@@ -90,7 +92,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   const plugins = [
     ...builtinVolumePlugins({
       ...{ mounter, objects: podObjects, nodeAllocatable, claims, tokens: api?.tokens },
-      claimPlugin: api && claimPlugin({ api, options, mounter }),
+      claimPlugin: api && claimPlugin({ api, options, mounter, csi: nodePlugins.csi }),
     }),
     new CsiPlugin(nodePlugins.csi),
   ];
@@ -131,14 +133,16 @@ function claimPlugin({
   api,
   options,
   mounter,
+  csi,
 }: {
   api: ApiParts;
   options: KubeletOptions;
   mounter: Mounter;
+  csi: CsiVolumes;
 }): (ofManifests: VolumePlugin) => VolumePlugin {
   return (ofManifests) =>
     new PersistentVolumesPlugin({
-      kinds: persistentVolumeKinds(mounter),
+      kinds: [...persistentVolumeKinds(mounter), csiPersistentVolumes(csi)],
       directories: new PodDirectories(options.rootDir),
       volumeOf: (pod, claimName, signal) => api.volumeOf(pod, claimName, signal),
       fitsNode: ({ spec }) => {

@@ -17,6 +17,8 @@ import { secretStrings } from './secret-strings.ts';
 export type PluginCluster = {
   csiObjects: CsiObjects;
   driverNodes: DriverNodes;
+  /** Has the node's status sent soon. */
+  reportInUse: () => void;
   /** Of plugins that are no CSI drivers. */
   handlers?: PluginHandlers;
 };
@@ -57,6 +59,7 @@ export function createNodePlugins({ options, objects, mounter, directories, clus
     objects: cluster?.csiObjects ?? loneCsiObjects((place) => secretStrings(objects, place)),
     places: new CsiPlaces({ pods: directories, rootDir, mounter }),
     driversKnown: known.promise,
+    reportInUse: cluster?.reportInUse,
   });
   const registry = new PluginRegistry({
     directory: join(rootDir, 'plugins_registry'),

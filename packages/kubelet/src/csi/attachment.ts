@@ -6,10 +6,10 @@ import { attachmentName, type CsiVolume } from './csi-volume.ts';
 /** What the driver's controller said when it attached the volume. Rejects with why the volume is not attached, in upstream's words. */
 export async function publishContext(
   volume: CsiVolume,
-  { objects, nodeName }: { objects: CsiObjects; nodeName: string },
+  { objects, nodeName, signal }: { objects: CsiObjects; nodeName: string; signal: AbortSignal },
 ): Promise<Record<string, string>> {
   const name = attachmentName(volume, nodeName);
-  const attachment = await objects.attachment(name).catch((error: unknown) => {
+  const attachment = await objects.attachment(name, signal).catch((error: unknown) => {
     const why = errorMessage(error);
     throw notAttached(`volume ${volume.handle} has GET error for volume attachment ${name}: ${why}`);
   });

@@ -9,12 +9,12 @@ export type ServiceAccountToken = { token: string; expirationTimestamp: string }
 /** What CSI volumes ask of a cluster. */
 export interface CsiObjects {
   /** Undefined where there is none: a driver need not have such an object. Rejects where that is not known. */
-  driver(name: string): Promise<CsiDriver | undefined>;
+  driver(name: string, signal: AbortSignal): Promise<CsiDriver | undefined>;
   /** Rejects with `not_found`. */
-  secret(pod: Pod, place: SecretPlace): Promise<Record<string, string>>;
-  token(pod: Pod, request: CsiTokenRequest): Promise<ServiceAccountToken>;
+  secret(pod: Pod, place: SecretPlace, signal: AbortSignal): Promise<Record<string, string>>;
+  token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** Rejects with `not_found`. */
-  attachment(name: string): Promise<VolumeAttachment>;
+  attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
 }
 
 /** What a driver without an object is taken for on a lone node: it may make volumes for pods, and hears of which. */

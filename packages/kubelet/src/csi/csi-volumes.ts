@@ -1,8 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import {
+  errorMessage,
+  KeyedLock,
+  type Logger,
+  POD_DIRECTORY,
+  PodwrightError,
+  raceAbort,
+  withTimeout,
+} from '@podwright/base';
 import type { CsiDriver } from '../api/storage.ts';
 import type { Pod } from '../api/types.ts';
+import { CSI_TIMEOUT_MS } from '../limits.ts';
 import { VolumeFailure } from '../volumes/volume-failure.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';
 import { publishContext } from './attachment.ts';
@@ -23,6 +32,8 @@ export type CsiVolumesOptions = {
   logger: Logger;
   /** Resolves when the drivers that were there already have had time to register. */
   driversKnown: Promise<void>;
+  /** Has the node tell the API server soon which volumes are in use; absent without one. */
+  reportInUse?: () => void;
 };
 
 /**
@@ -42,6 +53,9 @@ export class CsiVolumes {
   readonly #wanted = new Map<string, string>();
   /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
   readonly #inUse = new Set<string>();
+  /** Those of which the API server knows that, and who waits for more. */
+  #reported: ReadonlySet<string> = new Set();
+  #onReported = Promise.withResolvers<void>();
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
@@ -58,7 +72,7 @@ export class CsiVolumes {
   async setUp(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, places } = this.#options;
     const directory = places.published(pod.metadata.uid, volume);
-    const driver = await objects.driver(volume.driver);
+    const driver = await objects.driver(volume.driver, signal);
     const isThere = this.#published.has(directory);
     if (isThere && driver?.spec.requiresRepublish !== true) return mountIn(directory);
     const attachable = volume.mode === 'Persistent' && driver?.spec.attachRequired !== false;
@@ -109,13 +123,34 @@ export class CsiVolumes {
     return [...this.#inUse].sort();
   }
 
+  /** What the API server was told of `volumesInUse`. */
+  volumesReported(names: readonly string[]): void {
+    this.#reported = new Set(names);
+    this.#onReported.resolve();
+    this.#onReported = Promise.withResolvers();
+  }
+
+  /** A volume that is not known to be in use could be detached while it is mounted. */
+  async #untilReported(key: string, parent: AbortSignal): Promise<void> {
+    const { reportInUse } = this.#options;
+    if (reportInUse === undefined) return;
+    using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'tell which volumes are in use');
+    while (!this.#reported.has(key)) {
+      const reported = this.#onReported.promise;
+      reportInUse();
+      await raceAbort(reported, signal);
+    }
+  }
+
   async #mount(want: Want, signal: AbortSignal): Promise<void> {
     const { pod, volume, driver, directory, attachable } = want;
     const { drivers, objects, nodeName, driversKnown } = this.#options;
     if (!drivers.has(volume.driver)) await driversKnown;
-    const context = await inStep('MountVolume.WaitForAttach', volume, async () =>
-      attachable ? publishContext(volume, { objects, nodeName }) : {},
-    );
+    const context = await inStep('MountVolume.WaitForAttach', volume, async () => {
+      if (!attachable) return {};
+      await this.#untilReported(uniqueVolumeName(volume), signal);
+      return publishContext(volume, { objects, nodeName, signal });
+    });
     const step = volume.mode === 'Persistent' ? 'MountVolume.MountDevice' : 'MountVolume.SetUp';
     const request = await inStep(step, volume, async (): Promise<MountRequest> => {
       this.#requireDriver(volume);
@@ -221,7 +256,8 @@ export class CsiVolumes {
     const { driverName: driver, volumeHandle: handle } = data;
     const key = keyOf(data);
     await this.#locks.run(key, async () => {
-      if (await this.#isUsed(key)) return;
+      const isGone = (await readVolumeData(directory)) === undefined; // somebody else was here before
+      if (isGone || (await this.#isUsed(key))) return;
       await this.#tries.run(directory, { driver }, async () => {
         const stagingPath = globalMountIn(directory);
         try {

@@ -37,7 +37,7 @@ export async function stage(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, volume, publishContext, capabilities, stagingPath } = request;
-  const secrets = await secretData(volume.stageSecret, { pod, objects, field: 'NodeStageSecretRef' });
+  const secrets = await secretData(volume.stageSecret, { pod, objects, signal, field: 'NodeStageSecretRef' });
   await drivers.call(volume.driver, (node) =>
     node.nodeStageVolume(
       {
@@ -59,7 +59,7 @@ export async function publish(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, volume, driver, publishContext, capabilities, stagingPath } = request;
-  const told = await contextAndSecrets({ pod, volume, driver, objects });
+  const told = await contextAndSecrets({ pod, volume, driver, objects, signal });
   await drivers.call(volume.driver, (node) =>
     node.nodePublishVolume(
       {

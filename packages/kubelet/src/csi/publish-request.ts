@@ -7,15 +7,15 @@ import { CSI_PLUGIN, type CsiVolume, type SecretPlace } from './csi-volume.ts';
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
 
-type Asked = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; objects: CsiObjects };
+type Asked = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; objects: CsiObjects; signal: AbortSignal };
 
 /** volume_context and secrets of NodePublishVolume. */
 export async function contextAndSecrets(asked: Asked): Promise<{
   volumeContext: Record<string, string>;
   secrets: Record<string, string>;
 }> {
-  const { pod, volume, driver, objects } = asked;
-  const secrets = await secretData(volume.publishSecret, { pod, objects, field: 'NodePublishSecretRef' });
+  const { volume, driver, pod } = asked;
+  const secrets = await secretData(volume.publishSecret, { ...asked, field: 'NodePublishSecretRef' });
   const info = driver?.spec.podInfoOnMount === true ? podInfo(pod, volume) : {};
   const tokens = await serviceAccountTokens(asked);
   const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true;
@@ -28,10 +28,10 @@ export async function contextAndSecrets(asked: Asked): Promise<{
 /** The strings of a Secret; none without a place. */
 export async function secretData(
   place: SecretPlace | undefined,
-  { pod, objects, field }: { pod: Pod; objects: CsiObjects; field: string },
+  { pod, objects, signal, field }: Pick<Asked, 'pod' | 'objects' | 'signal'> & { field: string },
 ): Promise<Record<string, string>> {
   if (place === undefined) return {};
-  return await objects.secret(pod, place).catch((error: unknown) => {
+  return await objects.secret(pod, place, signal).catch((error: unknown) => {
     const where = `fetching ${field} ${place.namespace}/${place.name} failed`;
     throw new PodwrightError('failed_precondition', `${where}: ${errorMessage(error)}`);
   });
@@ -47,13 +47,13 @@ export function podInfo({ metadata, spec }: Pod, { mode }: Pick<CsiVolume, 'mode
   };
 }
 
-async function serviceAccountTokens({ pod, driver, objects }: Asked): Promise<Record<string, string>> {
+async function serviceAccountTokens({ pod, driver, objects, signal }: Asked): Promise<Record<string, string>> {
   const requests = driver?.spec.tokenRequests ?? [];
   if (requests.length === 0) return {};
   try {
     const tokens = await Promise.all(
       requests.map(async (request) => {
-        const { token, expirationTimestamp } = await objects.token(pod, request);
+        const { token, expirationTimestamp } = await objects.token(pod, request, signal);
         return [request.audience, { token, expirationTimestamp }] as const;
       }),
     );

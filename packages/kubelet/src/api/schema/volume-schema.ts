@@ -20,7 +20,7 @@ import type {
   Volume,
   VolumeProjection,
 } from '../types.ts';
-import { boolean, int64, integer, list, mapOf, object, oneOf, quantity, string } from './decoder.ts';
+import { anything, boolean, int64, integer, list, mapOf, object, oneOf, quantity, string } from './decoder.ts';
 
 const mode = integer();
 
@@ -145,6 +145,7 @@ export const volume = object<Volume>(
     nfs,
     persistentVolumeClaim,
     csi,
+    ephemeral: anything,
   },
   { required: ['name'], refused: REFUSED_SOURCES },
 );

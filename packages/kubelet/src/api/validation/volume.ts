@@ -27,6 +27,7 @@ const SOURCE_NAMES = [
   'nfs',
   'persistentVolumeClaim',
   'csi',
+  'ephemeral',
 ] as const;
 
 /** Rules of the volumes of a pod. */
