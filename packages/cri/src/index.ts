@@ -1,5 +1,6 @@
 export type { CriApiVersion } from './api-version.ts';
 export { type ClientTls, type ConnectOptions, type CriClient, connectCri } from './client/connect.ts';
+export { type ConnectedService, connectService } from './client/connect-service.ts';
 export type { CallOptions } from './client/connection.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
@@ -13,7 +14,7 @@ export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
 export { fitExecOutput, MAX_EXEC_OUTPUT_BYTES, requireCommand, requireStreams } from './server/command-requests.ts';
-export { type CriServer, type CriServerOptions, createCriServer } from './server/create-server.ts';
+export { type CriServer, type CriServerOptions, createCriServer, serveServices } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';
 export {
   type CallContext,

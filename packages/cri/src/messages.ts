@@ -1,6 +1,6 @@
 /** Every message, enum and service of `runtime.v1`, and of Podwright's own `podwright.v1`, generated from `proto/`. */
 
-export { create, type MessageInitShape } from '@bufbuild/protobuf';
+export { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 export * from './gen/podwright/v1/images_pb.js';
 export * from './gen/podwright/v1/traces_pb.js';
 export * from './gen/runtime/v1/container_messages_pb.js';

@@ -113,7 +113,13 @@ type Shared = {
   kubelet: KubeletOptions;
 };
 
-function fakeParts({ config, liveness, answers, mounted, kubelet }: Shared): Omit<KubeletParts, 'claims'> {
+function fakeParts({
+  config,
+  liveness,
+  answers,
+  mounted,
+  kubelet,
+}: Shared): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const objects = new LocalObjects();
   const ignore = () => undefined;
   return {

@@ -34,6 +34,30 @@ export const STOP_MARGIN_MS = 120_000;
 export const MOUNT_TIMEOUT_MS = 60_000;
 /** Directories inside each other of a volume that is given to a pod's fsGroup: each holds a descriptor. */
 export const MAX_VOLUME_DEPTH = 500;
+/** Pauses between tries of what plugins of the node are asked for, as upstream doubles them (pkg/util/goroutinemap/exponentialbackoff). */
+export const VOLUME_BACKOFF = { initialMs: 500, maxMs: 122_000 };
+
+// Plugins that register
+
+/** Upstream's bounds of the calls by which plugins register: who they are, and how it went. */
+export const PLUGIN_INFO_TIMEOUT_MS = 1000;
+export const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
+/** inotify tells what changes; this is for what it does not. */
+export const PLUGIN_LOOK_PERIOD_MS = 10_000;
+/** What is there already when the kubelet starts is waited for so long, as pods may need it. */
+export const PLUGIN_FIRST_PATIENCE_MS = 2000;
+/** Of more than these the rest is not seen. */
+export const MAX_PLUGIN_DIRECTORIES = 1000;
+export const MAX_PLUGIN_SOCKETS = 1000;
+/** Names, versions and endpoints of plugins. */
+export const MAX_PLUGIN_TEXT_LENGTH = 1024;
+/** The longest answer of a plugin: Go's default. */
+export const MAX_PLUGIN_ANSWER_BYTES = 4 << 20;
+/** Upstream's bound of a call to a CSI driver. */
+export const CSI_TIMEOUT_MS = 120_000;
+/** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
+export const ORPHAN_PATIENCE_MS = 10_000;
+
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 /** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
@@ -281,6 +305,27 @@ export const RENEWAL_LOOK_MS = 10_000;
 /** The same while nothing can be asked for yet. */
 export const RENEWAL_WAIT_MS = 1000;
 
+// Device plugins
+
+/** How long the devices of a plugin that has gone are counted, as upstream (endpointStopGracePeriod). */
+export const DEVICE_PLUGIN_GRACE_MS = 5 * 60_000;
+/** How long a plugin that registers may take to answer, as upstream's dial. */
+export const DEVICE_PLUGIN_CONNECT_TIMEOUT_MS = 10_000;
+/** How long a plugin may take to give out devices: upstream waits without end, and so do all pods after it. */
+export const DEVICE_ALLOCATE_TIMEOUT_MS = 60_000;
+/** Before the start of a container: upstream's KubeletPreStartContainerRPCTimeoutInSecs. */
+export const DEVICE_PRE_START_TIMEOUT_MS = 30_000;
+/** A list of devices: what a client of Go's gRPC takes. */
+export const MAX_DEVICE_LIST_BYTES = 4 << 20;
+/** What such a list has room for with ids of a sensible length. */
+export const MAX_DEVICES = 65_536;
+export const MAX_DEVICE_ID_LENGTH = 4096;
+/** NUMA nodes that a host can have, as upstream's masks. */
+export const MAX_DEVICE_NODES = 64;
+/** Resources that plugins register: a kubelet keeps a connection for each. */
+export const MAX_DEVICE_RESOURCES = 256;
+/** Files of what was given out are read at a start up to this size. */
+export const MAX_STATE_FILE_BYTES = 64 << 20;
 // What pods need of an API server
 
 /** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */

@@ -64,6 +64,8 @@ export type KubeletOptions = {
   userNamespaceIdsPerPod: number;
   /** How containers are held to what they ask for. */
   containerResources: ResourcePolicy;
+  /** Where device plugins register and have their sockets, and what containers have of devices is written down; '' for `rootDir/device-plugins`. */
+  devicePluginDir: string;
   /** Most processes and threads of a pod, -1 for any number. */
   podPidsLimit: number;
   /** Kept back of the node for everything that is no pod. */
@@ -165,6 +167,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     seccompDefault: false,
     userNamespaceIdsPerPod: 65_536,
     containerResources: DEFAULT_RESOURCE_POLICY,
+    devicePluginDir: '',
     podPidsLimit: -1,
     systemReserved: NOTHING_RESERVED,
     enforceNodeAllocatable: true,

@@ -7,6 +7,7 @@ import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 import { lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
+import { type NodeGrants, openNodeGrants } from './assembly/node-grants.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
@@ -16,7 +17,7 @@ import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
-import type { RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+import { isStopped, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
@@ -109,8 +110,14 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
+  const isRunning = (podUid: string) => {
+    const seen = sync.cache.get(podUid);
+    return seen !== undefined && !isStopped(seen.status);
+  };
+  const grants = await openNodeGrants({ options, isRunning });
+  const grantsOf = grants.grantsOf;
   const cluster = await openCluster({ options, cri, known, events, statuses });
-  const parts = kubeletParts({ options, cri, events, hostIps, resources }, { ...cluster?.parts, ...given });
+  const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,
     cri,
@@ -119,6 +126,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     cgroups,
     statuses,
     resources,
+    grants,
     features,
     strictGroups: known.strictGroups,
     host,
@@ -130,15 +138,20 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
   cluster?.start({ parts, sync, cgroups, runtimeState });
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster });
+  parts.nodePlugins.start(onRecovery);
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
     labels: options.nodeLabels,
     maxPods: options.maxPods,
     addresses,
-    capacity: known.has,
-    allocatable: resources,
+    get capacity() {
+      return { ...known.has, ...grants.amounts().capacity };
+    },
+    get allocatable() {
+      return { ...resources, ...grants.amounts().allocatable };
+    },
     runtime,
     startedAtMs,
   };
@@ -208,6 +221,7 @@ type RunInput = {
   runtimeState: RuntimeState;
   records: StatusRecords;
   cluster: Cluster | undefined;
+  grants: NodeGrants;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -256,8 +270,9 @@ function run(
     await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
-    await Promise.all([parts.volumes.close(), parts.claims.close()]);
+    await Promise.all([parts.volumes.close(), parts.claims.close(), parts.nodePlugins.close()]);
     await input.cgroups.close();
+    await input.grants.close();
     await sync.tracer.close();
     cri.close();
   };
@@ -265,8 +280,8 @@ function run(
   return { sourcesReady, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
-function orphanInput({ options, parts, cgroups, sync }: RunInput): OrphanInput {
-  return { sync, volumes: parts.volumes, cgroups, podLogsDir: options.podLogsDir, logger: options.logger };
+function orphanInput({ options, parts, cgroups, grants, sync }: RunInput): OrphanInput {
+  return { sync, volumes: parts.volumes, cgroups, grants, podLogsDir: options.podLogsDir, logger: options.logger };
 }
 
 /** Tells the metrics of each change of a pod's status. */

@@ -43,13 +43,18 @@ export class Connection {
   constructor(
     endpoint: CriEndpoint,
     credentials: ChannelCredentials,
-    { observer, requestTimeoutMs, tracer }: { observer: CallObserver; requestTimeoutMs?: number; tracer?: Tracer },
+    {
+      observer,
+      requestTimeoutMs,
+      tracer,
+      maxReceiveBytes = MAX_MESSAGE_BYTES,
+    }: { observer: CallObserver; requestTimeoutMs?: number; tracer?: Tracer; maxReceiveBytes?: number },
   ) {
     this.#observer = observer;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#tracer = tracer;
     this.#client = new Client(grpcTarget(endpoint), credentials, {
-      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_receive_message_length': maxReceiveBytes,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS.initial,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS.max,

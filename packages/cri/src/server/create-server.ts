@@ -49,13 +49,30 @@ export type CriServer = {
  *
  * Throws `already_exists` if a running daemon has the socket; a dead one's socket is replaced.
  */
-export async function createCriServer(options: CriServerOptions): Promise<CriServer> {
+export function createCriServer(options: CriServerOptions): Promise<CriServer> {
+  return listen(options, servicesOf(options));
+}
+
+/**
+ * Serves services of gRPC, with reflection and health, on a unix socket: `socket`, its `mode` and the rest as of `createCriServer`.
+ */
+export function serveServices(
+  services: HandledService[],
+  options: Omit<CriServerOptions, 'handlers' | 'extraServices' | 'tcp'>,
+): Promise<CriServer> {
+  return listen(options, services.map(asDeclared));
+}
+
+async function listen(
+  options: Omit<CriServerOptions, 'handlers' | 'extraServices'>,
+  services: Versioned[],
+): Promise<CriServer> {
   const calls = new ActiveCalls();
   const { logger, metrics, tracer } = options;
   const environment = { calls, observer: createServerObserver(logger, metrics), tracer };
   const methods = new Map<string, AnswerCall>();
   const add = (service: Versioned) => addService(methods, service, environment);
-  const served = servicesOf(options).map(add);
+  const served = services.map(add);
   const health = createHealthService(served.map(({ fullName }) => fullName));
   const all = [...served, add(asDeclared(health.service))];
   for (const [path, answer] of reflectionMethods(all)) methods.set(path, answer);

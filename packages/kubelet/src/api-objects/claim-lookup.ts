@@ -1,6 +1,7 @@
 import { KeyedLock, PodwrightError } from '@podwright/base';
 import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
-import type { BoundClaim, PersistentVolume, Pod } from '../api/types.ts';
+import { type BoundClaim, namespacedName, type PersistentVolume, type Pod } from '../api/types.ts';
+import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 import { apiMessage } from './api-message.ts';
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
@@ -21,7 +22,7 @@ export class ClaimLookup {
     return this.#locks.run(`${uid} ${claimName}`, async () => {
       const known = this.#found.get(uid)?.get(claimName);
       if (known !== undefined) return known;
-      const found = await this.#lookUp(namespace, claimName, signal).catch((error: unknown) => {
+      const found = await this.#lookUp(pod, claimName, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         throw new PodwrightError(
           'failed_precondition',
@@ -40,10 +41,12 @@ export class ClaimLookup {
     this.#found.delete(podUid);
   }
 
-  async #lookUp(namespace: string, name: string, signal: AbortSignal): Promise<PersistentVolume> {
+  async #lookUp(pod: Pod, name: string, signal: AbortSignal): Promise<PersistentVolume> {
+    const { namespace } = pod.metadata;
     const claim = await this.#fetch('PVC', () =>
       this.#client.get<BoundClaim>(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { signal }),
     );
+    checkOwner(pod, claim);
     const volumeName = checkBound(claim);
     const volume = await this.#fetch(`PV ${volumeName}`, () =>
       this.#client.get<PersistentVolume>(PERSISTENT_VOLUMES, { name: volumeName }, { signal }),
@@ -59,6 +62,17 @@ export class ClaimLookup {
       throw new PodwrightError('unavailable', `failed to fetch ${what} from API server: ${apiMessage(error)}`);
     }
   }
+}
+
+/** The claim of an `ephemeral` volume is the pod's own; another one of that name is not taken. */
+function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
+  const isEphemeral = (pod.spec.volumes ?? []).some(
+    (volume) => volume.ephemeral !== undefined && ephemeralClaimName(pod, volume) === metadata.name,
+  );
+  const isOwned = (metadata.ownerReferences ?? []).some((owner) => owner.controller && owner.uid === pod.metadata.uid);
+  if (!isEphemeral || isOwned) return;
+  const names = `PVC ${metadata.namespace}/${metadata.name} was not created for pod ${namespacedName(pod)}`;
+  throw new PodwrightError('failed_precondition', `${names} (pod is not owner)`);
 }
 
 /** The name of the volume that the claim has. */

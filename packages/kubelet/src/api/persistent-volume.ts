@@ -14,7 +14,19 @@ export type PersistentVolume = {
     local?: { path: string; fsType?: string };
     hostPath?: HostPathVolumeSource;
     nfs?: NfsVolumeSource;
+    csi?: CsiPersistentVolumeSource;
   };
+};
+
+/** A volume of a CSI driver (core/v1 CSIPersistentVolumeSource). */
+export type CsiPersistentVolumeSource = {
+  driver: string;
+  /** How the driver knows the volume. */
+  volumeHandle: string;
+  fsType?: string;
+  volumeAttributes?: Record<string, string>;
+  nodeStageSecretRef?: { name?: string; namespace?: string };
+  nodePublishSecretRef?: { name?: string; namespace?: string };
 };
 
 /** A claim of a cluster's API, as far as the node asks. */

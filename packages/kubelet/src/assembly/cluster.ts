@@ -2,10 +2,14 @@
 import type { CriClient } from '@podwright/cri';
 import { type Informer, NODES, startInformer } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
+import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
 import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
+import { clusterDriverNodes } from '../csi/driver-nodes.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
@@ -14,6 +18,7 @@ import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import type { PluginCluster } from './node-plugins.ts';
 import type { PodSync } from './pod-sync.ts';
 
 /** What is there before the parts of the kubelet are made. */
@@ -58,6 +63,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   const { client } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
   let pods: ApiPods | undefined;
+  let status: NodeStatusRoom | undefined;
+  let informers: NodeInformers | undefined;
   const node = startInformer<Node>(client, {
     resource: NODES,
     fieldSelector: `metadata.name=${nodeName}`,
@@ -65,15 +72,25 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   });
   running.push(node);
   const needs = openPodNeeds(options, cluster, node);
+  const pluginCluster: PluginCluster = {
+    csiObjects: clusterCsiObjects({
+      client,
+      token: (pod, wish, signal) => needs.tokens.token(pod, wish, signal),
+      drivers: () => informers?.csiDrivers,
+    }),
+    driverNodes: clusterDriverNodes(client, nodeName),
+    reportInUse: () => status?.prompt(),
+  };
   return {
-    parts: { api: needs },
-    start: ({ sync, runtimeState }) => {
-      running.push(startNode(input, { informer: node, runtimeState }));
+    parts: { api: needs, pluginCluster },
+    start: ({ sync, runtimeState, parts }) => {
+      status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
+      running.push(status);
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
       pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
       running.push(pods, needs);
-      needs.start({
+      informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
         onToken: (podUid) => workers.retry(podUid),
       });
@@ -87,7 +104,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
 
 function startNode(
   { options, cluster, cri, known, events }: ClusterInput,
-  { informer, runtimeState }: { informer: Informer<Node>; runtimeState: RuntimeState },
+  { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -110,8 +127,8 @@ function startNode(
       devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
       problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
       onProblems: (listener) => runtimeState.onChange(listener),
-      volumesInUse: () => [],
-      volumesReported: () => undefined,
+      volumesInUse: () => csi.volumesInUse(),
+      volumesReported: (names) => csi.volumesReported(names),
       resetExtendedResources: () => true,
     },
   });

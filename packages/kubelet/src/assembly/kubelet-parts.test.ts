@@ -22,6 +22,7 @@ test('a container without limits is told those of all pods together, with what i
       events: new PodEvents('node'),
       hostIps: () => [],
       resources: { cpu: 1500n, memory: 1024n },
+      grantsOf: async () => undefined,
     },
     {},
   );

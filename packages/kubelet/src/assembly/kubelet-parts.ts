@@ -1,8 +1,12 @@
 import type { CriClient } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import type { Container, Pod } from '../api/types.ts';
 import { LocalObjects, type ObjectLookup, type PodObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
+import type { ContainerGrants } from '../container/prepared-container.ts';
+import { csiPersistentVolumes } from '../csi/csi-persistent-volumes.ts';
+import { CsiPlugin } from '../csi/csi-plugin.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
@@ -23,6 +27,7 @@ import type { VolumePlugin } from '../volumes/plugin.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
+import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
 /** What pods have of an API server. */
 export type ApiParts = PodNeeds & {
@@ -46,6 +51,9 @@ export type KubeletParts = {
   api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;
+  /** What plugins of the node have of an API server; absent without one. */
+  pluginCluster?: PluginCluster;
+  nodePlugins: NodePlugins;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
@@ -60,6 +68,8 @@ export type KubeletPartsInput = {
   hostIps: () => string[];
   /** What pods may have together. */
   resources: NodeResources;
+  /** What a container was given of devices and such, which is about to start. */
+  grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
 /** The given parts, and for each that is not given the one that works on this host. */
@@ -75,12 +85,17 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   };
   const mounter = new ProgramMounter();
   const claims = new ClaimVolumes(options.rootDir, logger);
+  const cluster = given.pluginCluster;
+  const nodePlugins = given.nodePlugins ?? createNodePlugins({ options, objects, mounter, directories, cluster });
   const { api } = given;
   const podObjects = api?.objects(objects) ?? objects;
-  const plugins = builtinVolumePlugins({
-    ...{ mounter, objects: podObjects, nodeAllocatable, claims, tokens: api?.tokens },
-    claimPlugin: api && claimPlugin({ api, options, mounter }),
-  });
+  const plugins = [
+    ...builtinVolumePlugins({
+      ...{ mounter, objects: podObjects, nodeAllocatable, claims, tokens: api?.tokens },
+      claimPlugin: api && claimPlugin({ api, options, mounter, csi: nodePlugins.csi }),
+    }),
+    new CsiPlugin(nodePlugins.csi),
+  ];
   const volumes =
     given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger, metrics: options.metrics });
   const commands = new CriCommandRunner(cri);
@@ -102,9 +117,13 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     podObjects,
     volumes,
     claims,
+    nodePlugins,
     probes: new ProberManager({ commands, events, metrics: options.metrics }),
     hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
-    prepare: (request, signal) => preparer.prepare(request, signal),
+    prepare: async (request, signal) => {
+      const grants = await input.grantsOf(request.pod, request.container);
+      return { ...(await preparer.prepare(request, signal)), grants };
+    },
     startSources: (listener) => startPodSources({ ...listener, ...sources }),
     ...given,
   };
@@ -115,14 +134,16 @@ function claimPlugin({
   api,
   options,
   mounter,
+  csi,
 }: {
   api: ApiParts;
   options: KubeletOptions;
   mounter: Mounter;
+  csi: CsiVolumes;
 }): (ofManifests: VolumePlugin) => VolumePlugin {
   return (ofManifests) =>
     new PersistentVolumesPlugin({
-      kinds: persistentVolumeKinds(mounter),
+      kinds: [...persistentVolumeKinds(mounter), csiPersistentVolumes(csi)],
       directories: new PodDirectories(options.rootDir),
       volumeOf: (pod, claimName, signal) => api.volumeOf(pod, claimName, signal),
       fitsNode: ({ spec }) => {

@@ -31,11 +31,13 @@ test('volumes, logs, statuses and cgroups go of pods that neither a source nor t
   const forgotten: string[] = [];
   const statuses = new StatusManager(kept, { save: () => undefined, delete: (uid) => void forgotten.push(uid) });
   const keptCgroups: string[] = [];
+  const granted: string[] = [];
   await removeOrphans(
     {
       sync: sync(statuses),
       volumes: { removeOrphans: async (isKnown) => ['2', '3', '4', '5', '6'].filter((uid) => !isKnown(uid)) },
       cgroups: { removeOrphans: async (keep) => void keptCgroups.push(...keep) },
+      grants: { keepOnly: async (isKnown) => void granted.push(...uids.filter(isKnown)) },
       podLogsDir,
       logger: silentLogger,
     },
@@ -45,4 +47,5 @@ test('volumes, logs, statuses and cgroups go of pods that neither a source nor t
   assert.deepEqual(readdirSync(podLogsDir).toSorted(), left, 'the last one is another kubelet’s');
   assert.deepEqual(forgotten, ['1']);
   assert.deepEqual(keptCgroups.toSorted(), ['2', '3', '4', '5']);
+  assert.deepEqual(granted, ['2', '3', '4', '5']);
 });

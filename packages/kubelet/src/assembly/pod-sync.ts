@@ -29,6 +29,7 @@ import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
+import type { PodGrants } from '../pod/pod-grants.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
 import { PodWorkers } from '../pod/pod-workers.ts';
@@ -47,11 +48,13 @@ export type PodSyncInput = {
   options: KubeletOptions;
   cri: CriClient;
   events: EventRecorder;
-  parts: Omit<KubeletParts, 'claims'>;
+  parts: Omit<KubeletParts, 'claims' | 'nodePlugins'>;
   cgroups: PodCgroups;
   statuses: StatusManager;
   /** What pods may have together. */
   resources: NodeResources;
+  /** Who gives pods what only one may have. */
+  grants: PodGrants & { admissible: () => Record<string, bigint> };
   host: ContainerHost;
   features: RuntimeFeatures;
   /** Whether the runtime can keep containers from the groups of their image. */
@@ -99,11 +102,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const actuated = new ActuatedResources();
   const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
-  const admission = new PodAdmission({
-    ...nodeFacts(options, input.resources),
-    strictGroups: input.strictGroups,
-    appArmor: input.host.appArmor,
-  });
+  const admission = podAdmission(input);
   const pleg = new Pleg({
     cri: input.cri,
     reader: podReader(input, networks),
@@ -135,12 +134,16 @@ export function createPodSync(input: PodSyncInput): PodSync {
     statuses,
     reasons: new WaitingReasons(),
     ...{ volumes: parts.volumes, probes: parts.probes, needs: parts.api },
-    restarts,
-    allocations,
+    ...{ restarts, allocations },
     cgroups,
     obstacles: input.obstacles,
     logger,
     refusal: (podUid) => admission.refusalOf(podUid),
+    refuse: (podUid, refusal) => {
+      admission.refuse(podUid, refusal);
+      metrics?.refused(refusal.reason);
+    },
+    grants: input.grants,
     onActed: (pod, steps) => metrics?.acted(pod, steps),
   });
   const workers = new PodWorkers({
@@ -163,6 +166,18 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+/** What device plugins offer comes and goes. */
+function podAdmission({ options, resources, strictGroups, host, grants }: PodSyncInput): PodAdmission {
+  return new PodAdmission({
+    ...nodeFacts(options, resources),
+    get resources() {
+      return { ...resources, ...grants.admissible() };
+    },
+    strictGroups,
+    appArmor: host.appArmor,
+  });
 }
 
 function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {

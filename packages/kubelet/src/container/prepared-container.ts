@@ -29,12 +29,29 @@ export type ContainerMount = {
   relabel: boolean;
 };
 
+/** A device of the host in a container; `permissions` are those of the device cgroup, any of `rwm`. */
+export type GrantedDevice = { containerPath: string; hostPath: string; permissions: string };
+
+/** What a container was given beside what its pod says: devices, processors, memory of NUMA nodes. */
+export type ContainerGrants = {
+  /** Before the container's own variables, which win. */
+  environment: EnvironmentVariable[];
+  mounts: ContainerMount[];
+  devices: GrantedDevice[];
+  /** For the runtime; those of the kubelet win. */
+  annotations: Record<string, string>;
+  /** Fully qualified names of CDI devices. */
+  cdiDevices: string[];
+};
+
 /** What a container is started with: everything expanded, every mount in its place. */
 export type PreparedContainer = {
   environment: EnvironmentVariable[];
   command: string[];
   args: string[];
   mounts: ContainerMount[];
+  /** Absent if it was given nothing. */
+  grants?: ContainerGrants;
 };
 
 /** What a container is prepared for. */

@@ -45,16 +45,22 @@ export type ContainerConfigInput = {
 /** What CreateContainer gets. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, container, restartCount, image, prepared } = input;
+  const { grants } = prepared;
   return create(ContainerConfigSchema, {
     metadata: { name: container.name, attempt: restartCount },
     image: { image: image.id, userSpecifiedImage: container.image },
     command: prepared.command,
     args: prepared.args,
     workingDir: container.workingDir ?? '',
-    envs: prepared.environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
-    mounts: prepared.mounts.map((mount) => mountMessage(mount, input)),
+    envs: [...(grants?.environment ?? []), ...prepared.environment].map(({ name, value }) => ({
+      key: name,
+      value: Buffer.from(value),
+    })),
+    mounts: [...(grants?.mounts ?? []), ...prepared.mounts].map((mount) => mountMessage(mount, input)),
+    devices: grants?.devices ?? [],
+    CDIDevices: (grants?.cdiDevices ?? []).map((name) => ({ name })),
     labels: containerLabels(pod, container, input.kubeletId),
-    annotations: containerAnnotations(pod, container, restartCount),
+    annotations: { ...grants?.annotations, ...containerAnnotations(pod, container, restartCount) },
     logPath: containerLogPath(container.name, restartCount),
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,

@@ -55,8 +55,11 @@ export function resourceList(resources: NodeResources): Record<string, string> {
   return Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, written(name, amount)]));
 }
 
+/** Devices are counted in thousands, everything else in bytes. */
 const written = (name: string, amount: bigint) =>
-  name === 'cpu' ? formatQuantity(amount * 1_000_000n, '') : formatQuantity(amount * 1_000_000_000n, 'Ki');
+  name === 'cpu'
+    ? formatQuantity(amount * 1_000_000n, '')
+    : formatQuantity(amount * 1_000_000_000n, name.includes('/') ? '' : 'Ki');
 
 /** The size of the file system that the directory is on, or will be. */
 async function fileSystemBytes(directory: string): Promise<bigint> {

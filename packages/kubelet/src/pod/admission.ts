@@ -22,12 +22,12 @@ export class PodAdmission {
     const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
     const shortOf = refusal.shortages?.[0]?.resource;
     if (preempt !== undefined) return this.admit(pod, { preempt, shortOf });
-    return this.refuse(pod, refusal);
+    return this.refuse(pod.metadata.uid, refusal);
   }
 
-  /** Refuses a pod without a look, such as one that asks for what there is not. */
-  refuse(pod: Pod, refusal: Refusal): AdmissionDecision {
-    this.#decided.set(pod.metadata.uid, refusal);
+  /** Refuses a pod without a look, such as one that asks for what there is not; also one that was admitted before. */
+  refuse(podUid: string, refusal: Refusal): AdmissionDecision {
+    this.#decided.set(podUid, refusal);
     return { refusal };
   }
 

@@ -17,6 +17,7 @@ import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { PodAllocations } from './pod-allocations.ts';
+import type { GrantAnswer } from './pod-grants.ts';
 import { PodSyncer } from './pod-syncer.ts';
 import { RestartRequests } from './restart-requests.ts';
 import { WaitingReasons } from './waiting-reasons.ts';
@@ -49,6 +50,8 @@ async function start(context: TestContext, refusal?: WaitingReason) {
   await pleg.start();
   context.after(() => pleg.stop());
   const done: string[] = [];
+  const refused: WaitingReason[] = [];
+  const answers: GrantAnswer[] = [];
   const failing = new Set<string>();
   const step = (name: string) => async () => {
     done.push(name);
@@ -91,7 +94,9 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     cgroups: cgroups as unknown as PodCgroups,
     obstacles: { runtimeErrors: () => [], networkError: () => undefined },
     logger: silentLogger,
-    refusal: () => refusal,
+    refusal: () => refusal ?? refused[0],
+    refuse: (_, why) => void refused.push(why),
+    grants: { admit: async () => answers[0], release: step('release') },
   });
   const sync = (pod: Pod, signal = AbortSignal.timeout(5000)) => syncer.sync(pod, signal);
   const terminate = (pod: Pod) => syncer.terminate(pod, { remove: false }, AbortSignal.timeout(5000));
@@ -99,7 +104,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     runtime.exitContainer(runtime.containerNamed('app').id, { exitCode });
     await pleg.look(podIdentity(podOf()));
   };
-  return { runtime, syncer, statuses, done, failing, deps, sync, terminate, exit, mounted, pleg, results };
+  return { runtime, syncer, statuses, done, failing, answers, deps, sync, terminate, exit, mounted, pleg, results };
 }
 
 test('a synced pod runs, with its cgroup and volumes before its sandbox, and needs nothing more', async (context) => {
@@ -200,6 +205,29 @@ test('a step that failed is retried when it says so, or by the delay of its work
   assert.ok(retryAtMs! > Date.now());
 });
 
+test('a pod waits for devices that nobody offers, and fails if it does not get what only one may have', async (context) => {
+  const { sync, statuses, answers, deps, done } = await start(context);
+  answers.push({ kind: 'waits', message: 'no device plugin offers e.com/w now' });
+  const { ended, retryAtMs } = await sync(podOf());
+  assert.ok(!ended && retryAtMs !== undefined);
+  const [waits] = deps.events.list();
+  assert.deepEqual([waits?.reason, waits?.message], ['WaitingForDevices', 'no device plugin offers e.com/w now']);
+  answers[0] = { kind: 'refused', refusal: { reason: 'UnexpectedAdmissionError', message: 'Allocate failed' } };
+  assert.deepEqual(await sync(podOf()), { ended: true });
+  const { phase, reason, message } = statuses.get('u1')!;
+  assert.deepEqual(
+    { phase, reason, message },
+    {
+      phase: 'Failed',
+      reason: 'UnexpectedAdmissionError',
+      message: 'Pod was rejected: Allocate failed',
+    },
+  );
+  answers.length = 0;
+  assert.deepEqual(await sync(podOf()), { ended: true });
+  assert.deepEqual(done, []);
+});
+
 test('a pod ends when it is refused, when its time is over, and when its containers have done their work', async (context) => {
   const refused = await start(context, { reason: 'NodePorts', message: 'taken' });
   assert.deepEqual(await refused.sync(podOf()), { ended: true });
@@ -238,7 +266,7 @@ test('what a pod held is given back, and a failure of that is told and can be tr
   await assert.rejects(finish(), { message: 'unmount fails' });
   failing.clear();
   await finish();
-  assert.deepEqual(done, ['stop probes', 'unmount', 'stop probes', 'unmount', 'remove cgroup']);
+  assert.deepEqual(done, ['stop probes', 'unmount', 'stop probes', 'unmount', 'remove cgroup', 'release']);
   assert.equal(statuses.get('u1')?.phase, 'Failed');
 });
 

@@ -26,7 +26,7 @@ import { describePodActions, isEmptyPlan, type PodActions, type PodActionsInput 
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
 import { widestPod } from '../kuberuntime/resize-actions.ts';
 import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
-import { RESIZE_RETRY_MS } from '../limits.ts';
+import { HELD_RETRY_MS, RESIZE_RETRY_MS } from '../limits.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { isMarked } from '../status/all-containers-restarting.ts';
@@ -37,6 +37,7 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodAllocations } from './pod-allocations.ts';
+import type { PodGrants } from './pod-grants.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
@@ -64,6 +65,9 @@ export type PodSyncerDependencies = {
   logger: Logger;
   /** Why the pod may not run here, if that was decided when it came. */
   refusal: (podUid: string) => WaitingReason | undefined;
+  /** It may not run after all. */
+  refuse: (podUid: string, refusal: WaitingReason) => void;
+  grants: PodGrants;
   /** Hears how the steps of each sync ended that had any. */
   onActed?: (pod: Pod, steps: StepResult[]) => void;
 };
@@ -80,7 +84,8 @@ export class PodSyncer implements PodSteps {
   async sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     const { pleg, probes, restarts, allocations, runtime } = this.#deps;
     const { uid } = desired.metadata;
-    if (this.#isRefused(desired)) return { ended: true };
+    const held = this.#isRefused(desired) ? { ended: true } : await this.#grant(desired, signal);
+    if (held !== undefined) return held;
     const status = await pleg.getNewerThan(podIdentity(desired), this.#actedAtMs.get(uid) ?? 0);
     const pod = allocations.allocate(desired, status);
     allocations.settle(pod, status);
@@ -102,8 +107,8 @@ export class PodSyncer implements PodSteps {
       actuated: (container) => runtime.actuated.of(container),
     });
     if (plan.killPod && !plan.createSandbox) return { ended: true };
-    const held = holdPod(pod, this.#deps.obstacles, runtime.events);
-    if (held !== undefined) return held;
+    const obstacle = holdPod(pod, this.#deps.obstacles, runtime.events);
+    if (obstacle !== undefined) return obstacle;
     return this.#carryOut(pod, { status, plan, shown: before.status }, signal);
   }
 
@@ -139,6 +144,20 @@ export class PodSyncer implements PodSteps {
     runtime.events.event(eventSubject(pod), 'Warning', why.reason, why.message);
     statuses.set(pod, refusedPodStatus(pod, why, Date.now()));
     return true;
+  }
+
+  /** Gives the pod what only one may have; how its sync ends if it does not get that. */
+  async #grant(pod: Pod, signal: AbortSignal): Promise<SyncOutcome | undefined> {
+    const { grants, refuse, runtime } = this.#deps;
+    const answer = await grants.admit(pod, signal);
+    if (answer === undefined) return undefined;
+    if (answer.kind === 'waits') {
+      runtime.events.event(eventSubject(pod), 'Warning', 'WaitingForDevices', answer.message);
+      return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
+    }
+    refuse(pod.metadata.uid, answer.refusal);
+    this.#isRefused(pod);
+    return { ended: true };
   }
 
   /** What probes have said to the kubelet that was here before holds until they say something else. */
@@ -278,6 +297,7 @@ export class PodSyncer implements PodSteps {
     await volumes.unmountForPod(uid);
     needs?.release(uid);
     await cgroups.remove(uid);
+    await this.#deps.grants.release(uid);
     reasons.forgetPod(uid);
   }
 

@@ -152,7 +152,9 @@ export class SyncLoop {
 
   #decide(pod: Pod, refusal: Refusal | undefined): AdmissionDecision {
     const { admission } = this.#deps;
-    return refusal === undefined ? admission.decide(pod, this.#admitted()) : admission.refuse(pod, refusal);
+    return refusal === undefined
+      ? admission.decide(pod, this.#admitted())
+      : admission.refuse(pod.metadata.uid, refusal);
   }
 
   #hasEnded(pod: Pod): boolean {

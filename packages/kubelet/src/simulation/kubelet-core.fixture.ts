@@ -74,6 +74,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const sync: PodSync = createPodSync({
     ...{ options, cri, events, parts, cgroups, statuses },
     resources: { cpu: 64_000n, memory: 1n << 36n },
+    grants: NO_GRANTS,
     host: fakeNode().host,
     strictGroups: true,
     features: new RuntimeFeatures(cri),
@@ -90,12 +91,27 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const { liveness, readiness, startup } = parts.probes;
   for (const results of [liveness, readiness, startup]) results.onChange((update) => sync.loop.handleProbe(update));
   const config = startSource(input, sync, parts.objects);
-  const orphans = { sync, volumes: parts.volumes, cgroups, podLogsDir: directory, logger: silentLogger };
+  const orphans = {
+    sync,
+    volumes: parts.volumes,
+    cgroups,
+    grants: NO_GRANTS,
+    podLogsDir: directory,
+    logger: silentLogger,
+  };
   await removeOrphans(orphans, new Set());
   void keepUp({ life, cri, sync });
   const applyDesired = () => config.set('file', snapshot(input.desired()));
   return { sync, probes: { liveness, readiness, startup }, applyDesired };
 }
+
+/** Nothing that only one pod may have. */
+const NO_GRANTS = {
+  admit: async () => undefined,
+  release: async () => undefined,
+  admissible: () => ({}),
+  keepOnly: async () => undefined,
+};
 
 function startSource({ desired }: CoreInput, sync: PodSync, objects: LocalObjects): PodConfig {
   const config = new PodConfig({
@@ -154,7 +170,7 @@ function records({ life, node }: CoreInput) {
   };
 }
 
-function coreParts(input: CoreInput): Omit<KubeletParts, 'claims'> {
+function coreParts(input: CoreInput): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const { life, stages } = input;
   const ignore = () => undefined;
   const probes = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };

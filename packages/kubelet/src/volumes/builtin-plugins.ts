@@ -2,6 +2,7 @@ import type { PodObjects } from '../config/local-objects.ts';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import type { ClaimVolumes } from './claims.ts';
 import { EmptyDirPlugin } from './empty-dir.ts';
+import { EphemeralClaimsPlugin } from './ephemeral-claims.ts';
 import { HostPathPlugin } from './host-path.ts';
 import type { Mounter } from './mounter.ts';
 import { NfsPlugin } from './nfs.ts';
@@ -24,11 +25,13 @@ export type BuiltinPluginsInput = {
 /** The kinds of volume that Podwright has. */
 export function builtinVolumePlugins(input: BuiltinPluginsInput): VolumePlugin[] {
   const ofManifests = new PersistentVolumeClaimPlugin(input);
+  const claims = input.claimPlugin?.(ofManifests) ?? ofManifests;
   return [
     new EmptyDirPlugin({ ...input, nodeMemoryBytes: input.nodeAllocatable.memoryBytes }),
     new HostPathPlugin(),
     new NfsPlugin(input.mounter),
-    input.claimPlugin?.(ofManifests) ?? ofManifests,
+    claims,
+    new EphemeralClaimsPlugin(claims),
     new PayloadPlugin({ ...input, name: 'kubernetes.io/configmap', field: 'configMap' }),
     new PayloadPlugin({ ...input, name: 'kubernetes.io/secret', field: 'secret' }),
     new PayloadPlugin({ ...input, name: 'kubernetes.io/downward-api', field: 'downwardAPI' }),

@@ -77,7 +77,7 @@ export class PersistentVolumesPlugin implements VolumePlugin {
     if (kind === undefined)
       throw unprocessed(
         volume,
-        'no volume plugin matched: this node mounts volumes of the kinds local, hostPath and nfs',
+        'no volume plugin matched: this node mounts volumes of the kinds csi, local, hostPath and nfs',
       );
     return kind;
   }

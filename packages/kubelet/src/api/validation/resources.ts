@@ -1,12 +1,21 @@
 import { didYouMean } from '@podwright/base';
-import type { IssueList } from '../issue.ts';
-import { compareQuantities } from '../quantity.ts';
+import { IssueList } from '../issue.ts';
+import { compareQuantities, parseQuantity } from '../quantity.ts';
 import type { ResourceList, ResourceRequirements } from '../types.ts';
+import { qualifiedName } from './names.ts';
 
 const NATIVE_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 const hugePages = /^hugepages-\d+[KMGT]i$/;
 
-/** Rules of a container's resources. Extended resources come from device plugins, which a lone node does not have yet. */
+/** Whether it is the name of a resource that device plugins offer: `vendor.example/widget` (IsExtendedResourceName). */
+export function isExtendedResource(name: string): boolean {
+  if (!name.includes('/') || name.includes('kubernetes.io/') || name.startsWith('requests.')) return false;
+  const issues = new IssueList();
+  qualifiedName(`requests.${name}`, issues);
+  return issues.count === 0;
+}
+
+/** Rules of a container's resources. */
 export function validateResources(resources: ResourceRequirements, issues: IssueList): void {
   const { limits = {}, requests = {} } = resources;
   validateResourceList(limits, issues.at('limits'));
@@ -20,8 +29,10 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
     if (limit !== undefined && compareQuantities(request, limit) > 0) {
       issues.at('requests', name).add(`must be at most the limit of ${limit}, got ${request}`);
     }
-    if (hugePages.test(name) && (limit === undefined || compareQuantities(request, limit) !== 0)) {
-      issues.at('requests', name).add('must equal the limit: huge pages cannot be overcommitted');
+    const isWhole = hugePages.test(name) || isExtendedResource(name);
+    if (isWhole && (limit === undefined || compareQuantities(request, limit) !== 0)) {
+      const what = hugePages.test(name) ? 'huge pages' : 'devices';
+      issues.at('requests', name).add(`must equal the limit: ${what} cannot be overcommitted`);
     }
   }
   const names = new Set([...Object.keys(limits), ...Object.keys(requests)]);
@@ -33,7 +44,10 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
 /** Rules of a list of amounts: known names, nothing negative. */
 export function validateResourceList(list: ResourceList, issues: IssueList): void {
   for (const [name, quantity] of Object.entries(list)) {
-    if (!NATIVE_RESOURCES.includes(name) && !hugePages.test(name)) {
+    const isExtended = isExtendedResource(name);
+    if (isExtended && parseQuantity(quantity).nanos % 1_000_000_000n !== 0n)
+      issues.at(name).add(`must be a whole number, got ${quantity}`);
+    if (!NATIVE_RESOURCES.includes(name) && !hugePages.test(name) && !isExtended) {
       issues
         .at(name)
         .addKey(

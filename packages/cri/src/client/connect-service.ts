@@ -1,0 +1,23 @@
+import { credentials } from '@grpc/grpc-js';
+import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
+import type { TypedService } from '../service-definition.ts';
+import { Connection } from './connection.ts';
+import { createServiceClient, type ServiceClient } from './service-client.ts';
+
+/** A client of one service, and what ends its connection: running calls then fail as cancelled. */
+export type ConnectedService<S extends TypedService> = ServiceClient<S> & { close(): void };
+
+/**
+ * A client of a service that a plugin serves on a unix socket. It connects at the first call, and again whenever the connection is
+ * lost. Answers of more than `maxReceiveBytes` fail with `resource_exhausted`. Throws `invalid_argument` for a path that is too long.
+ */
+export function connectService<S extends TypedService>(
+  service: S,
+  socketPath: string,
+  { maxReceiveBytes }: { maxReceiveBytes: number },
+): ConnectedService<S> {
+  const endpoint = parseEndpoint(formatEndpoint({ kind: 'unix', path: socketPath }));
+  const observer = { started: () => () => undefined };
+  const connection = new Connection(endpoint, credentials.createInsecure(), { observer, maxReceiveBytes });
+  return { ...createServiceClient(service, connection), close: () => connection.close() };
+}

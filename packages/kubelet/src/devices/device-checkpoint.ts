@@ -1,0 +1,62 @@
+import { PodwrightError } from '@podwright/base';
+import { checksumOf, goList, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
+import type { Assignment } from './device-types.ts';
+
+/** What is written down of devices: who has which, and the resources that plugins have registered, with their healthy devices. */
+export type DeviceRecords = { assignments: Assignment[]; registered: Record<string, string[]> };
+
+/** As upstream writes it (devicemanager/checkpoint). */
+type Entry = {
+  PodUID: string;
+  ContainerName: string;
+  ResourceName: string;
+  DeviceIDs: Record<string, string[]>;
+  AllocResp: string | null;
+};
+type Data = { PodDeviceEntries: Entry[] | null; RegisteredDevices: Record<string, string[]> };
+
+/** What the file holds, nothing if there is none. `data_loss` for what is not whole. */
+export async function readDeviceRecords(path: string): Promise<DeviceRecords> {
+  const value = await readStateFile(path);
+  if (value === undefined) return { assignments: [], registered: {} };
+  try {
+    const { Data: data, Checksum: checksum } = value as { Data: Data; Checksum: unknown };
+    if (checksumOf(goData(data)) !== checksum) throw new Error('its checksum is wrong');
+    const assignments = (data.PodDeviceEntries ?? []).map(assignmentOf);
+    return { assignments, registered: data.RegisteredDevices };
+  } catch (error) {
+    throw new PodwrightError('data_loss', `read ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+export function writeDeviceRecords(path: string, { assignments, registered }: DeviceRecords): Promise<void> {
+  const entries = assignments.map(entryOf);
+  const data = { PodDeviceEntries: entries.length === 0 ? null : entries, RegisteredDevices: registered };
+  return writeStateFile(path, { Data: data, Checksum: checksumOf(goData(data)) });
+}
+
+function assignmentOf({ PodUID, ContainerName, ResourceName, DeviceIDs, AllocResp }: Entry): Assignment {
+  const answer = Buffer.from(AllocResp ?? '', 'base64');
+  return { podUid: PodUID, container: ContainerName, resource: ResourceName, devices: DeviceIDs, answer };
+}
+
+function entryOf({ podUid, container, resource, devices, answer }: Assignment): Entry {
+  return {
+    PodUID: podUid,
+    ContainerName: container,
+    ResourceName: resource,
+    DeviceIDs: devices,
+    AllocResp: Buffer.from(answer).toString('base64'),
+  };
+}
+
+function goData({ PodDeviceEntries: entries, RegisteredDevices: registered }: Data): string {
+  const names = goMap(registered, (ids) => goList(ids));
+  return `(checkpoint.checkpointData){PodDeviceEntries:([]checkpoint.PodDevicesEntry)${goList(entries, goEntry)} RegisteredDevices:(map[string][]string)${names}}`;
+}
+
+function goEntry({ PodUID, ContainerName, ResourceName, DeviceIDs, AllocResp }: Entry): string {
+  const devices = goMap(DeviceIDs, (ids) => goList(ids));
+  const bytes = AllocResp === null ? '<nil>' : goList([...Buffer.from(AllocResp, 'base64')]);
+  return `{PodUID:(string)${PodUID} ContainerName:(string)${ContainerName} ResourceName:(string)${ResourceName} DeviceIDs:(checkpoint.DevicesPerNUMA)${devices} AllocResp:([]uint8)${bytes}}`;
+}

@@ -1,0 +1,60 @@
+import { countNodes, maskOf, masksOf, type NodeMask } from '../topology/node-mask.ts';
+import type { TopologyHint } from '../topology/topology-hint.ts';
+import { type Device, NO_NODE } from './device-types.ts';
+
+/** What hints of a resource are made of. */
+export type DeviceHintInput = {
+  /** All that the plugin has. */
+  devices: Device[];
+  available: ReadonlySet<string>;
+  /** What init containers of the pod had. */
+  reusable: ReadonlySet<string>;
+  count: number;
+  /** NUMA nodes of the host. */
+  nodes: number[];
+};
+
+/** On which NUMA nodes there are enough devices; `undefined` if none says where it is. Pure. */
+export function deviceHints({
+  devices,
+  available,
+  reusable,
+  count,
+  nodes,
+}: DeviceHintInput): TopologyHint[] | undefined {
+  if (devices.every((device) => device.nodes.length === 0)) return undefined;
+  if (new Set([...available, ...reusable]).size < count) return [];
+  const places = new Map(devices.map((device) => [device.id, maskOf(device.nodes)]));
+  const placesOf = (ids: Iterable<string>) => tally([...ids].map((id) => places.get(id) ?? 0n));
+  const all = placesOf(places.keys());
+  const free = placesOf(available);
+  const again = [...placesOf(reusable)].filter(([place]) => place !== 0n);
+  const againCount = again.reduce((sum, [, amount]) => sum + amount, 0);
+  const used = nodes.filter((node) => [...all.keys()].some((place) => (place & maskOf([node])) !== 0n));
+  const masks = masksOf(used.length === 0 ? nodes : used);
+  const least = masks.find((mask) => countOn(all, mask) >= count);
+  const leastCount = least === undefined ? used.length : countNodes(least);
+  return masks
+    .filter((mask) => again.every(([place]) => (place & mask) !== 0n) && againCount + countOn(free, mask) >= count)
+    .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === leastCount }));
+}
+
+/** How many devices there are in each place: there may be many devices, but few places. */
+function tally(places: NodeMask[]): Map<NodeMask, number> {
+  const counts = new Map<NodeMask, number>();
+  for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
+  return counts;
+}
+
+const countOn = (counts: Map<NodeMask, number>, mask: NodeMask) =>
+  [...counts].reduce((sum, [place, amount]) => sum + ((place & mask) === 0n ? 0 : amount), 0);
+
+/** A device by NUMA node, as it is written down. */
+export function byNode(devices: Device[]): Record<string, string[]> {
+  const placed = devices.flatMap(({ id, nodes }) =>
+    (nodes.length === 0 ? [NO_NODE] : nodes).map((node) => ({ id, node: String(node) })),
+  );
+  const nodes = [...new Set(placed.map(({ node }) => node))];
+  const idsOn = (wanted: string) => placed.flatMap(({ id, node }) => (node === wanted ? [id] : []));
+  return Object.fromEntries(nodes.map((node) => [node, idsOn(node)]));
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import type { Container, Pod } from '../api/types.ts';
+import { ResourceAdmission } from '../topology/resource-admission.ts';
+import { DeviceManager } from './device-manager.ts';
+import { FakePlugin, type FakePluginBehavior } from './fake-plugin.fixture.ts';
+
+const WIDGET = 'example.com/widget';
+
+async function newNode(context: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 'pwk-devices-'));
+  const running = new Set<string>();
+  const closers: (() => Promise<void>)[] = [];
+  context.after(async () => {
+    for (const close of closers.reverse()) await close();
+    await rm(directory, { recursive: true });
+  });
+  const start = async () => {
+    const options = { directory, nodes: [0, 1], isRunning: (uid: string) => running.has(uid), logger: silentLogger };
+    const manager = await DeviceManager.open(options);
+    await manager.serve();
+    closers.push(() => manager.close());
+    const admission = new ResourceAdmission([manager], undefined);
+    const admit = (pod: Pod) => admission.admit(pod, AbortSignal.timeout(30_000));
+    return { manager, admission, admit };
+  };
+  const plugin = async (behavior: FakePluginBehavior, resource = WIDGET) => {
+    const made = new FakePlugin(directory, resource, behavior);
+    closers.push(() => made.stop());
+    await made.start();
+    return made;
+  };
+  return { directory, running, start, plugin };
+}
+
+function podOf(uid: string, containers: Record<string, object>, initContainers: Record<string, object> = {}): Pod {
+  const list = (all: Record<string, object>) =>
+    Object.entries(all).map(([name, limits]) => {
+      const { restartPolicy, ...amounts } = limits as { restartPolicy?: 'Always' };
+      const resources = { limits: amounts as Record<string, string> };
+      return { name, image: 'i', resources, ...(restartPolicy === undefined ? {} : { restartPolicy }) };
+    });
+  const metadata = { name: uid, namespace: 'default', uid };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { containers: list(containers), initContainers: list(initContainers) },
+  };
+}
+
+const container = ({ spec }: Pod, name: string): Container =>
+  [...(spec.initContainers ?? []), ...spec.containers].find((one) => one.name === name)!;
+
+function until(what: string, check: () => boolean): Promise<boolean> {
+  const signal = withTimeout(undefined, 30_000, what);
+  return waitFor(async () => check() || undefined, { intervalMs: 5, signal });
+}
+
+const healthy = (manager: DeviceManager, count: number, resource = WIDGET) =>
+  until(`${count} devices`, () => (manager.amounts().allocatable[resource] ?? -1) === count);
+
+test('a container gets devices of a plugin, and with them what the plugin says', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit, admission } = await node.start();
+  const answer = (ids: string[]) => ({
+    envs: { WIDGETS: ids.join(',') },
+    mounts: [{ containerPath: '/widgets', hostPath: '/srv/w', readOnly: true }],
+    devices: ids.map((id) => ({ containerPath: `/dev/${id}`, hostPath: '/dev/null', permissions: 'rw' })),
+    annotations: { 'example.com/a': 'b' },
+    cdiDevices: [{ name: 'example.com/widget=one' }],
+  });
+  const plugin = await node.plugin({ devices: ['w1', 'w2', 'w3'], preStartRequired: true, answer });
+  await healthy(manager, 3);
+  const pod = podOf('u1', { app: { [WIDGET]: '2' }, plain: { cpu: '1' } });
+  assert.equal(await admit(pod), undefined);
+  assert.equal(await admit(pod), undefined, 'a second time changes nothing');
+  const { devices, envs, mounts, annotations, cdiDevices } = await manager.optionsFor(pod, container(pod, 'app'));
+  assert.deepEqual(envs, { WIDGETS: 'w1,w2' });
+  assert.deepEqual(
+    devices.map(({ containerPath, permissions }) => [containerPath, permissions]),
+    [
+      ['/dev/w1', 'rw'],
+      ['/dev/w2', 'rw'],
+    ],
+  );
+  assert.deepEqual(
+    mounts.map(({ hostPath, readOnly }) => [hostPath, readOnly]),
+    [['/srv/w', true]],
+  );
+  assert.deepEqual([annotations, cdiDevices[0]?.name], [{ 'example.com/a': 'b' }, 'example.com/widget=one']);
+  assert.deepEqual((await manager.optionsFor(pod, container(pod, 'plain'))).envs, {});
+  assert.deepEqual(
+    plugin.calls.map(({ method }) => method),
+    ['allocate', 'preStart'],
+  );
+  assert.deepEqual(manager.admissible(), { [WIDGET]: 3n });
+  const second = podOf('u2', { app: { [WIDGET]: '2' } });
+  assert.deepEqual(await admit(second), {
+    reason: 'UnexpectedAdmissionError',
+    message:
+      'Allocate failed due to requested number of devices unavailable for example.com/widget. Requested: 2, Available: 1, which is unexpected',
+  });
+  await admission.release('u1');
+  assert.equal(await admit(second), undefined);
+});
+
+test('init containers leave their devices to those after them, sidecars keep theirs', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  await node.plugin({ devices: ['w1', 'w2', 'w3'] });
+  await healthy(manager, 3);
+  const limits = (count: number, more: object = {}) => ({ [WIDGET]: String(count), ...more });
+  const init = { first: limits(2), side: limits(1, { restartPolicy: 'Always' }), second: limits(2) };
+  const pod = podOf('u1', { app: limits(2) }, init);
+  assert.equal(await admit(pod), undefined);
+  const has = (name: string) => Object.values(manager.devicesOf('u1', name)[0]!.devices).flat();
+  assert.deepEqual([has('first'), has('side')], [['w1', 'w2'], ['w1']]);
+  assert.deepEqual(has('second').toSorted(), ['w2', 'w3']);
+  assert.deepEqual(has('app').toSorted(), ['w2', 'w3']);
+});
+
+test('devices are kept over a restart of the kubelet, and freed with their pod', async (context) => {
+  const node = await newNode(context);
+  const before = await node.start();
+  const plugin = await node.plugin({ devices: ['w1', 'w2'] });
+  await healthy(before.manager, 2);
+  const pod = podOf('u1', { app: { [WIDGET]: '1' } });
+  assert.equal(await before.admit(pod), undefined);
+  await before.manager.close();
+
+  const { manager, admit } = await node.start();
+  assert.deepEqual((await readdir(node.directory)).toSorted(), ['kubelet.sock', 'kubelet_internal_checkpoint']);
+  assert.deepEqual(manager.amounts(), { capacity: { [WIDGET]: 0 }, allocatable: { [WIDGET]: 0 } });
+  assert.deepEqual(manager.admissible(), { [WIDGET]: 1n }, 'what pods have may be had');
+  node.running.add('u1');
+  assert.equal(await admit(pod), undefined, 'it runs, and goes on with what it has');
+  assert.deepEqual((await manager.optionsFor(pod, container(pod, 'app'))).envs, { WIDGETS: 'w1' });
+  await plugin.stop();
+  await plugin.start();
+  await healthy(manager, 2);
+  assert.match((await admit(podOf('u2', { app: { [WIDGET]: '2' } })))!.message, /Requested: 2, Available: 1/);
+  await manager.keepOnly(() => false);
+  assert.deepEqual(manager.admissible(), { [WIDGET]: 2n });
+  assert.match((await admit(podOf('u3', { app: { [WIDGET]: '3' } })))!.message, /Requested: 3, Available: 2/);
+  const { Data } = JSON.parse(await readFile(join(node.directory, 'kubelet_internal_checkpoint'), 'utf8'));
+  assert.deepEqual(Data, { PodDeviceEntries: null, RegisteredDevices: { [WIDGET]: ['w1', 'w2'] } });
+});
+
+test('a checkpoint that is not whole counts as none', async (context) => {
+  const node = await newNode(context);
+  const file = join(node.directory, 'kubelet_internal_checkpoint');
+  const upstreams =
+    '{"Data":{"PodDeviceEntries":[{"PodUID":"u1","ContainerName":"c","ResourceName":"e.com/w","DeviceIDs":{"-1":["x"],"0":["a","b"]},"AllocResp":""}],"RegisteredDevices":{"b":[],"e.com/w":["a"]}},"Checksum":';
+  for (const text of ['', '{}', 'null', '{"Data":{}', `${upstreams}1}`]) {
+    await writeFile(file, text);
+    const { manager } = await node.start();
+    assert.deepEqual(manager.admissible(), {}, text);
+    await manager.close();
+  }
+});
+
+test('a plugin that goes is waited for, its devices are not given out meanwhile', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  const plugin = await node.plugin({ devices: ['w1', { id: 'w2', isHealthy: false }] });
+  await healthy(manager, 1);
+  assert.deepEqual(manager.amounts().capacity, { [WIDGET]: 2 });
+  plugin.change(['w1', 'w2', 'w3']);
+  await healthy(manager, 3);
+  await plugin.stop();
+  await healthy(manager, 0);
+  assert.deepEqual(manager.amounts().capacity, { [WIDGET]: 3 });
+  const { message } = (await admit(podOf('u1', { app: { [WIDGET]: '1' } })))!;
+  assert.match(message, /no healthy devices present/);
+  await plugin.start();
+  await healthy(manager, 3);
+  assert.equal(await admit(podOf('u2', { app: { [WIDGET]: '1' } })), undefined);
+});
+
+test('a plugin says which devices go together, and cannot give out what is not free', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  await node.plugin({ devices: ['w1', 'w2', 'w3', 'w4'], prefer: () => ['nobody', 'w4', 'w3', 'w1'] });
+  await healthy(manager, 4);
+  const has = (uid: string) => Object.values(manager.devicesOf(uid, 'app')[0]!.devices).flat();
+  assert.equal(await admit(podOf('u1', { app: { [WIDGET]: '2' } })), undefined);
+  assert.deepEqual(has('u1'), ['w3', 'w4']);
+  assert.equal(await admit(podOf('u2', { app: { [WIDGET]: '2' } })), undefined);
+  assert.deepEqual(has('u2'), ['w1', 'w2']);
+});
+
+test('registrations that make no sense are refused, in upstream’s words', async (context) => {
+  const node = await newNode(context);
+  await node.start();
+  const plugin = new FakePlugin(node.directory, WIDGET, { devices: [] });
+  context.after(() => plugin.stop());
+  await plugin.serve();
+  const wrong: [Parameters<FakePlugin['register']>[0], RegExp][] = [
+    [{ version: 'v1alpha1' }, /requested API version "v1alpha1" is not supported by kubelet/],
+    [{ resourceName: 'cpu' }, /the ResourceName "cpu" is invalid/],
+    [{ resourceName: 'kubernetes.io/x' }, /is invalid/],
+    [{ resourceName: `example.com/${'x'.repeat(64)}` }, /is invalid/],
+    [{ endpoint: '../../run/other.sock' }, /is no socket in/],
+    [{ endpoint: '' }, /is no socket in/],
+  ];
+  for (const [request, expected] of wrong) await assert.rejects(plugin.register(request), expected);
+});
+
+test('hostile plugins are bounded: too many devices, ids that are too long, an end in the middle of an answer', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  const good = await node.plugin({ devices: ['w1'] });
+  await healthy(manager, 1);
+  for (const [index, devices] of [
+    Array.from({ length: 1_000_000 }, (_, index) => `${index}`),
+    Array.from({ length: 100_000 }, (_, index) => `${index}`),
+    ['x'.repeat(5000)],
+  ].entries()) {
+    const resource = `example.com/hostile-${index}`;
+    await node.plugin({ devices }, resource);
+    await until('the plugin is given up', () => manager.amounts().capacity[resource] === 0);
+  }
+  const pod = podOf('u1', { app: { [WIDGET]: '1' } });
+  good.hold = good.stop();
+  const { reason } = (await admit(pod))!;
+  assert.equal(reason, 'UnexpectedAdmissionError');
+  assert.equal(manager.devicesOf('u1', 'app').length, 0, 'nothing is given out in part');
+});
+
+test('a directory that another kubelet has is left alone', async (context) => {
+  const node = await newNode(context);
+  const other = createServer((socket) => socket.destroy()).listen(join(node.directory, 'kubelet.sock'));
+  context.after(() => other.close());
+  const theirs = createServer().listen(join(node.directory, 'theirs.sock'));
+  context.after(() => theirs.close());
+  await assert.rejects(node.start(), { code: 'already_exists' });
+  assert.deepEqual((await readdir(node.directory)).toSorted(), ['kubelet.sock', 'theirs.sock']);
+});

@@ -1,0 +1,340 @@
+import { join } from 'node:path';
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { type CriServer, toBinary } from '@podwright/cri';
+import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
+import { quantityValue } from '../api/quantity.ts';
+import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { MAX_DEVICE_RESOURCES } from '../limits.ts';
+import type { NodeMask } from '../topology/node-mask.ts';
+import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
+import { chooseDevices } from './choose-devices.ts';
+import { DeviceAssignments } from './device-assignments.ts';
+import { readDeviceRecords, writeDeviceRecords } from './device-checkpoint.ts';
+import { byNode, deviceHints } from './device-hints.ts';
+import { type DeviceAmounts, DeviceInventory } from './device-inventory.ts';
+import { deviceOptions } from './device-options.ts';
+import { type Assignment, type ContainerDeviceOptions, type Device, deviceIds } from './device-types.ts';
+import { PluginConnection } from './plugin-connection.ts';
+import { checkPlugin, type RegisteredPlugin, serveRegistration } from './registration.ts';
+
+export type DeviceManagerOptions = {
+  /** Directory of the plugins' sockets, of ours and of the checkpoint. */
+  directory: string;
+  /** NUMA nodes of the host. */
+  nodes: number[];
+  /** Whether something of the pod runs: what it has been given it keeps, whatever its plugin says. */
+  isRunning: (podUid: string) => boolean;
+  logger: Logger;
+};
+
+/** Upstream's name of the file (kubeletDeviceManagerCheckpoint). */
+const CHECKPOINT = 'kubelet_internal_checkpoint';
+
+/** Knows the device plugins and gives their devices to containers. */
+export class DeviceManager implements HintProvider {
+  readonly #options: DeviceManagerOptions;
+  readonly #inventory: DeviceInventory;
+  readonly #assignments: DeviceAssignments;
+  /** Of the pod that is being admitted: what its init containers had. */
+  #reusable: { podUid: string; ids: Map<string, Set<string>> } = { podUid: '', ids: new Map() };
+  #server: CriServer | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(options: DeviceManagerOptions, inventory: DeviceInventory, assignments: DeviceAssignments) {
+    this.#options = options;
+    this.#inventory = inventory;
+    this.#assignments = assignments;
+  }
+
+  /** Goes on with what an earlier kubelet has given out; a checkpoint that is not whole is named in the log and counts as none. */
+  static async open(options: DeviceManagerOptions): Promise<DeviceManager> {
+    const records = await readDeviceRecords(join(options.directory, CHECKPOINT)).catch((error: unknown) => {
+      options.logger.error({ error: errorMessage(error) }, 'what containers have of devices is not known any more');
+      return { assignments: [], registered: {} };
+    });
+    const inventory = new DeviceInventory(Object.keys(records.registered));
+    return new DeviceManager(options, inventory, new DeviceAssignments(records.assignments));
+  }
+
+  /** Lets plugins register in the directory. Rejects with `already_exists` if another kubelet has it. */
+  async serve(): Promise<void> {
+    const { directory, logger } = this.#options;
+    this.#server = await serveRegistration({ directory, connect: (plugin) => this.connect(plugin), logger });
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+    for (const plugin of this.#inventory.plugins()) plugin.close();
+    await this.#writing;
+  }
+
+  /** Connects to a plugin that has registered, in the place of an earlier one of its resource. Rejects if it does not answer. */
+  async connect({ resource, socket }: RegisteredPlugin): Promise<void> {
+    const known = this.#inventory.resources();
+    if (!known.includes(resource) && known.length >= MAX_DEVICE_RESOURCES)
+      throw new PodwrightError('resource_exhausted', `${known.length} resources are registered already`);
+    const plugin = new PluginConnection(resource, socket);
+    try {
+      await plugin.connect();
+    } catch (error) {
+      plugin.close();
+      throw error;
+    }
+    const earlier = this.#inventory.plugin(resource);
+    this.#inventory.connect(plugin);
+    earlier?.close();
+    this.#options.logger.info({ resource, socket }, 'a device plugin has registered');
+    void this.#follow(plugin);
+  }
+
+  /** Handlers for plugins that come through the plugin registration directory, with type `DevicePlugin`. */
+  get pluginHandler() {
+    return {
+      validate: (resource: string, versions: string[]) => checkPlugin(resource, versions),
+      register: (resource: string, socket: string) => this.connect({ resource, socket }),
+      deregister: (resource: string) => this.#inventory.plugin(resource)?.close(),
+    };
+  }
+
+  async #follow(plugin: PluginConnection): Promise<void> {
+    const { resource } = plugin;
+    let why = 'its stream has ended';
+    try {
+      for await (const devices of plugin.lists()) {
+        if (!this.#inventory.list(plugin, devices)) return;
+        void this.#save();
+      }
+    } catch (error) {
+      why = errorMessage(error);
+    } finally {
+      plugin.close();
+    }
+    if (!this.#inventory.disconnect(plugin)) return;
+    this.#options.logger.warn({ resource, error: why }, 'a device plugin has gone');
+  }
+
+  /** What the node has, for its status: of a resource whose plugin has gone for good, none. */
+  amounts(): DeviceAmounts {
+    return this.#inventory.amounts();
+  }
+
+  /** What pods may have together: at least what they have, though its plugin may be away. */
+  admissible(): Record<string, bigint> {
+    const { allocatable } = this.#inventory.amounts();
+    const names = [...Object.keys(allocatable), ...this.#assignments.resources()];
+    const most = (name: string) => Math.max(allocatable[name] ?? 0, this.#assignments.inUse(name).size);
+    return Object.fromEntries(names.map((name) => [name, BigInt(most(name))]));
+  }
+
+  /** Whether a plugin offers devices of the resource now. */
+  isOffered(resource: string): boolean {
+    return this.#inventory.healthy(resource).length > 0;
+  }
+
+  /** Healthy devices of every resource. */
+  allocatable(): { resource: string; devices: Device[] }[] {
+    return this.#inventory.resources().map((resource) => ({ resource, devices: this.#inventory.healthy(resource) }));
+  }
+
+  devicesOf(podUid: string, container: string): Assignment[] {
+    return this.#assignments.ofContainer(podUid, container);
+  }
+
+  /** Whether the devices that a container has are well, by resource and id; nothing is known of what no plugin tells of. */
+  healthOf(podUid: string, container: string): { resource: string; devices: { id: string; isHealthy: boolean }[] }[] {
+    return this.#assignments.ofContainer(podUid, container).map((assignment) => {
+      const unwell = new Set(
+        this.#inventory.devices(assignment.resource).flatMap((one) => (one.isHealthy ? [] : one.id)),
+      );
+      const devices = deviceIds(assignment).map((id) => ({ id, isHealthy: !unwell.has(id) }));
+      return { resource: assignment.resource, devices };
+    });
+  }
+
+  containerHints(pod: Pod, container: Container): ResourceHints {
+    const { uid } = pod.metadata;
+    return this.#hints(this.#requests(container), (resource) => this.#assignments.find(uid, container.name, resource));
+  }
+
+  podHints(pod: Pod): ResourceHints {
+    const own = this.#assignments.ofPod(pod.metadata.uid);
+    return this.#hints(
+      podRequests(pod, (container) => this.#requests(container)),
+      (resource) => {
+        const ids = own.flatMap((one) => (one.resource === resource ? deviceIds(one) : []));
+        return ids.length === 0 ? undefined : [...new Set(ids)];
+      },
+    );
+  }
+
+  #hints(requests: Map<string, number>, has: (resource: string) => string[] | undefined): ResourceHints {
+    const hints = [...requests].map(([resource, count]) => {
+      const devices = this.#inventory.devices(resource);
+      const own = has(resource);
+      if (own !== undefined && own.length !== count) return [resource, []];
+      const inUse = this.#assignments.inUse(resource);
+      const free = devices.flatMap(({ id, isHealthy }) => (isHealthy && !inUse.has(id) ? [id] : []));
+      const reusable = own === undefined ? (this.#reusable.ids.get(resource) ?? new Set<string>()) : new Set<string>();
+      const { nodes } = this.#options;
+      return [resource, deviceHints({ devices, available: new Set(own ?? free), reusable, count, nodes })];
+    });
+    return Object.fromEntries(hints);
+  }
+
+  async allocate(request: AllocationRequest): Promise<void> {
+    await this.#allocate(request, this.#options.isRunning(request.pod.metadata.uid));
+  }
+
+  /** Whether a container that is about to start has not been given what it asks for: it ran when its kubelet knew nothing of that. */
+  isMissing({ metadata: { uid } }: Pod, container: Container): boolean {
+    const counts = [...this.#requests(container)];
+    return counts.some(([name, count]) => count > 0 && this.#assignments.find(uid, container.name, name) === undefined);
+  }
+
+  /** Gives such a container its devices. */
+  async allocateMissing(pod: Pod, container: Container): Promise<void> {
+    if (this.isMissing(pod, container)) await this.#allocate({ pod, container, hint: NO_HINT }, false);
+  }
+
+  async #allocate({ pod, container, hint }: AllocationRequest, isRunning: boolean): Promise<void> {
+    const { uid } = pod.metadata;
+    if (this.#reusable.podUid !== uid) this.#reusable = { podUid: uid, ids: new Map() };
+    let isChanged = false;
+    for (const [resource, count] of this.#requests(container)) {
+      const request = { podUid: uid, container: container.name, resource, count, nodes: hint.nodes, isRunning };
+      isChanged = (await this.#allocateResource(request)) || isChanged;
+    }
+    this.#noteReusable(pod, container);
+    if (isChanged) await this.#save();
+  }
+
+  /** Whether anything was given out. */
+  async #allocateResource(request: ResourceRequest): Promise<boolean> {
+    const { podUid, container, resource, count, nodes, isRunning } = request;
+    const own = this.#assignments.find(podUid, container, resource);
+    if (own !== undefined && own.length !== count) {
+      const what = `pod "${podUid}" container "${container}" changed request for resource "${resource}"`;
+      throw new PodwrightError('failed_precondition', `${what} from ${own.length} to ${count}`);
+    }
+    if (isRunning) return false;
+    const healthy = this.#healthyOrThrow(resource, own ?? []);
+    if (own !== undefined || count === 0) return false;
+    const plugin = this.#inventory.plugin(resource);
+    if (plugin === undefined) throw new PodwrightError('unavailable', `unknown Device Plugin ${resource}`);
+    const inUse = this.#assignments.inUse(resource);
+    const reusable = this.#reusable.ids.get(resource) ?? new Set<string>();
+    const chosen = await chooseDevices({ resource, count, healthy, inUse, reusable, nodes }, (...asked) =>
+      plugin.prefer(...asked).catch((error: unknown) => {
+        throw new PodwrightError(
+          'unavailable',
+          `device plugin GetPreferredAllocation rpc failed with err: ${errorMessage(error)}`,
+        );
+      }),
+    );
+    const answer = toBinary(ContainerAllocateResponseSchema, await plugin.allocate(chosen));
+    const ids = new Set(chosen);
+    const devices = byNode(healthy.filter(({ id }) => ids.has(id)));
+    this.#assignments.add({ podUid, container, resource, devices, answer });
+    return true;
+  }
+
+  /** The healthy devices of a resource. Throws in upstream's words if there are none, or if those that a container has are not. */
+  #healthyOrThrow(resource: string, own: string[]): Device[] {
+    const fail = (why: string) => new PodwrightError('failed_precondition', why);
+    if (!this.#inventory.has(resource)) throw fail(`cannot allocate unregistered device ${resource}`);
+    const healthy = this.#inventory.healthy(resource);
+    const cannot = `cannot allocate unhealthy devices ${resource}`;
+    if (healthy.length === 0) throw fail(`no healthy devices present; ${cannot}`);
+    const ids = new Set(healthy.map(({ id }) => id));
+    if (!own.every((id) => ids.has(id))) throw fail(`previously allocated devices are no longer healthy; ${cannot}`);
+    return healthy;
+  }
+
+  /** An init container leaves its devices to those after it; a sidecar keeps them, as others do. */
+  #noteReusable(pod: Pod, container: Container): void {
+    const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
+    const leaves = isInit && !isSidecar(container);
+    for (const assignment of this.#assignments.ofContainer(pod.metadata.uid, container.name)) {
+      const ids = new Set(this.#reusable.ids.get(assignment.resource));
+      for (const id of deviceIds(assignment)) leaves ? ids.add(id) : ids.delete(id);
+      this.#reusable.ids.set(assignment.resource, ids);
+    }
+  }
+
+  /**
+   * What the container is to be started with. Tells plugins that want to know that it starts, and rejects with why it may not.
+   */
+  async optionsFor(pod: Pod, container: Container): Promise<ContainerDeviceOptions> {
+    const { uid } = pod.metadata;
+    for (const assignment of this.#assignments.ofContainer(uid, container.name)) {
+      try {
+        await this.#inventory.plugin(assignment.resource)?.preStart(deviceIds(assignment));
+      } catch (error) {
+        const why = `device plugin PreStartContainer rpc failed with err: ${errorMessage(error)}`;
+        throw new PodwrightError('unavailable', why, { cause: error });
+      }
+    }
+    return deviceOptions(this.#assignments.ofContainer(uid, container.name));
+  }
+
+  async release(podUid: string): Promise<void> {
+    if (this.#assignments.forget(podUid)) await this.#save();
+  }
+
+  /** Frees what pods have that are not there any more. */
+  async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
+    for (const podUid of this.#assignments.pods()) if (!isKnown(podUid)) await this.release(podUid);
+  }
+
+  /** What the container asks for of resources that plugins offer, or that somebody has. */
+  #requests({ resources }: Container): Map<string, number> {
+    const known = this.#assignments.resources();
+    const limits = Object.entries(resources?.limits ?? {});
+    return new Map(
+      limits
+        .filter(([name]) => this.#inventory.has(name) || known.has(name))
+        .map(([name, amount]) => [name, Number(quantityValue(amount))]),
+    );
+  }
+
+  /** One after the other; a failure is in the log, as what containers have does not depend on the file until the next start. */
+  #save(): Promise<void> {
+    const { directory, logger } = this.#options;
+    const write = async () => {
+      const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
+      const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
+      await writeDeviceRecords(join(directory, CHECKPOINT), { assignments: this.#assignments.all(), registered });
+    };
+    this.#writing = this.#writing.then(write).catch((error: unknown) => {
+      logger.error({ error: errorMessage(error) }, 'what containers have of devices could not be written down');
+    });
+    return this.#writing;
+  }
+}
+
+type ResourceRequest = {
+  podUid: string;
+  container: string;
+  resource: string;
+  count: number;
+  nodes: NodeMask | undefined;
+  isRunning: boolean;
+};
+
+/** What the pod as a whole asks for: all containers with sidecars, or the init container that asks for most with those before it. */
+function podRequests(pod: Pod, requests: (container: Container) => Map<string, number>): Map<string, number> {
+  const total = new Map<string, number>();
+  const peak = new Map<string, number>();
+  const raise = (name: string, count: number) => peak.set(name, Math.max(peak.get(name) ?? 0, count));
+  for (const container of pod.spec.initContainers ?? []) {
+    for (const [name, count] of requests(container)) {
+      const with_ = (total.get(name) ?? 0) + count;
+      if (isSidecar(container)) total.set(name, with_);
+      raise(name, with_);
+    }
+  }
+  for (const container of pod.spec.containers)
+    for (const [name, count] of requests(container)) total.set(name, (total.get(name) ?? 0) + count);
+  for (const [name, count] of total) raise(name, count);
+  return peak;
+}

@@ -1,0 +1,26 @@
+import { fromBinary } from '@podwright/cri';
+import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
+import type { Assignment, ContainerDeviceOptions } from './device-types.ts';
+
+/** What a container gets with its devices: of several plugins that say something of the same name or path the first one counts. */
+export function deviceOptions(assignments: Assignment[]): ContainerDeviceOptions {
+  const answers = assignments.map(({ answer }) => fromBinary(ContainerAllocateResponseSchema, answer));
+  return {
+    envs: firstOf(answers.flatMap(({ envs }) => Object.entries(envs))),
+    annotations: firstOf(answers.flatMap(({ annotations }) => Object.entries(annotations))),
+    mounts: uniqueBy(answers, ({ mounts }) => mounts.map((mount) => [mount.containerPath, mount])),
+    devices: uniqueBy(answers, ({ devices }) => devices.map((device) => [device.containerPath, device])),
+    cdiDevices: uniqueBy(answers, ({ cdiDevices }) => cdiDevices.map((device) => [device.name, device])),
+  };
+}
+
+const firstOf = (entries: [string, string][]) => Object.fromEntries(entries.toReversed());
+
+function uniqueBy<T>(
+  answers: ContainerAllocateResponse[],
+  keyed: (answer: ContainerAllocateResponse) => [string, T][],
+): T[] {
+  const found = new Map<string, T>();
+  for (const [key, value] of answers.flatMap(keyed)) if (!found.has(key)) found.set(key, value);
+  return [...found.values()];
+}

@@ -1,0 +1,95 @@
+/** One device plugin: its calls, with a bound each, and its list of devices for as long as it tells of them. */
+import { PodwrightError } from '@podwright/base';
+import { connectService } from '@podwright/cri';
+import {
+  type ContainerAllocateResponse,
+  DevicePlugin,
+  type DevicePluginOptions,
+  type ListAndWatchResponse,
+} from '@podwright/cri/device-plugin';
+import {
+  DEVICE_ALLOCATE_TIMEOUT_MS,
+  DEVICE_PLUGIN_CONNECT_TIMEOUT_MS,
+  DEVICE_PRE_START_TIMEOUT_MS,
+  MAX_DEVICE_ID_LENGTH,
+  MAX_DEVICE_LIST_BYTES,
+  MAX_DEVICE_NODES,
+  MAX_DEVICES,
+} from '../limits.ts';
+import type { Device } from './device-types.ts';
+
+export class PluginConnection {
+  readonly resource: string;
+  readonly socket: string;
+  readonly #client: ReturnType<typeof connectService<typeof DevicePlugin>>;
+  readonly #end = new AbortController();
+  #options: DevicePluginOptions | undefined;
+
+  /** Throws `invalid_argument` for a path that no socket can have. */
+  constructor(resource: string, socket: string) {
+    this.resource = resource;
+    this.socket = socket;
+    this.#client = connectService(DevicePlugin, socket, { maxReceiveBytes: MAX_DEVICE_LIST_BYTES });
+  }
+
+  /** Asks the plugin what it wants to be asked. Rejects if it does not answer in time. */
+  async connect(): Promise<void> {
+    this.#options = await this.#client.getDevicePluginOptions({}, this.#within(DEVICE_PLUGIN_CONNECT_TIMEOUT_MS));
+  }
+
+  /** The devices, at each change; ends with the plugin's stream, or with what is wrong about it. */
+  async *lists(): AsyncGenerator<Device[]> {
+    const options = { signal: this.#end.signal, timeoutMs: Number.POSITIVE_INFINITY };
+    for await (const list of this.#client.listAndWatch({}, options)) yield devicesOf(list);
+  }
+
+  /** What a container needs that gets these devices. */
+  async allocate(ids: string[]): Promise<ContainerAllocateResponse> {
+    const request = { containerRequests: [{ devicesIds: ids }] };
+    const { containerResponses } = await this.#client.allocate(request, this.#within(DEVICE_ALLOCATE_TIMEOUT_MS));
+    const [answer] = containerResponses;
+    if (answer !== undefined) return answer;
+    throw new PodwrightError('internal', `no containers return in allocation response of ${this.resource}`);
+  }
+
+  /** The devices that the plugin would choose; none if it does not want to be asked. */
+  async prefer(available: string[], mustInclude: string[], count: number): Promise<string[]> {
+    if (this.#options?.getPreferredAllocationAvailable !== true) return [];
+    const request = { availableDeviceIDs: available, mustIncludeDeviceIDs: mustInclude, allocationSize: count };
+    const within = this.#within(DEVICE_ALLOCATE_TIMEOUT_MS);
+    const { containerResponses } = await this.#client.getPreferredAllocation({ containerRequests: [request] }, within);
+    return containerResponses[0]?.deviceIDs ?? [];
+  }
+
+  /** A container with these devices is about to start; nothing if the plugin does not want to know. */
+  async preStart(ids: string[]): Promise<void> {
+    if (this.#options?.preStartRequired !== true) return;
+    await this.#client.preStartContainer({ devicesIds: ids }, this.#within(DEVICE_PRE_START_TIMEOUT_MS));
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#end.abort(new PodwrightError('cancelled', `the device plugin of ${this.resource} is not used any more`));
+    this.#client.close();
+  }
+
+  #within(timeoutMs: number) {
+    return { signal: this.#end.signal, timeoutMs };
+  }
+}
+
+/** Of devices with the same id the last one counts. Throws `out_of_range` for what no plugin needs. */
+function devicesOf({ devices }: ListAndWatchResponse): Device[] {
+  if (devices.length > MAX_DEVICES)
+    throw new PodwrightError('out_of_range', `a list of ${devices.length} devices; at most ${MAX_DEVICES} are taken`);
+  const found = new Map(
+    devices.map(({ ID: id, health, topology }) => {
+      if (id.length > MAX_DEVICE_ID_LENGTH)
+        throw new PodwrightError('out_of_range', `a device with an id of ${id.length} characters`);
+      const nodes = [...new Set((topology?.nodes ?? []).map(({ ID }) => Number(ID)))];
+      const isPlace = (node: number) => node >= 0 && node < MAX_DEVICE_NODES;
+      return [id, { id, isHealthy: health === 'Healthy', nodes: nodes.filter(isPlace) }];
+    }),
+  );
+  return [...found.values()];
+}
