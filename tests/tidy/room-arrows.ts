@@ -9,6 +9,11 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     tracing: [],
   },
   cni: {},
+  'kube-client': {
+    client: ['transport'],
+    informing: ['transport'],
+    transport: [],
+  },
   images: {
     archive: ['content', 'spec', 'store', 'unpack'],
     content: [],

@@ -14,10 +14,11 @@ const ARROWS: Record<string, string[]> = {
   streaming: ['base'],
   images: ['base', 'metadata', 'system'],
   shim: ['base', 'system'],
+  'kube-client': ['base'],
   runtime: ['base', 'system', 'metadata', 'cri', 'cni', 'streaming', 'images', 'shim'],
-  kubelet: ['base', 'system/mountinfo', 'cri', 'streaming'],
+  kubelet: ['base', 'system/mountinfo', 'cri', 'kube-client', 'streaming'],
   dockershim: ['base', 'system', 'cri', 'cni', 'streaming'],
-  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kubelet', 'dockershim'],
+  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kube-client', 'kubelet', 'dockershim'],
 };
 
 function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {
