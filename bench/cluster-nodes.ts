@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bearerToken, createKubeClient, type KubeClient, NODES } from '@podwright/kube-client';
-import { nodeAddress, startUpstreamKubelet } from '../scripts/upstream-kubelet.ts';
+import { startUpstreamKubelet } from '../scripts/upstream-kubelet.ts';
 import { type Cluster, startCluster } from '../tests/cluster/cluster.fixture.ts';
 import type { Bench } from './bench.ts';
 import { ByteCounter } from './byte-counter.ts';
@@ -86,9 +86,7 @@ async function untilReady(client: KubeClient, name: string): Promise<void> {
 }
 
 /** What our kubelets have besides directories. */
-const settingsOf = ({ index, kubeconfig, name }: Started) => `[kubelet]
-node_name = "${name}"
-node_ip = "${nodeAddress()}"
+const settingsOf = ({ index, kubeconfig }: Started) => `[cluster]
 kubeconfig = "${kubeconfig}"
 [kubelet.server]
 address = "127.0.0.1"
@@ -99,7 +97,14 @@ healthz_port = ${FIRST_PORT + 2 * index + 1}
 async function ourNode({ scratch, sides }: Bench, prepare: Prepare): Promise<ClusterNode> {
   const [name, index] = ['cluster-node', 13];
   const { counter, started } = await prepare(name, index);
-  const setup = { name, command: 'node', setup: 'default', index, settings: settingsOf(started) } as const;
+  const setup = {
+    name,
+    command: 'node',
+    setup: 'default',
+    index,
+    top: `node_name = "${name}"`,
+    settings: settingsOf(started),
+  } as const;
   const runtime = await startPodwright(scratch, setup);
   sides.push(runtime);
   await loadImage(runtime);
@@ -116,6 +121,7 @@ manifests = "${directory}/manifests"
 pod_logs = "${directory}/logs"
 cgroup_parent = "/${BRIDGE}${started.index}"
 log_level = "warn"
+node_name = "${started.name}"
 ${settingsOf(started)}`,
   );
   mkdirSync(join(directory, 'manifests'), { recursive: true });

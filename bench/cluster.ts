@@ -3,7 +3,7 @@
  * PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver, kube-controller-manager and kube-scheduler, PODWRIGHT_ETCD etcd.
  */
 import { sleep } from '@podwright/base';
-import { type Informer, type KubeClient, type KubeObject, PODS, startInformer } from '@podwright/kube-client';
+import { type Informer, type KubeObject, PODS, startInformer } from '@podwright/kube-client';
 import type { Bench } from './bench.ts';
 import { type ClusterNode, type ClusterNodes, type MeasuredCluster, withCluster } from './cluster-nodes.ts';
 import { memoryOf } from './processes.ts';
@@ -147,7 +147,7 @@ async function bytesAtRest(nodes: ClusterNodes) {
   const perMinute = entries.map(([name, node], index) => {
     return [name, [((node.counter.bytes - before[index]!) / 1024) * (60_000 / REST_MS)]] as const;
   });
-  return Object.fromEntries(perMinute) as Record<keyof ClusterNodes, number[]>;
+  return Object.fromEntries(perMinute) as unknown as Record<keyof ClusterNodes, number[]>;
 }
 
 /** As many pods as a node takes, again and again, on ours alone. */
