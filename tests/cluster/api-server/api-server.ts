@@ -6,12 +6,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { podAdmission } from './admission.ts';
 import { Authenticator } from './authentication.ts';
 import { Authorizer } from './authorization.ts';
 import { CertificateAuthority, type KeyPair } from './certificates.ts';
+import { type ControlSwitches, defaultSwitches, fillNamespace, startControllers } from './controllers.ts';
 import { Faults } from './faults.ts';
 import { HttpExchange, type Request, type Response } from './http-exchange.ts';
 import type { ApiObject } from './json.ts';
+import { type Credential, kubeconfigOf } from './kubeconfig.ts';
 import { readObject } from './object-meta.ts';
 import { ObjectStore, type StoreSnapshot } from './object-store.ts';
 import { Registry } from './registry.ts';
@@ -19,7 +22,7 @@ import { handleRequest, type ServerParts } from './request-handler.ts';
 import { RequestRecord } from './request-record.ts';
 import { kindOfObject } from './resource-kinds.ts';
 import { TokenIssuer } from './tokens.ts';
-import { AUTHENTICATED, MASTERS, NODES, type UserInfo } from './user-info.ts';
+import { AUTHENTICATED, BOOTSTRAPPERS, MASTERS, NODES, type UserInfo } from './user-info.ts';
 
 export type ApiServerOptions = {
   /** 0, a free one, unless given. */
@@ -32,15 +35,14 @@ export type ApiServerOptions = {
   snapshot?: StoreSnapshot;
 };
 
-/** Who a client of the server is. */
-export type Credential = { kind: 'certificate'; certificate: string; key: string } | { kind: 'token'; token: string };
-
 const FIRST_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
 export class ApiServer {
   readonly authority = new CertificateAuthority('kubernetes');
   readonly faults = new Faults();
   readonly requests = new RequestRecord();
+  /** What the rest of the control plane does by itself; may be changed at any time. */
+  readonly control: ControlSwitches = defaultSwitches();
   readonly #issuer = new TokenIssuer();
   readonly #options: ApiServerOptions;
   readonly #serving: KeyPair;
@@ -49,6 +51,7 @@ export class ApiServer {
   #parts!: ServerParts;
   #server: Http2SecureServer | undefined;
   #port: number;
+  #stopControllers: () => void = () => undefined;
 
   constructor(options: ApiServerOptions = {}) {
     this.#options = options;
@@ -95,7 +98,9 @@ export class ApiServer {
       const kind = kindOfObject(object);
       if (kind === undefined) throw new Error(`no kind of the server: ${object.apiVersion} ${object.kind}`);
       const place = kind.namespaced ? (object.metadata.namespace ?? 'default') : '';
-      return this.registry.create(kind, readObject(kind, object, place));
+      const stored = this.registry.create(kind, readObject(kind, object, place));
+      if (kind.kind === 'Namespace') fillNamespace(this.registry, stored.metadata.name!, this.certificateAuthority);
+      return stored;
     });
   }
 
@@ -122,33 +127,13 @@ export class ApiServer {
   /** A token by which a node may ask for its first certificate. */
   bootstrapToken(): Credential {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
-    const groups = ['system:bootstrappers', 'system:bootstrappers:kubeadm:default-node-token', AUTHENTICATED];
+    const groups = [BOOTSTRAPPERS, 'system:bootstrappers:kubeadm:default-node-token', AUTHENTICATED];
     return this.token({ username: `system:bootstrap:${id}`, groups }, `${id}.${secret}`);
   }
 
   /** A kubeconfig for a credential, as JSON, which is YAML as well. */
   kubeconfig(credential: Credential): string {
-    const base64 = (text: string) => Buffer.from(text).toString('base64');
-    const user =
-      credential.kind === 'token'
-        ? { token: credential.token }
-        : {
-            'client-certificate-data': base64(credential.certificate),
-            'client-key-data': base64(credential.key),
-          };
-    const cluster = { server: this.url, 'certificate-authority-data': base64(this.certificateAuthority) };
-    return JSON.stringify(
-      {
-        apiVersion: 'v1',
-        kind: 'Config',
-        clusters: [{ name: 'test', cluster }],
-        users: [{ name: 'test', user }],
-        contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-        'current-context': 'test',
-      },
-      undefined,
-      2,
-    );
+    return kubeconfigOf(this, credential);
   }
 
   /** What there is now: to go back to. */
@@ -205,7 +190,9 @@ export class ApiServer {
   }
 
   #use(store: ObjectStore): void {
-    const registry = new Registry({ store });
+    const registry = new Registry({ store, admission: podAdmission(() => registry) });
+    this.#stopControllers();
+    this.#stopControllers = startControllers({ registry, authority: this.authority, switches: this.control });
     const authenticator = new Authenticator({ registry, issuer: this.#issuer, known: this.#parts?.authenticator });
     const authorizer = new Authorizer({ registry, restrictsNodes: this.#options.restrictsNodes ?? false });
     this.#parts = {

@@ -130,10 +130,10 @@ function finalizerCauses(object: ApiObject, old?: ApiObject): StatusCause[] {
 /** Whether nothing holds an object that is being deleted any more. */
 export function mayGo(object: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
-  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0;
+  const isHeld =
+    finalizers.length > 0 || (object.kind === 'Namespace' && listAt(object, 'spec', 'finalizers').length > 0);
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !isHeld;
 }
 
 /** Whether an object lives, of which a namespace or node may be made use. */
 export const isTerminating = (object: ApiObject): boolean => at(object, 'metadata', 'deletionTimestamp') !== undefined;
-
-export const ownersOf = (object: ApiObject): unknown[] => listAt(object, 'metadata', 'ownerReferences');

@@ -1,4 +1,6 @@
 /** Objects under the rules of the API: names, versions, preconditions, subresources, finalizers, graceful deletion. */
+
+import { type DeleteOptions, deletionStep } from './deletion.ts';
 import { type ApiObject, at, type JsonObject, sameJson } from './json.ts';
 import {
   changedMetadata,
@@ -11,7 +13,6 @@ import {
   wantsOther,
 } from './object-meta.ts';
 import type { ObjectStore, StoreEvent } from './object-store.ts';
-import { type DeleteOptions, deletionStep } from './pod-deletion.ts';
 import { coreKind, type ResourceKind } from './resource-kinds.ts';
 import { ApiError, alreadyExists, CHANGED_MEANWHILE, conflict, invalid, notFound, qualified } from './status-error.ts';
 import { strategyOf } from './strategies.ts';
@@ -25,6 +26,8 @@ export type WriteOptions = {
   /** Answers as if, and changes nothing. */
   dryRun?: boolean;
   subresource?: string;
+  /** Whether what is written was made of what there is. */
+  isPatch?: boolean;
 };
 
 /** Completes or refuses what is created, before it is stored. */
@@ -116,7 +119,7 @@ export class Registry {
     const { kind } = place;
     const old = this.get(place);
     const given = change(old);
-    checkPreconditions(place, old, given.metadata);
+    checkPreconditions(place, { old, given: given.metadata, isPatch: options.isPatch ?? false });
     const object = this.#changed(place, { given, old, subresource: options.subresource });
     if (options.dryRun) return object;
     if (mayGo(object)) return this.#removeAs(place, object);
@@ -182,8 +185,18 @@ function pruned(object: ApiObject): ApiObject {
   return JSON.parse(JSON.stringify(object)) as ApiObject;
 }
 
-function checkPreconditions({ kind, name }: Place, old: ApiObject, given: JsonObject): void {
+type Preconditions = { old: ApiObject; given: JsonObject; isPatch: boolean };
+
+function checkPreconditions({ kind, name }: Place, { old, given, isPatch }: Preconditions): void {
   const { uid, resourceVersion } = given;
+  if (uid && uid !== old.metadata.uid && isPatch)
+    throw invalid(kind, name, [
+      {
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
+        field: 'metadata.uid',
+      },
+    ]);
   if (uid && uid !== old.metadata.uid)
     throw conflict(
       kind,

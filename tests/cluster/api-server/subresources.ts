@@ -1,9 +1,9 @@
 /** Subresources that are no part of the object: binding, eviction, tokens; logs and streams go to the node. */
 import type { KeyPair } from './certificates.ts';
+import type { DeleteOptions } from './deletion.ts';
 import { type ApiObject, at, isObject, listAt, objectAt, textAt } from './json.ts';
 import { proxyToNode } from './node-proxy.ts';
 import { isTerminating, timestamp } from './object-meta.ts';
-import type { DeleteOptions } from './pod-deletion.ts';
 import type { Registry } from './registry.ts';
 import { placeOf, type ResourceRequest } from './resource-handler.ts';
 import { coreKind, findKind } from './resource-kinds.ts';

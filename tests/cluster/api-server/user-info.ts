@@ -8,6 +8,7 @@ export type UserInfo = {
 
 export const MASTERS = 'system:masters';
 export const NODES = 'system:nodes';
+export const BOOTSTRAPPERS = 'system:bootstrappers';
 export const AUTHENTICATED = 'system:authenticated';
 
 export const ADMIN: UserInfo = { username: 'kubernetes-admin', groups: [MASTERS, AUTHENTICATED] };

@@ -33,6 +33,7 @@ export function deletionStep(kind: ResourceKind, old: ApiObject, { options, date
         field: 'propagationPolicy',
       },
     ]);
+  if (kind.kind === 'Namespace') return namespaceStep(old, date);
   const graceful = kind.kind === 'Pod' ? gracefulStep(old, { options, date }) : { kind: 'now' as const };
   if (graceful.kind === 'pending') return graceful;
   const marked = graceful.kind === 'marked' ? graceful.object : undefined;
@@ -42,6 +43,13 @@ export function deletionStep(kind: ResourceKind, old: ApiObject, { options, date
   return marked === undefined || marked.metadata.deletionGracePeriodSeconds === 0
     ? { kind: 'remove', marked }
     : { kind: 'keep', object: marked };
+}
+
+/** A namespace stays until all in it has gone, and its own finalizer with that. */
+function namespaceStep(old: ApiObject, date: Date): DeletionStep {
+  if (old.metadata.deletionTimestamp !== undefined) return { kind: 'pending' };
+  const { deletionGracePeriodSeconds: _, ...metadata } = ended(old, date).metadata;
+  return { kind: 'keep', object: { ...old, metadata, status: { ...old.status, phase: 'Terminating' } } };
 }
 
 function withPolicy(object: ApiObject, policy: string): ApiObject {
