@@ -103,7 +103,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     api: [],
     'api/schema': ['api'],
     'api/validation': ['api'],
+    'api-pods': ['api', 'api/schema', 'api/validation', 'config', 'pod', 'status'],
     assembly: [
+      'api-pods',
       'cgroups',
       'config',
       'container',
@@ -116,6 +118,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'pleg',
       'pod',
       'prober',
+      'runtime-state',
       'status',
       'trace',
       'volumes',

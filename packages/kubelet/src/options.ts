@@ -1,5 +1,6 @@
-import type { Logger, Registry, TracingOptions } from '@podwright/base';
+import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
+import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
 import { ORPHAN_PERIOD_MS } from './limits.ts';
@@ -117,6 +118,20 @@ export type KubeletOptions = {
   legacyLogs?: LegacyLogs;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
+  /** The API server whose node this is; absent for a lone node. */
+  cluster?: ClusterOptions;
+};
+
+/** What a kubelet needs to be the node of a cluster. Whoever made the clients closes them, after the kubelet. */
+export type ClusterOptions = {
+  /** For everything but heartbeats and events. */
+  client: KubeClient;
+  /** For the lease and the node's status: no other call holds them up. */
+  heartbeatClient: KubeClient;
+  /** For events. */
+  eventClient: KubeClient;
+  /** For tests: stages `status/read`, `status/patched`, `status/deleted`, `mirror/deleted`, `mirror/created`. */
+  failpoint?: Failpoint;
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
+import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 import { lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { PodSourceListener } from './config/pod-sources.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
@@ -107,7 +109,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, resources }, given);
+  const cluster = await openCluster({ options, cri, known, events, statuses });
+  const parts = kubeletParts({ options, cri, events, hostIps, resources }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,
     cri,
@@ -126,7 +129,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records });
+  cluster?.start({ parts, sync, cgroups, runtimeState });
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -149,6 +153,14 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     options: { ...options, systemReserved: known.systemReserved },
   };
   return new Kubelet({ ...sync, ...running, ...own });
+}
+
+/** What is of a cluster is loaded where there is one. */
+async function openCluster(input: Omit<ClusterInput, 'cluster'>): Promise<Cluster | undefined> {
+  const { cluster } = input.options;
+  if (cluster === undefined) return undefined;
+  const room = await import('./assembly/cluster.ts');
+  return await room.openCluster({ ...input, cluster });
 }
 
 /** The subnet of pods, where the kubelet is told (`podCIDR`); a runtime that has another way does not mind. */
@@ -195,6 +207,7 @@ type RunInput = {
   sync: PodSync;
   runtimeState: RuntimeState;
   records: StatusRecords;
+  cluster: Cluster | undefined;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -209,13 +222,14 @@ function run(
     parts.objects.onChange((change) => loop.handleObject(change)),
     ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
   ];
-  const sources = parts.startSources({
+  const listener: PodSourceListener = {
     onUpdate: (update) => {
-      if (update.operation === 'UPDATE') for (const pod of update.pods) sync.statuses.relabel(pod);
+      if (['UPDATE', 'DELETE'].includes(update.operation)) for (const pod of update.pods) sync.statuses.relabel(pod);
       loop.handlePods(update);
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
-  });
+  };
+  const sources = input.cluster?.startSources(listener, parts.startSources) ?? parts.startSources(listener);
   const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
   const sourcesReady = sources.ready.then(() => {
@@ -236,6 +250,7 @@ function run(
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
+    await input.cluster?.stop();
     await input.records.close();
     await pleg.stop();
     await input.runtimeState.stop();

@@ -1,0 +1,75 @@
+/** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
+import type { CriClient } from '@podwright/cri';
+import { type KubeObject, NODES, startInformer } from '@podwright/kube-client';
+import { ApiPods } from '../api-pods/api-pods.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import type { PodEvents } from '../events/pod-events.ts';
+import type { ClusterOptions, KubeletOptions } from '../options.ts';
+import type { RuntimeState } from '../runtime-state/runtime-state.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { KnownHost } from './known-host.ts';
+import type { KubeletParts } from './kubelet-parts.ts';
+import type { PodSync } from './pod-sync.ts';
+
+/** What is there before the parts of the kubelet are made. */
+export type ClusterInput = {
+  options: KubeletOptions;
+  cluster: ClusterOptions;
+  cri: CriClient;
+  known: KnownHost;
+  events: PodEvents;
+  statuses: StatusManager;
+};
+
+/** What is there once they are made, and the pods of the runtime are known. */
+export type ClusterHost = {
+  parts: KubeletParts;
+  sync: PodSync;
+  cgroups: PodCgroups;
+  runtimeState: RuntimeState;
+};
+
+/** The cluster's side of a kubelet. The methods are called once each, in this order. */
+export type Cluster = {
+  /** Parts that take the place of the lone node's. */
+  parts: Partial<KubeletParts>;
+  /** Starts what looks at the kubelet and tells the API server, before any source is read. */
+  start(host: ClusterHost): void;
+  /** Starts the sources of pods: the lone node's, and the API server. */
+  startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
+  /** Ends everything that `start` has started; the sources have ended before. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Waits for no answer of the API server: pods run without it.
+ *
+ * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
+ * `start` begins.
+ */
+export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
+  const { nodeName, logger } = options;
+  const { client, failpoint } = cluster;
+  const running: { stop: () => Promise<void> | void }[] = [];
+  let pods: ApiPods | undefined;
+  const node = startInformer<KubeObject>(client, {
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: () => pods?.nodeChanged(),
+  });
+  running.push(node);
+  return {
+    parts: {},
+    start: ({ sync }) => {
+      const { manager, workers, statuses, stopped } = sync;
+      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
+      running.push(pods);
+    },
+    startSources: (listener, local) => pods!.startSources(listener, local),
+    stop: async () => {
+      await Promise.all(running.map((room) => room.stop()));
+    },
+  };
+}
