@@ -4,6 +4,7 @@ import { type KubeObject, NODES, startInformer } from '@podwright/kube-client';
 import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
@@ -48,9 +49,9 @@ export type Cluster = {
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
-export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
+export async function openCluster({ options, cluster, events }: ClusterInput): Promise<Cluster> {
   const { nodeName, logger } = options;
-  const { client, failpoint } = cluster;
+  const { client, eventClient, failpoint } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
   let pods: ApiPods | undefined;
   const node = startInformer<KubeObject>(client, {
@@ -58,7 +59,7 @@ export async function openCluster({ options, cluster }: ClusterInput): Promise<C
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => pods?.nodeChanged(),
   });
-  running.push(node);
+  running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   return {
     parts: {},
     start: ({ sync }) => {
