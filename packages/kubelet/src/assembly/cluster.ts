@@ -10,6 +10,7 @@ import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
 import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
+import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
@@ -58,9 +59,9 @@ export type Cluster = {
  * `start` begins.
  */
 export async function openCluster(input: ClusterInput): Promise<Cluster> {
-  const { options, cluster } = input;
+  const { options, cluster, events } = input;
   const { nodeName, logger } = options;
-  const { client } = cluster;
+  const { client, eventClient, failpoint } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
   let pods: ApiPods | undefined;
   let status: NodeStatusRoom | undefined;
@@ -70,7 +71,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => pods?.nodeChanged(),
   });
-  running.push(node);
+  running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   const needs = openPodNeeds(options, cluster, node);
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
@@ -88,7 +89,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
       running.push(status);
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
       running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
