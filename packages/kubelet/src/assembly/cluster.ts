@@ -86,7 +86,7 @@ function startNode({ options, cluster, cri, known, events }: ClusterInput, runti
       onProblems: (listener) => runtimeState.onChange(listener),
       volumesInUse: () => [],
       volumesReported: () => undefined,
-      resetExtendedResources: () => true,
+      resetExtendedResources: () => false,
     },
   });
 }

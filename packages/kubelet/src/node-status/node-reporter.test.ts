@@ -21,11 +21,11 @@ function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node
   t.after(() => controller.abort());
   if (has !== undefined) api.put(NODES, has);
   const events = eventReasons();
-  const host: { given: Partial<ObservedNode>; behind: Node | undefined } = { given: {}, behind: undefined };
+  const host = { given: {} as Partial<ObservedNode>, shown: (node: Node | undefined) => node };
   const reporter = new NodeReporter({
     ...{ name: 'n1', heartbeatClient: api, timeoutMs: 10_000, statusUpdateMs: 10_000, statusReportMs: 300_000 },
-    informer: { get: () => host.behind ?? api.stored<Node>(NODES, PLACE), hasSynced: () => true },
-    register: async () => undefined,
+    informer: { get: () => host.shown(api.stored<Node>(NODES, PLACE)) },
+    registered: Promise.resolve(has),
     observe: async () => seen({ atMs: Date.now(), ...host.given }),
     events,
     logger: silentLogger,
@@ -129,13 +129,21 @@ test('a server that is away is tried five times a period', async (t) => {
 test('an informer that is behind does not bring back what was told', async (t) => {
   const { clock, api, host, reporter, events, verbs } = begin(t);
   await clock.pass(10);
-  host.behind = { ...api.stored<Node>(NODES, PLACE)! };
+  const before = api.stored<Node>(NODES, PLACE);
+  host.shown = () => before;
   host.given = { problems: ['a'] };
   await clock.pass(PERIOD_MS);
   verbs();
   reporter.prompt();
   await clock.pass(PERIOD_MS);
   assert.deepEqual([verbs(), events.reasons], [[], ['NodeNotReady']]);
+});
+
+test('an informer that has not heard of the node yet costs no call', async (t) => {
+  const { clock, host, reporter, verbs } = begin(t);
+  host.shown = () => undefined;
+  await clock.pass(10);
+  assert.deepEqual([verbs(), reporter.node()?.metadata.name], [['patch/status'], 'n1']);
 });
 
 test('a node object that was deleted is not made again, and one that comes back is reported of', async (t) => {
