@@ -124,7 +124,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     cgroups: ['api', 'node'],
     config: ['api', 'api/schema', 'api/validation'],
     configuration: ['api', 'config', 'configuration/fields', 'configuration/rules'],
-    'configuration/fields': ['api/schema'],
+    'configuration/fields': ['api', 'api/schema'],
     'configuration/rules': ['api', 'configuration/fields', 'images'],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     'downward-api': ['api', 'api/validation', 'config'],

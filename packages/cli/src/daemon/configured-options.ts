@@ -100,6 +100,17 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   nodeLabels: (_, { nodeLabels }) => ({ nodeLabels }),
   maxPods: (_, { maxPods }) => ({ maxPods }),
   podsPerCore: ({ maxPods }, { podsPerCore }) => ({ maxPods: podsAtMost(maxPods, podsPerCore) }),
+  registerNode: node(({ registerNode: register }) => ({ register })),
+  registerWithTaints: node(({ registerWithTaints: taints }) => ({ taints })),
+  providerID: node(({ providerID: providerId }) => ({ providerId })),
+  cloudProvider: node(({ cloudProvider }) => ({ externalCloudProvider: cloudProvider === 'external' })),
+  enableControllerAttachDetach: node(({ enableControllerAttachDetach: controllerAttachDetach }) => ({
+    controllerAttachDetach,
+  })),
+  nodeStatusUpdateFrequency: node(({ nodeStatusUpdateFrequency: statusUpdateMs }) => ({ statusUpdateMs })),
+  nodeStatusReportFrequency: node(({ nodeStatusReportFrequency: statusReportMs }) => ({ statusReportMs })),
+  nodeLeaseDurationSeconds: node(({ nodeLeaseDurationSeconds: leaseDurationSeconds }) => ({ leaseDurationSeconds })),
+  nodeStatusMaxImages: node(({ nodeStatusMaxImages: maxImages }) => ({ maxImages })),
   oomScoreAdj: (_, { oomScoreAdj }) => ({ oomScoreAdj }),
   failSwapOn: ({ requirements }, { failSwapOn }) => ({ requirements: { ...requirements, noSwap: failSwapOn } }),
   protectKernelDefaults: ({ requirements }, { protectKernelDefaults }) => ({
@@ -181,6 +192,13 @@ export function dockerConfigsOf(rootDir: string): string[] {
 function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>) {
   return ({ containerResources }: KubeletOptions, configuration: KubeletConfiguration) => ({
     containerResources: { ...containerResources, ...policyOf(configuration) },
+  });
+}
+
+/** A setter of a part of how the node object is made and kept. */
+function node(settingsOf: (configuration: KubeletConfiguration) => Partial<KubeletOptions['node']>) {
+  return (options: KubeletOptions, configuration: KubeletConfiguration) => ({
+    node: { ...options.node, ...settingsOf(configuration) },
   });
 }
 

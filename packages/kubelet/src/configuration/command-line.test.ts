@@ -52,6 +52,12 @@ test('what is wrong with a flag is told with its name', () => {
   refuse('--enable-server=maybe', '--enable-server: must be true or false, got "maybe"');
   refuse('--sync-frequency=3', '--sync-frequency: must be a duration such as 300ms, 10s or 2h45m, got "3"');
   refuse('--address=here', '--address: must be an IP address, got "here"');
+  refuse('--register-with-taints=b', '--register-with-taints: must be KEY=VALUE:EFFECT or KEY:EFFECT, got "b"');
+  refuse(
+    '--register-with-taints=a:Never',
+    '--register-with-taints: must be one of NoSchedule, PreferNoSchedule, NoExecute, got "Never"',
+  );
+  refuse('--cloud-provider=aws', '--cloud-provider: must be one of "", external, got "aws"');
   refuse('--enable-server false', 'there is no command "false" of the kubelet');
   refuse('--feature-gates=A=maybe', '--feature-gates: must be true or false, got "maybe"');
 });

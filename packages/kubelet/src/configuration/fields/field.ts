@@ -47,3 +47,6 @@ export const onlyEmpty = (because: string): Effect<object> => only({ when: isEmp
 
 /** Why fields that are about a cluster change nothing. */
 export const NO_CLUSTER = 'it is for an API server, and this kubelet stands alone';
+
+/** Fields about the node object: a lone node has none that others see. */
+export const SETS_NODE = sets('node', 'with an API server');

@@ -1,5 +1,5 @@
-import { field, NO_CLUSTER, nothing, only, sets } from './field.ts';
-import { bool, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
+import { field, nothing, only, SETS_NODE, sets } from './field.ts';
+import { bool, choice, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
 
 const NO_CADVISOR = 'cAdvisor, whose flag it is, is no part of this kubelet';
 const NO_THRESHOLDS = 'eviction thresholds are not kept back from pods anyway';
@@ -69,10 +69,10 @@ export const FLAG_ONLY_FIELDS = {
     about: 'how to get a certificate for it',
     effect: only([''], 'it cannot join a cluster yet'),
   }),
-  cloudProvider: field(string, '', {
+  cloudProvider: field(choice('external'), '', {
     flag: 'cloud-provider',
-    about: 'external, or nothing',
-    effect: only([''], NO_CLUSTER),
+    about: 'external: a controller of the cloud gives the node its addresses',
+    effect: SETS_NODE,
   }),
   imageCredentialProviderConfig: field(path, '', {
     flag: 'image-credential-provider-config',

@@ -1,4 +1,4 @@
-import { field, NO_CLUSTER, nothing, only, onlyEmpty, sets } from './field.ts';
+import { field, NO_CLUSTER, nothing, only, onlyEmpty, SETS_NODE, sets } from './field.ts';
 import {
   amount,
   bool,
@@ -11,41 +11,42 @@ import {
   objects,
   string,
 } from './field-types.ts';
+import { taints } from './taint-list.ts';
 
 /** Fields about the node, the process and clusters. */
 export const NODE_FIELDS = {
   registerNode: field(bool, true, {
     flag: 'register-node',
     about: 'register at the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: SETS_NODE,
   }),
-  registerWithTaints: field(objects, [], {
+  registerWithTaints: field(taints, [], {
     flag: 'register-with-taints',
-    about: 'taints of the node',
-    effect: nothing('taints keep no static pod away'),
+    about: 'taints of the node, when it is registered',
+    effect: SETS_NODE,
   }),
   providerID: field(string, '', {
     flag: 'provider-id',
     about: 'id of the node in the cloud',
-    effect: nothing(NO_CLUSTER),
+    effect: SETS_NODE,
   }),
   nodeStatusUpdateFrequency: field(duration, 10_000, {
     flag: 'node-status-update-frequency',
     about: 'how often the status of the node is worked out',
-    effect: nothing(NO_CLUSTER),
+    effect: SETS_NODE,
   }),
   nodeStatusReportFrequency: field(duration, 300_000, {
     about: 'how often it is reported though unchanged',
-    effect: nothing(NO_CLUSTER),
+    effect: SETS_NODE,
   }),
   nodeLeaseDurationSeconds: field(int32, 40, {
     about: 'duration of the lease of the node',
-    effect: nothing(NO_CLUSTER),
+    effect: SETS_NODE,
   }),
   nodeStatusMaxImages: field(int32, 50, {
     flag: 'node-status-max-images',
     about: 'images in the status of the node',
-    effect: nothing(NO_CLUSTER),
+    effect: SETS_NODE,
     keepsZero: true,
   }),
   contentType: field(string, 'application/vnd.kubernetes.protobuf', {
