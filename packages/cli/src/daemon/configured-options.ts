@@ -110,6 +110,8 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   nodeStatusUpdateFrequency: node(({ nodeStatusUpdateFrequency: statusUpdateMs }) => ({ statusUpdateMs })),
   nodeStatusReportFrequency: node(({ nodeStatusReportFrequency: statusReportMs }) => ({ statusReportMs })),
   nodeLeaseDurationSeconds: node(({ nodeLeaseDurationSeconds: leaseDurationSeconds }) => ({ leaseDurationSeconds })),
+  evictionHard: node(({ evictionHard }) => (evictionHard === undefined ? {} : { evictionHard })),
+  ignoreEvictionThreshold: node(({ ignoreEvictionThreshold: ignored }) => (ignored ? { evictionHard: {} } : {})),
   nodeStatusMaxImages: node(({ nodeStatusMaxImages: maxImages }) => ({ maxImages })),
   oomScoreAdj: (_, { oomScoreAdj }) => ({ oomScoreAdj }),
   failSwapOn: ({ requirements }, { failSwapOn }) => ({ requirements: { ...requirements, noSwap: failSwapOn } }),

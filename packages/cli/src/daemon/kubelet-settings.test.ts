@@ -267,6 +267,13 @@ const CHANGES: Change[] = [
   ['nodeStatusReportFrequency: 9m', '', (of) => of.node.statusReportMs, 540_000],
   ['nodeLeaseDurationSeconds: 20', '', (of) => of.node.leaseDurationSeconds, 20],
   ['nodeStatusMaxImages: -1', '--node-status-max-images=-1', (of) => of.node.maxImages, -1],
+  [
+    'evictionHard: {memory.available: 0%}',
+    '--eviction-hard=memory.available<0%',
+    (of) => of.node.evictionHard,
+    { 'memory.available': '0%' },
+  ],
+  ['', '--experimental-allocatable-ignore-eviction', (of) => of.node.evictionHard, {}],
   ['', '--maximum-dead-containers=3', (of) => of.containerGc.maxContainers, 3],
   ['', '--maximum-dead-containers-per-container=3', (of) => of.containerGc.maxPerContainer, 3],
   ['', '--minimum-container-ttl-duration=3s', (of) => of.containerGc.minAgeMs, 3000],
