@@ -102,7 +102,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     api: [],
     'api/schema': ['api'],
     'api/validation': ['api'],
+    'api-pods': ['api', 'api/schema', 'api/validation', 'config', 'pod', 'status'],
     assembly: [
+      'api',
+      'api-pods',
       'cgroups',
       'config',
       'container',

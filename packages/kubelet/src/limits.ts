@@ -24,6 +24,8 @@ export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** Pods of an API server have at least this long. */
+export const LEAST_GRACE_SECONDS = 1;
 /** Upstream's immediate eviction: hooks before the stop may still begin. */
 export const EVICTION_GRACE_SECONDS = 1;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
@@ -250,3 +252,14 @@ export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;
 /** Entries of a directory below `/logs/` that are shown. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;
+
+// Pods of an API server
+
+/** So many statuses are sent at a time; one a pod. */
+export const STATUSES_AT_ONCE = 8;
+/** How often what the API server shows of pods is compared with their statuses, as upstream. */
+export const STATUS_RECONCILE_MS = 10_000;
+/** Delays between tries while the API server does not answer. */
+export const STATUS_OUTAGE_BACKOFF = { initialMs: 500, maxMs: 10_000 };
+/** The same for mirror pods. */
+export const MIRROR_BACKOFF = { initialMs: 1000, maxMs: 60_000 };

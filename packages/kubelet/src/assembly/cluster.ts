@@ -1,5 +1,8 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
+import { type Informer, NODES, startInformer } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
+import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { PodEvents } from '../events/pod-events.ts';
@@ -43,30 +46,46 @@ export type Cluster = {
 };
 
 /**
- * Nothing is asked of the API server before `start`, which waits for none of its answers: pods run without it.
+ * Waits for no answer of the API server: pods run without it.
  *
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
 export async function openCluster(input: ClusterInput): Promise<Cluster> {
+  const { nodeName, logger } = input.options;
+  const { client, failpoint } = input.cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
+  let pods: ApiPods | undefined;
+  const node = startInformer<Node>(client, {
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: () => pods?.nodeChanged(),
+  });
+  running.push(node);
   return {
     parts: {},
-    start: ({ runtimeState }) => {
-      running.push(startNode(input, runtimeState));
+    start: ({ sync, runtimeState }) => {
+      const { manager, workers, statuses, stopped } = sync;
+      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
+      running.push(pods, startNode(input, runtimeState, node));
     },
-    startSources: (listener, local) => local(listener),
+    startSources: (listener, local) => pods!.startSources(listener, local),
     stop: async () => {
       await Promise.all(running.map((room) => room.stop()));
     },
   };
 }
 
-function startNode({ options, cluster, cri, known, events }: ClusterInput, runtimeState: RuntimeState): NodeStatusRoom {
+function startNode(
+  { options, cluster, cri, known, events }: ClusterInput,
+  runtimeState: RuntimeState,
+  informer: Informer<Node>,
+): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
   return startNodeStatus({
-    ...{ name, labels, nodeIp, settings, podCidr, client, heartbeatClient, cri, events, logger },
+    ...{ name, labels, nodeIp, settings, podCidr, client, heartbeatClient, informer, cri, events, logger },
     facts: {
       resources: known.has,
       maxPods,

@@ -65,7 +65,8 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     hostsFile: '/etc/hosts',
   });
   const { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName } = options;
-  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, objects, logger };
+  const ofCluster = options.cluster !== undefined;
+  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, ofCluster, objects, logger };
   return {
     objects,
     volumes,

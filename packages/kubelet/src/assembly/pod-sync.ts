@@ -80,6 +80,8 @@ export type PodSync = {
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
   changes: PodChanges;
+  /** Pods of which nothing runs any more, and again when they hold nothing any more. */
+  stopped: PodChanges;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -95,7 +97,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
-  const changes = new PodChanges();
+  const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
   const admission = new PodAdmission({
     ...nodeFacts(options, input.resources),
@@ -148,6 +150,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
+    onStopped: (podUid) => stopped.tell(podUid),
   });
   const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
@@ -159,7 +162,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     isWaiting: (podUid) => allocations.isDeferred(podUid),
     observer: observer(metrics, tracer),
   });
-  const told = { statuses, cache, tracer, metrics, changes };
+  const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 

@@ -22,6 +22,11 @@ export class PodAdmission {
     const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
     const shortOf = refusal.shortages?.[0]?.resource;
     if (preempt !== undefined) return this.admit(pod, { preempt, shortOf });
+    return this.refuse(pod, refusal);
+  }
+
+  /** Refuses a pod without a look, such as one that asks for what there is not. */
+  refuse(pod: Pod, refusal: Refusal): AdmissionDecision {
     this.#decided.set(pod.metadata.uid, refusal);
     return { refusal };
   }
