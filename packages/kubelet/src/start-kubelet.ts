@@ -108,8 +108,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
-  const hostIps = () => addresses;
   const cluster = await openCluster({ options, cri, known, events, statuses });
+  const hostIps = () => cluster?.hostIps() ?? addresses;
   const parts = kubeletParts({ options, cri, events, hostIps, resources }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,

@@ -7,6 +7,7 @@ import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
@@ -37,6 +38,8 @@ export type ClusterHost = {
 export type Cluster = {
   /** Parts that take the place of the lone node's. */
   parts: Partial<KubeletParts>;
+  /** The addresses of the host that pods show; `undefined` before the node object has any. */
+  hostIps(): string[] | undefined;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -64,6 +67,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   running.push(node);
   return {
     parts: {},
+    hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     start: ({ sync, runtimeState }) => {
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
