@@ -6,8 +6,9 @@ import type { Node } from '../api/node.ts';
  * first of the other family. `undefined` while the object has none.
  */
 export function nodeHostIps(node: Node | undefined): string[] | undefined {
-  const { addresses = [] } = node?.status ?? {};
-  const of = (wanted: string) => addresses.flatMap(({ type, address }) => (type === wanted ? [address] : []));
+  const { addresses } = node?.status ?? {};
+  const listed = Array.isArray(addresses) ? addresses : []; // whatever an API server says, pods go on
+  const of = (wanted: string) => listed.flatMap((one) => (one?.type === wanted ? [one.address] : []));
   const [first, ...others] = [...of('InternalIP'), ...of('ExternalIP')].filter((address) => isIP(address) !== 0);
   if (first === undefined) return undefined;
   const second = others.find((address) => isIP(address) !== isIP(first));

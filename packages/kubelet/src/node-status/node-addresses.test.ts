@@ -76,4 +76,6 @@ test('pods show the internal address of the node, and the first of the other fam
   checkHostIps('ExternalIP=1.2.3.4', ['1.2.3.4']);
   checkHostIps('Hostname=n1 InternalIP=none', undefined);
   assert.equal(nodeHostIps(undefined), undefined);
+  for (const addresses of ['InternalIP', 7, [null], [{ type: 'InternalIP', address: {} }]] as never[])
+    assert.equal(nodeHostIps({ metadata: {}, status: { addresses } }), undefined);
 });

@@ -191,3 +191,25 @@ test('a reboot is told once', async (t) => {
   await clock.pass(PERIOD_MS);
   assert.deepEqual(events.reasons, ['Rebooted']);
 });
+
+test('a node object that makes no sense ends nothing, and is reported of once it does again', async (t) => {
+  const { api, clock, verbs } = begin(t);
+  await clock.pass(10);
+  const node = registered();
+  const nonsense: object[] = [
+    { status: 7 },
+    { status: { conditions: 'x' } },
+    { status: { conditions: [null, 7] } },
+    { status: { capacity: { cpu: {} }, allocatable: 'x' } },
+    { status: { addresses: { type: 'InternalIP' } } },
+    { metadata: { name: 'n1', labels: 'x', resourceVersion: 'many' } },
+  ];
+  for (const one of nonsense) {
+    api.put(NODES, { ...node, ...one } as Node);
+    await clock.pass(PERIOD_MS);
+  }
+  verbs();
+  api.put(NODES, { ...node, status: {} });
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status']);
+});
