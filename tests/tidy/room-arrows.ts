@@ -12,6 +12,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'kube-client': {
     client: ['transport'],
     informing: ['transport'],
+    kubeconfig: ['client', 'transport'],
     transport: [],
   },
   images: {

@@ -5,6 +5,7 @@ import type { Node } from '../api/node.ts';
 import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
@@ -56,7 +57,7 @@ export type Cluster = {
  */
 export async function openCluster(input: ClusterInput): Promise<Cluster> {
   const { nodeName, logger } = input.options;
-  const { client, failpoint } = input.cluster;
+  const { client, eventClient, failpoint } = input.cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
   let pods: ApiPods | undefined;
   const node = startInformer<Node>(client, {
@@ -64,7 +65,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => pods?.nodeChanged(),
   });
-  running.push(node);
+  running.push(node, startApiEventSink({ client: eventClient, events: input.events, nodeName, logger }));
   return {
     parts: {},
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
