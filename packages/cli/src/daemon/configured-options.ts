@@ -10,6 +10,7 @@ import {
   type ResourcePolicy,
   type SystemReserved,
 } from '@podwright/kubelet';
+import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
 import { type FieldSetters, withFields } from './laid-fields.ts';
 
@@ -100,19 +101,6 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   nodeLabels: (_, { nodeLabels }) => ({ nodeLabels }),
   maxPods: (_, { maxPods }) => ({ maxPods }),
   podsPerCore: ({ maxPods }, { podsPerCore }) => ({ maxPods: podsAtMost(maxPods, podsPerCore) }),
-  registerNode: node(({ registerNode: register }) => ({ register })),
-  registerWithTaints: node(({ registerWithTaints: taints }) => ({ taints })),
-  providerID: node(({ providerID: providerId }) => ({ providerId })),
-  cloudProvider: node(({ cloudProvider }) => ({ externalCloudProvider: cloudProvider === 'external' })),
-  enableControllerAttachDetach: node(({ enableControllerAttachDetach: controllerAttachDetach }) => ({
-    controllerAttachDetach,
-  })),
-  nodeStatusUpdateFrequency: node(({ nodeStatusUpdateFrequency: statusUpdateMs }) => ({ statusUpdateMs })),
-  nodeStatusReportFrequency: node(({ nodeStatusReportFrequency: statusReportMs }) => ({ statusReportMs })),
-  nodeLeaseDurationSeconds: node(({ nodeLeaseDurationSeconds: leaseDurationSeconds }) => ({ leaseDurationSeconds })),
-  evictionHard: node(({ evictionHard }) => (evictionHard === undefined ? {} : { evictionHard })),
-  ignoreEvictionThreshold: node(({ ignoreEvictionThreshold: ignored }) => (ignored ? { evictionHard: {} } : {})),
-  nodeStatusMaxImages: node(({ nodeStatusMaxImages: maxImages }) => ({ maxImages })),
   oomScoreAdj: (_, { oomScoreAdj }) => ({ oomScoreAdj }),
   failSwapOn: ({ requirements }, { failSwapOn }) => ({ requirements: { ...requirements, noSwap: failSwapOn } }),
   protectKernelDefaults: ({ requirements }, { protectKernelDefaults }) => ({
@@ -168,7 +156,11 @@ export function configuredOptions(
   isWanted: (field: string) => boolean,
 ): KubeletOptions {
   const fields = { configuration, isWanted };
-  return { ...withFields(options, SETTERS, fields), server: configuredServer(options.server, fields) };
+  return {
+    ...withFields(options, SETTERS, fields),
+    server: configuredServer(options.server, fields),
+    node: configuredNode(options.node, fields),
+  };
 }
 
 /** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */
@@ -194,13 +186,6 @@ export function dockerConfigsOf(rootDir: string): string[] {
 function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>) {
   return ({ containerResources }: KubeletOptions, configuration: KubeletConfiguration) => ({
     containerResources: { ...containerResources, ...policyOf(configuration) },
-  });
-}
-
-/** A setter of a part of how the node object is made and kept. */
-function node(settingsOf: (configuration: KubeletConfiguration) => Partial<KubeletOptions['node']>) {
-  return (options: KubeletOptions, configuration: KubeletConfiguration) => ({
-    node: { ...options.node, ...settingsOf(configuration) },
   });
 }
 

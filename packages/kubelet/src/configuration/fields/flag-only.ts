@@ -1,4 +1,4 @@
-import { field, nothing, only, SETS_NODE, sets } from './field.ts';
+import { field, nothing, only, sets, setsInCluster } from './field.ts';
 import { bool, choice, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
 
 const NO_CADVISOR = 'cAdvisor, whose flag it is, is no part of this kubelet';
@@ -17,7 +17,7 @@ export const FLAG_ONLY_FIELDS = {
   }),
   certDirectory: field(path, '', {
     flag: 'cert-dir',
-    about: "directory of a server certificate of the kubelet's own",
+    about: "directory of the kubelet's certificates",
     effect: sets('server.tls.certDirectory'),
   }),
   tokenAuthFile: field(path, '', {
@@ -58,20 +58,20 @@ export const FLAG_ONLY_FIELDS = {
     about: 'age that a dead container has at least when it is removed',
     effect: sets('containerGc.minAgeMs'),
   }),
-  kubeconfig: field(string, '', {
+  kubeconfig: field(path, '', {
     flag: 'kubeconfig',
-    about: 'how to reach an API server',
-    effect: only([''], 'it cannot join a cluster yet'),
+    about: 'how to reach the API server whose node this is; without it the kubelet stands alone',
+    effect: sets('cluster'),
   }),
-  bootstrapKubeconfig: field(string, '', {
+  bootstrapKubeconfig: field(path, '', {
     flag: 'bootstrap-kubeconfig',
-    about: 'how to get a certificate for it',
-    effect: only([''], 'it cannot join a cluster yet'),
+    about: 'how to get a first certificate, and the file of --kubeconfig',
+    effect: sets('cluster'),
   }),
   cloudProvider: field(choice('external'), '', {
     flag: 'cloud-provider',
-    about: 'external: a controller of the cloud gives the node its addresses',
-    effect: SETS_NODE,
+    about: 'external, or nothing',
+    effect: setsInCluster('node.externalCloudProvider'),
   }),
   imageCredentialProviderConfig: field(path, '', {
     flag: 'image-credential-provider-config',
@@ -108,7 +108,7 @@ export const FLAG_ONLY_FIELDS = {
   ignoreEvictionThreshold: field(bool, false, {
     flag: 'experimental-allocatable-ignore-eviction',
     about: 'keep no eviction thresholds back',
-    effect: SETS_NODE,
+    effect: setsInCluster('node.evictionHard'),
   }),
   applicationMetricsCountLimit: cadvisor(int32, 100, 'application-metrics-count-limit'),
   bootIdFile: cadvisor(string, '', 'boot-id-file'),
