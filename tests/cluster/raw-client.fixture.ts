@@ -1,6 +1,6 @@
 /** The plainest client of an API server, over one HTTP/2 connection: what tests of the server itself ask with. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
-import type { Credential } from './api-server/api-server.ts';
+import type { Credential, Endpoint } from './api-server/kubeconfig.ts';
 
 export type Answer = {
   status: number;
@@ -11,8 +11,6 @@ export type Answer = {
 };
 
 export type CallOptions = { body?: unknown; type?: string; headers?: Record<string, string> };
-
-export type Endpoint = { url: string; certificateAuthority: string };
 
 /** A line of a watch. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
@@ -135,6 +133,11 @@ export class RawWatch implements AsyncDisposable {
       if (event === undefined) break;
     }
     return names;
+  }
+
+  /** Reads no more. */
+  pause(): void {
+    this.#stream.pause();
   }
 
   close(): void {

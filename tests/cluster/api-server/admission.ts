@@ -1,7 +1,7 @@
 /** What the server adds to pods when they are created: a service account and its token, tolerations, a priority. */
 import { type ApiObject, at, isObject, type JsonObject, listAt, textAt } from './json.ts';
 import { randomSuffix } from './object-meta.ts';
-import { isMirror } from './pod-references.ts';
+import { isMirror, referencesOf } from './pod-references.ts';
 import type { Admission, Registry } from './registry.ts';
 import { coreKind, findKind } from './resource-kinds.ts';
 import { forbidden } from './status-error.ts';
@@ -26,11 +26,20 @@ export const podAdmission =
     if (kind !== PODS) return object;
     const spec = { ...object.spec };
     const pod = { ...object, spec };
-    if (!isMirror(object)) withServiceAccount(registry(), pod);
+    if (isMirror(object)) checkMirror(object);
+    else withServiceAccount(registry(), pod);
     withTolerations(spec);
     withPriority(registry(), pod);
     return pod;
   };
+
+/** What a static pod refers to would be read with the rights of its node. */
+function checkMirror(pod: ApiObject): void {
+  const [reference] = referencesOf(pod);
+  if (reference === undefined) return;
+  const what = reference.kind === 'ServiceAccount' ? 'service accounts' : `${reference.kind.toLowerCase()}s`;
+  throw forbidden(PODS, pod.metadata.name ?? '', `a mirror pod may not reference ${what}`);
+}
 
 type Pod = ApiObject & { spec: JsonObject };
 

@@ -14,6 +14,7 @@ import { type ControlSwitches, defaultSwitches, fillNamespace, startControllers 
 import { Faults } from './faults.ts';
 import { HttpExchange, type Request, type Response } from './http-exchange.ts';
 import type { ApiObject } from './json.ts';
+import { type Credential, kubeconfigOf } from './kubeconfig.ts';
 import { readObject } from './object-meta.ts';
 import { ObjectStore, type StoreSnapshot } from './object-store.ts';
 import { Registry } from './registry.ts';
@@ -33,9 +34,6 @@ export type ApiServerOptions = {
   /** What there is at the beginning. */
   snapshot?: StoreSnapshot;
 };
-
-/** Who a client of the server is. */
-export type Credential = { kind: 'certificate'; certificate: string; key: string } | { kind: 'token'; token: string };
 
 const FIRST_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
@@ -135,27 +133,7 @@ export class ApiServer {
 
   /** A kubeconfig for a credential, as JSON, which is YAML as well. */
   kubeconfig(credential: Credential): string {
-    const base64 = (text: string) => Buffer.from(text).toString('base64');
-    const user =
-      credential.kind === 'token'
-        ? { token: credential.token }
-        : {
-            'client-certificate-data': base64(credential.certificate),
-            'client-key-data': base64(credential.key),
-          };
-    const cluster = { server: this.url, 'certificate-authority-data': base64(this.certificateAuthority) };
-    return JSON.stringify(
-      {
-        apiVersion: 'v1',
-        kind: 'Config',
-        clusters: [{ name: 'test', cluster }],
-        users: [{ name: 'test', user }],
-        contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-        'current-context': 'test',
-      },
-      undefined,
-      2,
-    );
+    return kubeconfigOf(this, credential);
   }
 
   /** What there is now: to go back to. */

@@ -67,7 +67,7 @@ export class Authorizer {
     if (refusal === undefined) return;
     const where = namespace === '' ? ' at the cluster scope' : ` in the namespace "${namespace}"`;
     throw forbidden(
-      { ...kind, plural: resource },
+      kind,
       name,
       `User "${user.username}" cannot ${verb} resource "${resource}" in API group "${kind.group}"${where}${refusal === '' ? '' : `: ${refusal}`}`,
     );
@@ -80,8 +80,7 @@ export class Authorizer {
     const { kind, verb } = info;
     const resource = info.subresource === '' ? kind.plural : `${kind.plural}/${info.subresource}`;
     const why = nodeChangeRefusal(this.#registry, { node, verb, resource, object, old });
-    if (why !== undefined)
-      throw forbidden({ ...kind, plural: resource }, info.name || (object.metadata.name ?? ''), why);
+    if (why !== undefined) throw forbidden(kind, info.name || (object.metadata.name ?? ''), why);
   }
 
   /** The status of a SubjectAccessReview. */

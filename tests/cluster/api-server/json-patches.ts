@@ -47,7 +47,7 @@ function apply(root: JsonObject, { op, path, from, value }: Operation): void {
     case 'remove':
       return remove(root, path);
     case 'replace':
-      read(root, path);
+      // Upstream's library replaces in objects also what is not there.
       return replace(root, path, value);
     case 'test':
       if (!sameJson(readOrNothing(root, path), value ?? undefined))
@@ -105,8 +105,10 @@ function add(root: JsonObject, path: string, value: unknown): void {
 
 function replace(root: JsonObject, path: string, value: unknown): void {
   const { parent, key } = parentOf(root, path);
-  if (Array.isArray(parent)) parent[Number(key)] = value;
-  else parent[key] = value;
+  if (Array.isArray(parent)) {
+    read(root, path);
+    parent[Number(key)] = value;
+  } else parent[key] = value;
 }
 
 function remove(root: JsonObject, path: string): void {

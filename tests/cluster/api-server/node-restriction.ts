@@ -1,6 +1,6 @@
 /** What a node may write into the objects that it may write, as upstream's NodeRestriction decides it. */
 import { type ApiObject, at, isObject, listAt, sameJson, textAt } from './json.ts';
-import { isMirror, referencesOf } from './pod-references.ts';
+import { isMirror } from './pod-references.ts';
 import type { Registry } from './registry.ts';
 import { coreKind } from './resource-kinds.ts';
 
@@ -32,7 +32,7 @@ export function nodeChangeRefusal(registry: Registry, change: NodeChange): strin
     case 'leases':
       return change.verb !== 'create' || isOwnLease(change)
         ? undefined
-        : `node "${change.node}" can only access its own lease`;
+        : 'can only access node lease with the same name as the requesting node';
     default:
       return undefined;
   }
@@ -62,11 +62,7 @@ function podRefusal(registry: Registry, { object, node }: NodeChange): string | 
     return `node "${node}" can only create pods with a controller owner reference set to itself`;
   if (owner.blockOwnerDeletion === true) return `node "${node}" must not set blockOwnerDeletion on an owner reference`;
   const uid = registry.find({ kind: NODES, namespace: '', name: node })?.metadata.uid;
-  if (uid !== owner.uid) return `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
-  const [reference] = referencesOf(object);
-  return reference === undefined
-    ? undefined
-    : `node "${node}" can not create pods that reference ${reference.kind.toLowerCase()}s`;
+  return uid === owner.uid ? undefined : `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 }
 
 function statusRefusal({ object, old, node }: NodeChange): string | undefined {

@@ -26,6 +26,8 @@ export type WriteOptions = {
   /** Answers as if, and changes nothing. */
   dryRun?: boolean;
   subresource?: string;
+  /** Whether what is written was made of what there is. */
+  isPatch?: boolean;
 };
 
 /** Completes or refuses what is created, before it is stored. */
@@ -117,7 +119,7 @@ export class Registry {
     const { kind } = place;
     const old = this.get(place);
     const given = change(old);
-    checkPreconditions(place, old, given.metadata);
+    checkPreconditions(place, { old, given: given.metadata, isPatch: options.isPatch ?? false });
     const object = this.#changed(place, { given, old, subresource: options.subresource });
     if (options.dryRun) return object;
     if (mayGo(object)) return this.#removeAs(place, object);
@@ -183,8 +185,18 @@ function pruned(object: ApiObject): ApiObject {
   return JSON.parse(JSON.stringify(object)) as ApiObject;
 }
 
-function checkPreconditions({ kind, name }: Place, old: ApiObject, given: JsonObject): void {
+type Preconditions = { old: ApiObject; given: JsonObject; isPatch: boolean };
+
+function checkPreconditions({ kind, name }: Place, { old, given, isPatch }: Preconditions): void {
   const { uid, resourceVersion } = given;
+  if (uid && uid !== old.metadata.uid && isPatch)
+    throw invalid(kind, name, [
+      {
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
+        field: 'metadata.uid',
+      },
+    ]);
   if (uid && uid !== old.metadata.uid)
     throw conflict(
       kind,

@@ -3,15 +3,15 @@
 import type { DeleteOptions } from './deletion.ts';
 import type { FaultTarget } from './faults.ts';
 import type { HttpExchange } from './http-exchange.ts';
-import { type ApiObject, at, isObject, type JsonObject } from './json.ts';
+import { type ApiObject, at, isObject, type JsonObject, textAt } from './json.ts';
 import { jsonPatch, mergePatch } from './json-patches.ts';
 import { type ListOptions, readListOptions, versionNumber } from './list-options.ts';
 import { readObject } from './object-meta.ts';
 import type { Place, Registry } from './registry.ts';
 import { keyOf } from './registry.ts';
 import type { RequestInfo } from './request-info.ts';
-import { apiVersionOf, type ResourceKind } from './resource-kinds.ts';
-import { ApiError, badRequest, expired, methodNotAllowed, unsupportedMediaType } from './status-error.ts';
+import { apiVersionOf, coreKind, type ResourceKind } from './resource-kinds.ts';
+import { ApiError, badRequest, expired, forbidden, methodNotAllowed, unsupportedMediaType } from './status-error.ts';
 import { strategicMerge } from './strategic-merge.ts';
 import type { UserInfo } from './user-info.ts';
 import { watch } from './watch.ts';
@@ -25,6 +25,9 @@ export type ResourceRequest = {
   /** Looks at an object before it is written; throws to refuse. */
   admit: (change: { object: ApiObject; old?: ApiObject; body: unknown }) => void;
 };
+
+const PODS = coreKind('pods');
+const NODES = coreKind('nodes');
 
 /** How long a list waits for a version that is not there yet, as upstream. */
 const FUTURE_VERSION_WAIT_MS = 3_000;
@@ -170,10 +173,19 @@ export async function patch({ exchange, info, user, registry, admit }: ResourceR
   const change = (old: ApiObject) => {
     const patched = apply(kind.kind, old, body) as ApiObject;
     const object = readObject(kind, patched, info.namespace);
+    if (subresource === 'resize') checkNodeOf(registry, old);
     admit({ object, old, body });
     return object;
   };
-  exchange.answer(200, registry.update(placeOf(info), change, { user, dryRun: isDryRun(exchange), subresource }));
+  const options = { user, dryRun: isDryRun(exchange), subresource, isPatch: true };
+  exchange.answer(200, registry.update(placeOf(info), change, options));
+}
+
+/** Pods are resized by their node alone, which must be there. */
+function checkNodeOf(registry: Registry, pod: ApiObject): void {
+  const node = textAt(pod, 'spec', 'nodeName');
+  if (registry.find({ kind: NODES, namespace: '', name: node }) === undefined)
+    throw forbidden(PODS, pod.metadata.name ?? '', `node "${node}" not found`);
 }
 
 /** Options of a DELETE, from its body or its query. */

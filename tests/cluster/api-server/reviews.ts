@@ -38,7 +38,7 @@ function statusOf(object: ApiObject, user: UserInfo, { authenticator, authorizer
 function tokenStatus(object: ApiObject, authenticator: Authenticator): unknown {
   const asked = listAt(object, 'spec', 'audiences').map(String);
   const found = authenticator.userOfToken(textAt(object, 'spec', 'token'), asked.length === 0 ? [API_AUDIENCE] : asked);
-  if (found === undefined) return { authenticated: false, user: {}, error: 'invalid bearer token' };
+  if (found === undefined) return { user: {}, error: 'invalid bearer token' };
   return { authenticated: true, user: found.user, audiences: found.audiences };
 }
 

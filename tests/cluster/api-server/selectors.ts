@@ -55,7 +55,7 @@ export function fieldPredicate(kind: ResourceKind, selector: string): Predicate 
     const match = /^([\w.]+)(==|=|!=)(.*)$/.exec(term);
     if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
     const [, field, operator, wanted] = match;
-    const absent = absentValue(kind, field!, selector);
+    const absent = absentValue(kind, field!);
     return (object) => (fieldValue(object, field!, absent) === wanted) !== (operator === '!=');
   });
   return (object) => predicates.every((predicate) => predicate(object));
@@ -67,13 +67,14 @@ export function nameInSelector(selector: string): string | undefined {
   return terms.find((name) => name !== undefined);
 }
 
-function absentValue(kind: ResourceKind, field: string, selector: string): string {
+function absentValue(kind: ResourceKind, field: string): string {
   if (field === 'metadata.name' || (field === 'metadata.namespace' && kind.namespaced)) return '';
   const absent = kind.selectable[field];
   if (absent !== undefined) return absent;
-  const resource = `${kind.group}/${kind.version}, Resource=${kind.plural}`;
   throw badRequest(
-    `Unable to find "${resource}" that match label selector "", field selector "${selector}": field label not supported: ${field}`,
+    Object.keys(kind.selectable).length > 0
+      ? `field label not supported: ${field}`
+      : `"${field}" is not a known field selector: only "metadata.name"${kind.namespaced ? ', "metadata.namespace"' : ''}`,
   );
 }
 

@@ -80,12 +80,14 @@ function seenAs(
   return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }
 
+/** As upstream encodes an object that is empty but for its version: what a pod must have is there, as null. */
 function bookmarkOf(kind: ResourceKind, revision: number, isInitialEnd: boolean): ApiObject {
   const annotations = isInitialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {};
   return {
     kind: kind.kind,
     apiVersion: apiVersionOf(kind),
     metadata: { resourceVersion: String(revision), ...annotations },
+    ...(kind.kind === 'Pod' ? { spec: { containers: null }, status: {} } : {}),
   };
 }
 
