@@ -1,4 +1,4 @@
-import type { Logger, Registry, TracingOptions } from '@podwright/base';
+import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
@@ -132,6 +132,8 @@ export type ClusterOptions = {
   heartbeatClient: KubeClient;
   /** For events. */
   eventClient: KubeClient;
+  /** For tests: stages `status/read`, `status/patched`, `status/deleted`, `mirror/deleted`, `mirror/created`. */
+  failpoint?: Failpoint;
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';

@@ -51,7 +51,7 @@ export type Cluster = {
  */
 export async function openCluster({ options, cluster }: ClusterInput): Promise<Cluster> {
   const { nodeName, logger } = options;
-  const { client } = cluster;
+  const { client, failpoint } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
   let pods: ApiPods | undefined;
   const node = startInformer<KubeObject>(client, {
@@ -66,7 +66,7 @@ export async function openCluster({ options, cluster }: ClusterInput): Promise<C
     start: ({ sync }) => {
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
       running.push(pods, needs);
       needs.start({
         onObject: (change) => sync.loop.handleObject(change),
