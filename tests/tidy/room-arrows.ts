@@ -104,9 +104,11 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     api: [],
     'api/schema': ['api'],
     'api/validation': ['api'],
+    'api-objects': ['api', 'config', 'volumes'],
     'api-pods': ['api', 'api/schema', 'api/validation', 'config', 'pod', 'status'],
     assembly: [
       'api',
+      'api-objects',
       'api-pods',
       'cgroups',
       'config',

@@ -118,6 +118,7 @@ function fakeParts({ config, liveness, answers, mounted, kubelet }: Shared): Omi
   const ignore = () => undefined;
   return {
     objects,
+    podObjects: objects,
     volumes: {
       mountForPod: async (pod) => {
         mounted.add(pod.metadata.uid);

@@ -121,6 +121,8 @@ export type KubeletOptions = {
   legacyLogs?: LegacyLogs;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
+  /** How changes of an API server's ConfigMaps and Secrets are seen: by watches, or by reading again what is old, or each time. */
+  objectChangeDetection: 'Watch' | 'Cache' | 'Get';
   /** The API server whose node this is; absent for a lone node. */
   cluster?: ClusterOptions;
 };
@@ -159,6 +161,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     warnOfMissingClusterDns: false,
     resolvConf: '/etc/resolv.conf',
     podCidr: '',
+    objectChangeDetection: 'Watch',
     maxPods: 110,
     allowedUnsafeSysctls: [],
     seccompDefault: false,

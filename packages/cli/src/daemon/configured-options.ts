@@ -56,6 +56,9 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   },
   seccompDefault: (_, { seccompDefault }) => ({ seccompDefault }),
   seccompDefaultFlag: (_, { seccompDefault }) => ({ seccompDefault }),
+  configMapAndSecretChangeDetectionStrategy: (_, { configMapAndSecretChangeDetectionStrategy: how }) => ({
+    objectChangeDetection: how === '' ? 'Watch' : how,
+  }),
   allowedUnsafeSysctls: (_, { allowedUnsafeSysctls }) => ({ allowedUnsafeSysctls }),
   containerRuntimeEndpoint: (_, { containerRuntimeEndpoint }) => ({ runtimeEndpoint: containerRuntimeEndpoint }),
   imageServiceEndpoint: (_, { imageServiceEndpoint: at }) => ({ imageEndpoint: at === '' ? undefined : at }),

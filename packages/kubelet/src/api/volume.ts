@@ -40,11 +40,16 @@ export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?
 export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
 export type DownwardApiProjection = { items?: DownwardApiFile[] };
 
+/** A token of the pod's service account, which an API server signs; `audience` '' is the API server itself. */
+export type ServiceAccountTokenProjection = { audience?: string; expirationSeconds?: number; path: string };
+
 /** Exactly one is set. */
 export type VolumeProjection = {
   configMap?: ConfigMapProjection;
   secret?: SecretProjection;
   downwardAPI?: DownwardApiProjection;
+  /** Of pods of a cluster alone. */
+  serviceAccountToken?: ServiceAccountTokenProjection;
 };
 
 export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };

@@ -1,7 +1,8 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
-import { type Informer, NODES, startInformer } from '@podwright/kube-client';
+import { type Informer, type KubeObject, NODES, startInformer } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
+import { PodNeeds } from '../api-objects/pod-needs.ts';
 import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
@@ -66,20 +67,37 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     onChange: () => pods?.nodeChanged(),
   });
   running.push(node, startApiEventSink({ client: eventClient, events: input.events, nodeName, logger }));
+  const needs = openPodNeeds(input.options, input.cluster, node);
   return {
-    parts: {},
+    parts: { api: needs },
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     start: ({ sync, runtimeState }) => {
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
       pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
-      running.push(pods, startNode(input, runtimeState, node));
+      running.push(pods, needs, startNode(input, runtimeState, node));
+      needs.start({
+        onObject: (change) => sync.loop.handleObject(change),
+        onToken: (podUid) => workers.retry(podUid),
+      });
     },
     startSources: (listener, local) => pods!.startSources(listener, local),
     stop: async () => {
       await Promise.all(running.map((room) => room.stop()));
     },
   };
+}
+
+function openPodNeeds(
+  { nodeName, objectChangeDetection, logger }: KubeletOptions,
+  { client }: ClusterOptions,
+  node: Informer<KubeObject>,
+): PodNeeds {
+  return new PodNeeds({
+    ...{ client, logger, changeDetection: objectChangeDetection },
+    node: () => node.get({ name: nodeName }),
+    startInformer: (options) => startInformer(client, options),
+  });
 }
 
 function startNode(

@@ -235,9 +235,10 @@ export class SyncLoop {
   }
 
   /** Pods of the object's namespace may use it: what waited for it goes on, what has it gets the new content. */
-  handleObject({ kind, namespace }: LocalObjectChange): void {
-    for (const pod of this.#deps.manager.list()) {
-      if (kind === 'RuntimeClass' || pod.metadata.namespace === namespace) this.#deps.workers.retry(pod.metadata.uid);
+  handleObject({ kind, namespace, users }: LocalObjectChange): void {
+    for (const { metadata } of this.#deps.manager.list()) {
+      const mayUse = users?.has(metadata.uid) ?? (kind === 'RuntimeClass' || metadata.namespace === namespace);
+      if (mayUse) this.#deps.workers.retry(metadata.uid);
     }
   }
 

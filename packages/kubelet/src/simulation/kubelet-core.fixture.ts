@@ -160,8 +160,10 @@ function coreParts(input: CoreInput): Omit<KubeletParts, 'claims'> {
   const probes = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
   const stage = (name: string, work: () => void, signal?: AbortSignal) =>
     stages.pass({ life, stage: name, signal, timeoutMs: 30_000 }, async () => work());
+  const objects = new LocalObjects();
   return {
-    objects: new LocalObjects(),
+    objects,
+    podObjects: objects,
     volumes: coreVolumes(input, stage),
     probes: {
       ...probes,

@@ -6,6 +6,8 @@ export type VolumeRequest = {
   volume: Volume;
   /** `<rootDir>/pods/<uid>/volumes/<plugin>/<name>`; its parent exists, it may not. */
   directory: string;
+  /** Further options of mount(8), of a PersistentVolume. */
+  mountOptions?: string[];
 };
 
 /**

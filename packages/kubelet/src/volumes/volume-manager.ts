@@ -17,6 +17,7 @@ import type { VolumePlugin } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import type { MountedVolumes, PodVolumes, SubPathRequest, VolumePaths } from './pod-volumes.ts';
 import { mountSubPath } from './sub-path.ts';
+import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
 export type VolumeManagerOptions = {
   directories: PodDirectories;
@@ -131,7 +132,8 @@ export class VolumeManager implements PodVolumes {
     } catch (error) {
       note(true);
       const path = this.pathsOf(uid).get(name) ?? (await plugin.madeBefore?.(request).catch(() => undefined));
-      return { name, path, failure: `MountVolume.SetUp failed for volume "${name}" : ${errorMessage(error)}` };
+      const failure = error instanceof VolumeFailure ? error : setUpFailure(name, errorMessage(error));
+      return { name, path, failure: failure.message };
     }
   }
 

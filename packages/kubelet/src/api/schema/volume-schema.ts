@@ -15,10 +15,11 @@ import type {
   ResourceFieldSelector,
   SecretProjection,
   SecretVolumeSource,
+  ServiceAccountTokenProjection,
   Volume,
   VolumeProjection,
 } from '../types.ts';
-import { boolean, integer, list, object, oneOf, quantity, string } from './decoder.ts';
+import { boolean, int64, integer, list, object, oneOf, quantity, string } from './decoder.ts';
 
 const mode = integer();
 
@@ -70,6 +71,10 @@ const projection = object<VolumeProjection>(
     configMap: object<ConfigMapProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     secret: object<SecretProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     downwardAPI: object<DownwardApiProjection>({ items: downwardFiles }),
+    serviceAccountToken: object<ServiceAccountTokenProjection>(
+      { audience: string, expirationSeconds: int64, path: string },
+      { required: ['path'] },
+    ),
   },
   {
     refused: {

@@ -101,7 +101,7 @@ export const POD_FIELDS = {
   }),
   configMapAndSecretChangeDetectionStrategy: field(choice('Get', 'Cache', 'Watch'), 'Watch', {
     about: 'how changes of ConfigMaps and Secrets are seen',
-    effect: nothing('they come from manifests, of which every change is seen'),
+    effect: sets('objectChangeDetection', 'of an API server; every change of manifests is seen'),
   }),
   volumePluginDir: field(path, '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/', {
     flag: 'volume-plugin-dir',
