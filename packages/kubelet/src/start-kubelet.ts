@@ -109,7 +109,6 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
-  const hostIps = () => addresses;
   const isRunning = (podUid: string) => {
     const seen = sync.cache.get(podUid);
     return seen !== undefined && !isStopped(seen.status);
@@ -117,6 +116,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const grants = await openNodeGrants({ options, isRunning });
   const grantsOf = grants.grantsOf;
   const cluster = await openCluster({ options, cri, known, events, statuses });
+  const hostIps = () => cluster?.hostIps() ?? addresses;
   const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,

@@ -13,6 +13,7 @@ import { clusterDriverNodes } from '../csi/driver-nodes.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
@@ -44,6 +45,8 @@ export type ClusterHost = {
 export type Cluster = {
   /** Parts that take the place of the lone node's. */
   parts: Partial<KubeletParts>;
+  /** The addresses of the host that pods show; `undefined` before the node object has any. */
+  hostIps(): string[] | undefined;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -84,6 +87,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   };
   return {
     parts: { api: needs, pluginCluster },
+    hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, parts }) => {
       status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
       running.push(status);
@@ -130,7 +134,7 @@ function startNode(
       onProblems: (listener) => runtimeState.onChange(listener),
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
-      resetExtendedResources: () => true,
+      resetExtendedResources: () => false,
     },
   });
 }
