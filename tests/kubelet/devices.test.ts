@@ -79,7 +79,13 @@ test('a pod waits for the plugin, has its devices, and leaves them to the next o
   await plugin.start();
   const first = await kubelet.pod('first', isReady);
   const [ids, ...rest] = await logOf(first, 3);
-  assert.deepEqual([ids!.split(',').toSorted(), rest], [['w1', 'w2'], ['from the plugin', '3']]);
+  assert.deepEqual(
+    [ids!.split(',').toSorted(), rest],
+    [
+      ['w1', 'w2'],
+      ['from the plugin', '3'],
+    ],
+  );
   assert.equal(allocatable(), '2');
   assert.deepEqual(
     plugin.calls.map(({ method }) => method),
@@ -89,7 +95,9 @@ test('a pod waits for the plugin, has its devices, and leaves them to the next o
   const { status } = await kubelet.pod('second', (pod) => pod.status?.phase === 'Failed');
   assert.equal(status?.reason, `OutOf${WIDGET}`);
   await kubelet.remove('first.yaml');
-  await kubelet.until('the first pod is gone', () => kubelet.handle.pods().every((one) => one.metadata.name !== 'first'));
+  await kubelet.until('the first pod is gone', () =>
+    kubelet.handle.pods().every((one) => one.metadata.name !== 'first'),
+  );
   await write('third', 1, 'echo $WIDGETS');
   const third = await kubelet.pod('third', isReady);
   assert.match((await logOf(third, 1))[0]!, /^w[12]$/);

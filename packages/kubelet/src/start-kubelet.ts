@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
+import { startGrantServices } from './assembly/grant-services.ts';
 import { lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
@@ -100,7 +101,13 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
   events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
-  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources });
+  const isRunning = (podUid: string) => {
+    const seen = sync.cache.get(podUid);
+    return seen !== undefined && !isStopped(seen.status);
+  };
+  const grants = await openNodeGrants({ options, isRunning });
+  const { grantsOf, hasOwnCpus } = grants;
+  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
   const plegHealth = () => {
     const problem = sync.pleg.problem();
@@ -108,12 +115,6 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => addresses;
-  const isRunning = (podUid: string) => {
-    const seen = sync.cache.get(podUid);
-    return seen !== undefined && !isStopped(seen.status);
-  };
-  const grants = await openNodeGrants({ options, isRunning });
-  const grantsOf = grants.grantsOf;
   const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, given);
   const sync = createPodSync({
     options,
@@ -134,7 +135,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, grants });
+  const grantServices = await startGrantServices({ options, cri, sync, grants });
+  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, grants, grantServices });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -208,6 +210,7 @@ type RunInput = {
   runtimeState: RuntimeState;
   records: StatusRecords;
   grants: NodeGrants;
+  grantServices: { close: () => Promise<void> };
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -256,6 +259,7 @@ function run(
     await housekeeping;
     await Promise.all([parts.volumes.close(), parts.claims.close()]);
     await input.cgroups.close();
+    await input.grantServices.close();
     await input.grants.close();
     await sync.tracer.close();
     cri.close();
