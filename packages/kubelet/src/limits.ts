@@ -335,6 +335,9 @@ export const MAX_DEVICE_NODES = 64;
 export const MAX_DEVICE_RESOURCES = 256;
 /** Files of what was given out are read at a start up to this size. */
 export const MAX_STATE_FILE_BYTES = 64 << 20;
+/** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
+export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
+
 // What pods need of an API server
 
 /** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */

@@ -29,8 +29,6 @@ export type NodeStatusOptions = {
     resetExtendedResources: () => boolean;
   };
   client: KubeClient;
-  /** Of the node's own object, which its owner stops. */
-  informer: Informer<Node>;
   heartbeatClient: KubeClient;
   /** Of the node object alone. Whoever started it stops it. */
   informer: Pick<Informer<Node>, 'get'>;
