@@ -114,9 +114,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     const seen = sync.cache.get(podUid);
     return seen !== undefined && !isStopped(seen.status);
   };
-  const grants = await openNodeGrants({ options, isRunning });
-  const grantsOf = grants.grantsOf;
   const cluster = await openCluster({ options, cri, known, events, statuses });
+  const ofNode = await openNodeGrants({ options, isRunning });
+  const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
+  const grantsOf = grants.grantsOf;
   const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,

@@ -1,6 +1,8 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
+import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
-import { startInformer } from '@podwright/kube-client';
+import { RESOURCE_CLAIMS, startInformer } from '@podwright/kube-client';
+import type { ResourceClaim } from '../api/resource-claim.ts';
 import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -8,14 +10,19 @@ import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
 import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
+import { DraClaims } from '../dra/dra-claims.ts';
+import { DraDrivers } from '../dra/dra-drivers.ts';
+import { SliceWiper } from '../dra/wipe-slices.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
+import { withClaims } from './claim-grants.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
 import type { PodSync } from './pod-sync.ts';
 
@@ -41,6 +48,8 @@ export type ClusterHost = {
 export type Cluster = {
   /** Parts that take the place of the lone node's. */
   parts: Partial<KubeletParts>;
+  /** The same, with the devices of ResourceClaims. */
+  withClaims(grants: NodeGrants, isRunning: (podUid: string) => boolean): NodeGrants;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -61,6 +70,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   const needs = openPodNeeds(options, cluster);
   let node: NodeStatusRoom | undefined;
   let informers: NodeInformers | undefined;
+  const dra = await openDra(options, cluster);
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
       client: cluster.client,
@@ -68,13 +78,16 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
       drivers: () => informers?.csiDrivers,
     }),
     driverNodes: clusterDriverNodes(cluster.client, options.nodeName),
+    handlers: { DRAPlugin: dra.drivers },
     reportInUse: () => node?.prompt(),
   };
   return {
     parts: { api: needs, pluginCluster },
+    withClaims: (grants, isRunning) => withClaims(grants, { claims: dra.claims, isRunning }),
     start: ({ sync, runtimeState, parts }) => {
       node = startNode(input, runtimeState, parts.nodePlugins.csi);
-      running.push(needs, node);
+      running.push(needs, node, dra.slices);
+      dra.slices.start();
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
         onToken: (podUid) => sync.workers.retry(podUid),
@@ -85,6 +98,18 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
       await Promise.all(running.map((room) => room.stop()));
     },
   };
+}
+
+type Dra = { drivers: DraDrivers; claims: DraClaims; slices: SliceWiper };
+
+async function openDra({ rootDir, nodeName, logger }: KubeletOptions, { client }: ClusterOptions): Promise<Dra> {
+  const slices = new SliceWiper({ client, nodeName, logger });
+  const drivers = new DraDrivers((driver, isThere) => slices.driverChanged(driver, isThere));
+  const claims = await DraClaims.open({
+    ...{ drivers, logger, path: join(rootDir, 'dra_manager_state') },
+    claim: (place, signal) => client.get<ResourceClaim>(RESOURCE_CLAIMS, place, { signal }),
+  });
+  return { drivers, claims, slices };
 }
 
 function openPodNeeds(
