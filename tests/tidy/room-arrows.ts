@@ -12,6 +12,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   'kube-client': {
     client: ['transport'],
     informing: ['transport'],
+    kubeconfig: ['client', 'transport'],
     transport: [],
   },
   images: {
@@ -40,11 +41,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   cli: {
     client: [],
     'command-line': ['commands', 'completion', 'daemon', 'help', 'output', 'settings'],
-    commands: ['client', 'copy', 'daemon', 'manifests', 'output', 'run', 'settings'],
+    commands: ['client', 'copy', 'daemon', 'join', 'manifests', 'output', 'run', 'settings'],
     completion: ['client', 'help', 'output', 'settings'],
     copy: [],
     daemon: ['client', 'settings'],
     help: ['output'],
+    join: [],
     manifests: ['client', 'output'],
     output: [],
     run: ['client', 'output'],
@@ -103,9 +105,11 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'api/schema': ['api'],
     'api/validation': ['api'],
     'api-objects': ['api', 'config', 'volumes'],
+    'api-pods': ['api', 'api/schema', 'api/validation', 'config', 'pod', 'status'],
     assembly: [
       'api',
       'api-objects',
+      'api-pods',
       'api/validation',
       'cgroups',
       'config',
@@ -130,6 +134,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
       'volumes',
     ],
+    certificates: [],
     cgroups: ['api', 'node'],
     config: ['api', 'api/schema', 'api/validation'],
     configuration: ['api', 'config', 'configuration/fields', 'configuration/rules'],
@@ -186,6 +191,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'server/kubelet-api': [
       ...[
         'api',
+        'certificates',
         'configuration',
         'configuration/fields',
         'configuration/rules',

@@ -51,3 +51,6 @@ export const TOP_PERIOD_MS = 2000;
 /** How long pods that no probe looks at must run until `run` calls them ready; with --detach scripts wait for it. */
 export const STEADY_MS = 200;
 export const DETACHED_STEADY_MS = 15;
+
+/** How often a cluster is asked again whether it has signed its information with a token that is new. */
+export const DISCOVERY_RETRY_MS = 2000;

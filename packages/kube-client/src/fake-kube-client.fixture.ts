@@ -167,7 +167,6 @@ export class FakeKubeClient implements KubeClient {
     }) as Promise<T>;
   }
 
-  // biome-ignore lint/complexity/useMaxParams: as the interface has it
   patch<T extends KubeObject>(
     resource: Resource,
     place: ObjectPlace,

@@ -21,5 +21,6 @@ export type {
   WatchOptions,
 } from './kube-client.ts';
 export type { KubeMetadata, KubeObject, OwnerReference, Resource } from './kube-object.ts';
+export { type Kubeconfig, type ReadKubeconfigOptions, readKubeconfig } from './kubeconfig/read-kubeconfig.ts';
 export * from './resources.ts';
 export type { TlsOptions } from './transport/http-exchange.ts';

@@ -46,3 +46,17 @@ export const LIST_PAGE_SIZE = 500;
 export const MAX_LIST_PAGES = 2000;
 /** Objects that are gone are remembered, so that late news of them is not taken for new ones. */
 export const MAX_REMEMBERED_DELETIONS = 1000;
+
+// Kubeconfigs
+
+/** Of a kubeconfig, or a file with certificates, a key or a token. */
+export const MAX_CREDENTIAL_FILE_BYTES = 1 << 20;
+/** client-go's period for token files; also how often files are looked at for what connections are made with. */
+export const REREAD_MS = 60_000;
+/** Plugins may ask a cloud for a token. */
+export const PLUGIN_TIMEOUT_MS = 60_000;
+/** What a plugin has written is there soon after it has ended, unless somebody else keeps its output open. */
+export const PLUGIN_OUTPUT_GRACE_MS = 1000;
+export const MAX_PLUGIN_OUTPUT_BYTES = 1 << 20;
+/** A plugin that failed, or whose credentials were refused at once, is not started more often than this. */
+export const PLUGIN_PAUSE_MS = 5000;

@@ -42,6 +42,7 @@ export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Answers with an object as JSON. */
+// biome-ignore lint/complexity/useMaxParams: as an answer is written
 export function answer(
   response: TestResponse,
   status: number,
@@ -127,5 +128,14 @@ export class TestServer {
       this.requests.push(taken);
       this.handle(taken, response);
     });
+  }
+}
+
+/** Waits until something is so, for at most 30 s. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('not within 30 s');
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -273,6 +273,17 @@ export const MAX_RUN_MS = 4 * 3_600_000;
 /** Bearer tokens of a file, and its size. */
 export const MAX_TOKENS = 10_000;
 export const MAX_TOKEN_FILE_BYTES = 4 << 20;
+/** Answers of reviews that are kept: of tokens, and of access (upstream's 8192). */
+export const MAX_REVIEWED_TOKENS = 4096;
+export const MAX_ACCESS_REVIEWS = 8192;
+/** Reviews of one kind under way: those beyond are refused, or callers that nobody knows would hold up the API server. */
+export const MAX_REVIEWS_AT_ONCE = 100;
+/** A service account's token has some 1.2 KiB; what the API server says of its user has less. */
+export const MAX_REVIEWED_TOKEN_LENGTH = 64 << 10;
+export const MAX_USER_LENGTH = 64 << 10;
+/** How long a review may take with its repetitions, and these (upstream's DefaultAuthWebhookRetryBackoff). */
+export const REVIEW_TIMEOUT_MS = 10_000;
+export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
 /** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
 export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 /** How often the files of certificates and authorities are read again. */
@@ -282,6 +293,23 @@ export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;
 /** Entries of a directory below `/logs/` that are shown. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;
+
+// Certificates of a cluster
+
+/** A certificate with its chain has a few KiB. */
+export const MAX_CERTIFICATE_BYTES = 256 << 10;
+/** How long a request for a certificate is waited for before another is made (client-go's certificateWaitTimeout). */
+export const CERTIFICATE_TIMEOUT_MS = 900_000;
+/** A watch for its answer is begun anew after this long. */
+export const CERTIFICATE_WATCH_SECONDS = 300;
+/** How long until what has become of a request is looked at again after that failed. */
+export const SIGNING_RETRY_MS = 1000;
+/** Delays between requests that failed (client-go's certificate manager: five tries from 2 s on, then every 32 s). */
+export const RENEWAL_BACKOFF = { initialMs: 2000, maxMs: 32_000 };
+/** How often it is looked at whether a certificate is due, or another is wanted: the wall clock may be set meanwhile. */
+export const RENEWAL_LOOK_MS = 10_000;
+/** The same while nothing can be asked for yet. */
+export const RENEWAL_WAIT_MS = 1000;
 
 // Device plugins
 

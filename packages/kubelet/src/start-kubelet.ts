@@ -239,7 +239,7 @@ function run(
   ];
   const listener: PodSourceListener = {
     onUpdate: (update) => {
-      if (update.operation === 'UPDATE') for (const pod of update.pods) sync.statuses.relabel(pod);
+      if (['UPDATE', 'DELETE'].includes(update.operation)) for (const pod of update.pods) sync.statuses.relabel(pod);
       loop.handlePods(update);
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),

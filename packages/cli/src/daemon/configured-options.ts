@@ -10,6 +10,7 @@ import {
   type ResourcePolicy,
   type SystemReserved,
 } from '@podwright/kubelet';
+import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
 import { type FieldSetters, withFields } from './laid-fields.ts';
 
@@ -158,7 +159,11 @@ export function configuredOptions(
   isWanted: (field: string) => boolean,
 ): KubeletOptions {
   const fields = { configuration, isWanted };
-  return { ...withFields(options, SETTERS, fields), server: configuredServer(options.server, fields) };
+  return {
+    ...withFields(options, SETTERS, fields),
+    server: configuredServer(options.server, fields),
+    node: configuredNode(options.node, fields),
+  };
 }
 
 /** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */

@@ -16,8 +16,8 @@ import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
 export type Authorization = {
   /** The value of the header `Authorization`, if there is one. */
   header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
-  /** The server answered 401: whether another try may have something new to show. */
-  refused?(): boolean;
+  /** The server answered 401 to this header: whether another try has something new to show. */
+  refused?(header: string | undefined): Promise<boolean>;
 };
 
 export type CallerOptions = {
@@ -86,8 +86,10 @@ export class Caller {
 
   async #accepted(call: Call, { repeats, signal }: Attempt): Promise<HttpAnswer | undefined> {
     let answer: HttpAnswer;
+    let request: HttpRequest;
     try {
-      answer = await this.#options.send(await this.#request(call, signal), signal);
+      request = await this.#request(call, signal);
+      answer = await this.#options.send(request, signal);
     } catch (error) {
       if (signal.aborted || !mayRepeat(call, error, repeats)) throw error;
       await sleep(LOST_CONNECTION_REPEAT_SECONDS * 1000, signal);
@@ -95,14 +97,22 @@ export class Caller {
     }
     if (answer.status >= 200 && answer.status < 300) return answer;
     const error = await refusalOf(call, answer);
-    if (answer.status === 401 && repeats === 0 && this.#options.authorization.refused?.() === true) return undefined;
+    if (answer.status === 401 && repeats === 0 && (await this.#hasNewCredentials(request, signal))) return undefined;
     const seconds = secondsToRepeat(answer, repeats);
     if (seconds === undefined) throw error;
     await waitUnlessLate(seconds, signal, error);
     return undefined;
   }
 
-  async #request({ method, path, body, contentType = 'application/json' }: Call, signal: AbortSignal) {
+  async #hasNewCredentials({ headers }: HttpRequest, signal: AbortSignal): Promise<boolean> {
+    const asked = this.#options.authorization.refused?.(headers.authorization) ?? Promise.resolve(false);
+    return raceAbort(asked, signal).catch(() => false);
+  }
+
+  async #request(
+    { method, path, body, contentType = 'application/json' }: Call,
+    signal: AbortSignal,
+  ): Promise<HttpRequest> {
     const { prefix, userAgent, authorization } = this.#options;
     const given = await raceAbort(Promise.resolve(authorization.header(signal)), signal);
     const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };

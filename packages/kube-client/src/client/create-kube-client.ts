@@ -11,6 +11,8 @@ export type ClusterAccess = {
   server: string;
   tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   authorization?: Authorization;
+  /** Called with what makes all connections anew, for when what they were made with has changed. Disposed with the client. */
+  follow?(reconnect: () => void): Disposable;
 };
 
 export type KubeClientOptions = ClusterAccess & {
@@ -29,7 +31,14 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     userAgent: `podwright/${VERSION} (linux/${process.arch === 'x64' ? 'amd64' : process.arch})`,
     authorization,
   });
-  return new ApiClient(caller, transport);
+  const following = options.follow?.(() => transport.reconnect());
+  return new ApiClient(caller, {
+    reconnect: () => transport.reconnect(),
+    close: () => {
+      following?.[Symbol.dispose]();
+      transport.close();
+    },
+  });
 }
 
 /** A bearer token for `ClusterAccess`. */

@@ -43,7 +43,9 @@ export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient 
     list: (resource, selection, options) => turn(options).then(() => client.list(resource, selection, options)),
     create: (resource, object, options) => turn(options).then(() => client.create(resource, object, options)),
     update: (resource, object, options) => turn(options).then(() => client.update(resource, object, options)),
+    // biome-ignore lint/complexity/useMaxParams: as the interface has them
     patch: (resource, place, patch, options) => turn(options).then(() => client.patch(resource, place, patch, options)),
+    // biome-ignore lint/complexity/useMaxParams: as the interface has them
     delete: (resource, place, how, options) => turn(options).then(() => client.delete(resource, place, how, options)),
     deleteCollection: (resource, selection, options) =>
       turn(options).then(() => client.deleteCollection(resource, selection, options)),

@@ -1,5 +1,5 @@
 import { type Logger, PodwrightError } from '@podwright/base';
-import type { KubeClient } from '@podwright/kube-client';
+import type { KubeClient, KubeObject } from '@podwright/kube-client';
 import type { PersistentVolume, Pod } from '../api/types.ts';
 import type {
   LocalObjectChange,
@@ -22,7 +22,8 @@ import { within } from './within.ts';
 export type PodNeedsOptions = {
   client: KubeClient;
   startInformer: StartInformer;
-  nodeName: string;
+  /** The node's own object, once it has been read. */
+  node: () => KubeObject | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
   logger: Logger;
@@ -64,7 +65,7 @@ export class PodNeeds {
   start(listener: PodNeedsListener): NodeInformers {
     this.#listener = listener;
     this.#startedAtMs = performance.now();
-    this.#informers = startNodeInformers(this.#options.startInformer, this.#options.nodeName);
+    this.#informers = startNodeInformers(this.#options.startInformer);
     return this.#informers;
   }
 
@@ -120,9 +121,9 @@ export class PodNeeds {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
 
-  /** The node's own object, once it has been read. */
+  /** Those of the node's own object, once it has been read. */
   nodeLabels(): Record<string, string> | undefined {
-    return this.#informers?.node.get({ name: this.#options.nodeName })?.metadata.labels;
+    return this.#options.node()?.metadata.labels;
   }
 
   #get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
@@ -147,8 +148,7 @@ export class PodNeeds {
 
   /** The controller manager tells by an annotation of the Node how long objects may be used. */
   #ttlMs(): number {
-    const { nodeName } = this.#options;
-    const annotations = this.#informers?.node.get({ name: nodeName })?.metadata.annotations;
+    const { annotations } = this.#options.node()?.metadata ?? {};
     const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';
     return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : OBJECT_TTL_MS;
   }

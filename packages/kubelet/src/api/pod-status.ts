@@ -1,5 +1,4 @@
 import type { ResourceList, ResourceRequirements } from './container.ts';
-import type { PodResourceClaimStatus } from './resource-claim.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
@@ -67,8 +66,6 @@ export type ContainerStatus = {
 /** What the node knows of a pod (v1 PodStatus). */
 export type PodStatus = {
   observedGeneration?: number;
-  /** Others write it: which claims were made for the pod. */
-  resourceClaimStatuses?: PodResourceClaimStatus[];
   phase: PodPhase;
   conditions?: PodCondition[];
   message?: string;

@@ -1,18 +1,15 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
-import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
-import { RESOURCE_CLAIMS, startInformer } from '@podwright/kube-client';
-import type { ResourceClaim } from '../api/resource-claim.ts';
+import { type Informer, NODES, startInformer } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
 import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
+import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
 import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
-import { DraClaims } from '../dra/dra-claims.ts';
-import { DraDrivers } from '../dra/dra-drivers.ts';
-import { SliceWiper } from '../dra/wipe-slices.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
@@ -22,6 +19,7 @@ import type { StatusManager } from '../status/status-manager.ts';
 import { withClaims } from './claim-grants.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import { openNodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
 import type { PodSync } from './pod-sync.ts';
@@ -59,78 +57,68 @@ export type Cluster = {
 };
 
 /**
- * Nothing is asked of the API server before `start`, which waits for none of its answers: pods run without it.
+ * Waits for no answer of the API server: pods run without it.
  *
  * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
  * `start` begins.
  */
 export async function openCluster(input: ClusterInput): Promise<Cluster> {
   const { options, cluster } = input;
+  const { nodeName, logger } = options;
+  const { client } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
-  const needs = openPodNeeds(options, cluster);
-  let node: NodeStatusRoom | undefined;
+  let pods: ApiPods | undefined;
+  let status: NodeStatusRoom | undefined;
   let informers: NodeInformers | undefined;
-  const dra = await openDra(options, cluster);
+  const node = startInformer<Node>(client, {
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: () => pods?.nodeChanged(),
+  });
+  running.push(node);
+  const needs = openPodNeeds(options, cluster, node);
+  const { drivers, claims, slices } = await openNodeClaims(options, cluster);
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
-      client: cluster.client,
+      client,
       token: (pod, wish, signal) => needs.tokens.token(pod, wish, signal),
       drivers: () => informers?.csiDrivers,
     }),
-    driverNodes: clusterDriverNodes(cluster.client, options.nodeName),
-    handlers: { DRAPlugin: dra.drivers },
-    reportInUse: () => node?.prompt(),
+    driverNodes: clusterDriverNodes(client, nodeName),
+    handlers: { DRAPlugin: drivers },
+    reportInUse: () => status?.prompt(),
   };
   return {
     parts: { api: needs, pluginCluster },
-    withClaims: (grants, isRunning) => withClaims(grants, { claims: dra.claims, isRunning }),
+    withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
     start: ({ sync, runtimeState, parts }) => {
-      node = startNode(input, runtimeState, parts.nodePlugins.csi);
-      running.push(needs, node, dra.slices);
-      dra.slices.start();
+      status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
+      running.push(status, slices);
+      slices.start();
+      const { manager, workers, statuses, stopped } = sync;
+      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
+      running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
-        onToken: (podUid) => sync.workers.retry(podUid),
+        onToken: (podUid) => workers.retry(podUid),
       });
     },
-    startSources: (listener, local) => local(listener),
+    startSources: (listener, local) => pods!.startSources(listener, local),
     stop: async () => {
       await Promise.all(running.map((room) => room.stop()));
     },
   };
 }
 
-type Dra = { drivers: DraDrivers; claims: DraClaims; slices: SliceWiper };
-
-async function openDra({ rootDir, nodeName, logger }: KubeletOptions, { client }: ClusterOptions): Promise<Dra> {
-  const slices = new SliceWiper({ client, nodeName, logger });
-  const drivers = new DraDrivers((driver, isThere) => slices.driverChanged(driver, isThere));
-  const claims = await DraClaims.open({
-    ...{ drivers, logger, path: join(rootDir, 'dra_manager_state') },
-    claim: (place, signal) => client.get<ResourceClaim>(RESOURCE_CLAIMS, place, { signal }),
-  });
-  return { drivers, claims, slices };
-}
-
-function openPodNeeds(
-  { nodeName, objectChangeDetection, logger }: KubeletOptions,
-  { client }: ClusterOptions,
-): PodNeeds {
-  return new PodNeeds({
-    ...{ client, nodeName, logger, changeDetection: objectChangeDetection },
-    startInformer: (options) => startInformer(client, options),
-  });
-}
-
 function startNode(
   { options, cluster, cri, known, events }: ClusterInput,
-  runtimeState: RuntimeState,
-  csi: CsiVolumes,
+  { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
   return startNodeStatus({
-    ...{ name, labels, nodeIp, settings, podCidr, client, heartbeatClient, cri, events, logger },
+    ...{ name, labels, nodeIp, settings, podCidr, client, informer, heartbeatClient, cri, events, logger },
     facts: {
       resources: known.has,
       maxPods,
@@ -152,5 +140,17 @@ function startNode(
       volumesReported: (names) => csi.volumesReported(names),
       resetExtendedResources: () => true,
     },
+  });
+}
+
+function openPodNeeds(
+  { nodeName, objectChangeDetection, logger }: KubeletOptions,
+  { client }: ClusterOptions,
+  node: Informer<Node>,
+): PodNeeds {
+  return new PodNeeds({
+    ...{ client, logger, changeDetection: objectChangeDetection },
+    node: () => node.get({ name: nodeName }),
+    startInformer: (options) => startInformer(client, options),
   });
 }

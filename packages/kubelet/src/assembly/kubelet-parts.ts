@@ -110,7 +110,8 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     serviceVariables: api && ((pod) => api.serviceVariables(pod)),
   });
   const { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName } = options;
-  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, objects, logger };
+  const ofCluster = options.cluster !== undefined;
+  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, ofCluster, objects, logger };
   return {
     objects,
     podObjects,

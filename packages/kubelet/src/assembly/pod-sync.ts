@@ -100,8 +100,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
-  const changes = new PodChanges();
-  const stopped = new PodChanges();
+  const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
   const admission = podAdmission(input);
   const pleg = new Pleg({

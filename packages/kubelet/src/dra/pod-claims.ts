@@ -1,6 +1,6 @@
 /** Which ResourceClaims a pod has, and whether it may use them. Pure; errors in upstream's words. */
 import { PodwrightError } from '@podwright/base';
-import type { ResourceClaim } from '../api/resource-claim.ts';
+import type { PodResourceClaimStatus, ResourceClaim } from '../api/resource-claim.ts';
 import type { Container, Pod } from '../api/types.ts';
 
 /** A claim of the pod: `mustOwn` if it was made for the pod. */
@@ -14,12 +14,17 @@ export function claimsOf({ metadata, spec, status }: Pod): NamedClaim[] {
     if (resourceClaimName !== undefined) return [{ podClaim, claimName: resourceClaimName, mustOwn: false }];
     if (resourceClaimTemplateName === undefined)
       throw refusal(`${where}, spec.resourceClaim "${podClaim}": none of the supported fields are set`);
-    const made = (status?.resourceClaimStatuses ?? []).find(({ name }) => name === podClaim);
+    const made = madeClaims(status).find(({ name }) => name === podClaim);
     if (made === undefined) throw refusal(`${where}: ResourceClaim not created yet`);
     return made.resourceClaimName === undefined
       ? [] // on purpose: there is nothing to prepare
       : [{ podClaim, claimName: made.resourceClaimName, mustOwn: true }];
   });
+}
+
+/** Others write that into the status of the pod. */
+function madeClaims(status: Pod['status']): PodResourceClaimStatus[] {
+  return (status as { resourceClaimStatuses?: PodResourceClaimStatus[] } | undefined)?.resourceClaimStatuses ?? [];
 }
 
 /** The claims that a container has devices of, with the requests; '' for all of them. */

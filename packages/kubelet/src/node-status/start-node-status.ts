@@ -1,6 +1,6 @@
 import { errorMessage, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { type KubeClient, NODES, startInformer } from '@podwright/kube-client';
+import type { Informer, KubeClient } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CsiNodeStart } from './csi-node.ts';
@@ -29,6 +29,8 @@ export type NodeStatusOptions = {
     resetExtendedResources: () => boolean;
   };
   client: KubeClient;
+  /** Of the node's own object, which its owner stops. */
+  informer: Informer<Node>;
   heartbeatClient: KubeClient;
   cri: CriClient;
   events: EventRecorder;
@@ -37,10 +39,6 @@ export type NodeStatusOptions = {
 
 /** The node of a kubelet at its API server. */
 export type NodeStatusRoom = {
-  /** The node object as it was last seen; `undefined` while there is none. */
-  nodeObject(): Node | undefined;
-  /** Resolves once it is known whether there is one; rejects if the room is stopped before. */
-  synced: Promise<void>;
   /** What decides whether the node is ready has changed: the API server is told without waiting for the next report. */
   prompt(): void;
   stop(): Promise<void>;
@@ -48,10 +46,9 @@ export type NodeStatusRoom = {
 
 /** Registers the node, and from then on tells the API server how it is and that it is alive. Waits for no answer. */
 export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
-  const { name, settings, client, heartbeatClient, events, logger } = options;
+  const { name, settings, client, informer, heartbeatClient, events, logger } = options;
   const controller = new AbortController();
   const { signal } = controller;
-  const informer = startInformer<Node>(client, { resource: NODES, fieldSelector: `metadata.name=${name}` });
   const timeoutMs = Math.min(settings.statusUpdateMs, settings.leaseDurationSeconds * 1000);
   const prompt = () => reporter.prompt();
   const csiNode = new CsiNodeStart({ name, client, onChange: prompt, logger });
@@ -75,13 +72,10 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
   const unsubscribe = options.rooms.onProblems(prompt);
   const loops = [reporter, csiNode, lease].map((loop) => loop.run(signal));
   return {
-    nodeObject: () => reporter.node(),
-    synced: informer.synced,
     prompt,
     stop: async () => {
       unsubscribe();
       controller.abort();
-      informer.stop();
       await Promise.all(loops);
     },
   };

@@ -1,5 +1,5 @@
-import { field, NO_CLUSTER, nothing, only, sets } from './field.ts';
-import { bool, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
+import { field, nothing, only, sets, setsInCluster } from './field.ts';
+import { bool, choice, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
 
 const NO_CADVISOR = 'cAdvisor, whose flag it is, is no part of this kubelet';
 const NO_THRESHOLDS = 'eviction thresholds are not kept back from pods anyway';
@@ -18,7 +18,7 @@ export const FLAG_ONLY_FIELDS = {
   }),
   certDirectory: field(path, '', {
     flag: 'cert-dir',
-    about: "directory of a server certificate of the kubelet's own",
+    about: "directory of the kubelet's certificates",
     effect: sets('server.tls.certDirectory'),
   }),
   tokenAuthFile: field(path, '', {
@@ -59,20 +59,20 @@ export const FLAG_ONLY_FIELDS = {
     about: 'age that a dead container has at least when it is removed',
     effect: sets('containerGc.minAgeMs'),
   }),
-  kubeconfig: field(string, '', {
+  kubeconfig: field(path, '', {
     flag: 'kubeconfig',
-    about: 'how to reach an API server',
-    effect: only([''], 'it cannot join a cluster yet'),
+    about: 'how to reach the API server whose node this is; without it the kubelet stands alone',
+    effect: sets('cluster'),
   }),
-  bootstrapKubeconfig: field(string, '', {
+  bootstrapKubeconfig: field(path, '', {
     flag: 'bootstrap-kubeconfig',
-    about: 'how to get a certificate for it',
-    effect: only([''], 'it cannot join a cluster yet'),
+    about: 'how to get a first certificate, and the file of --kubeconfig',
+    effect: sets('cluster'),
   }),
-  cloudProvider: field(string, '', {
+  cloudProvider: field(choice('external'), '', {
     flag: 'cloud-provider',
     about: 'external, or nothing',
-    effect: only([''], NO_CLUSTER),
+    effect: setsInCluster('node.externalCloudProvider'),
   }),
   imageCredentialProviderConfig: field(path, '', {
     flag: 'image-credential-provider-config',

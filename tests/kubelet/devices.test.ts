@@ -1,0 +1,118 @@
+/** Pods with devices of a plugin on our runtime. Needs root. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { FakePlugin } from '../../packages/kubelet/src/devices/fake-plugin.fixture.ts';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const WIDGET = 'example.com/widget';
+const runtime = new RuntimeUnderTest();
+let kubelet: RealKubelet;
+let plugin: FakePlugin;
+let note: string;
+before(async () => {
+  await runtime.start();
+  const { options, logs } = runtime.place;
+  mkdirSync(logs, { recursive: true });
+  const endpoint = `unix://${options.socket}`;
+  kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
+  note = join(logs, 'note');
+  writeFileSync(note, 'from the plugin\n');
+  plugin = new FakePlugin(join(kubelet.options.rootDir, 'device-plugins'), WIDGET, {
+    devices: ['w1', 'w2'],
+    preStartRequired: true,
+    answer: (ids) => ({
+      envs: { WIDGETS: ids.join(',') },
+      mounts: [{ containerPath: '/note', hostPath: note, readOnly: true }],
+      devices: [{ containerPath: '/dev/widget', hostPath: '/dev/zero', permissions: 'r' }],
+    }),
+  });
+});
+after(async () => {
+  await (plugin as FakePlugin | undefined)?.stop();
+  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+});
+
+const write = (name: string, count: number, command: string) =>
+  kubelet.apply(
+    `${name}.yaml`,
+    `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers:
+  - name: main
+    image: '${runtime.image}'
+    imagePullPolicy: Never
+    command: [sh, -c, '${command}; sleep 3600']
+    resources: {limits: {${WIDGET}: ${count}}}
+`,
+  );
+
+const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one) => one.type === type);
+const isReady = (pod: Pod) => condition(pod, 'Ready')?.status === 'True';
+const allocatable = () => kubelet.handle.node().status.allocatable[WIDGET];
+
+async function logOf(pod: Pod, lines: number): Promise<string[]> {
+  const { namespace, name, uid } = pod.metadata;
+  const restarts = pod.status!.containerStatuses![0]!.restartCount;
+  const file = join(kubelet.options.podLogsDir, `${namespace}_${name}_${uid}`, 'main', `${restarts}.log`);
+  let text: string[] = [];
+  await kubelet.until(`${lines} lines of ${file}`, async () => {
+    text = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    return text.length >= lines;
+  });
+  return text.map((line) => line.split(' ').slice(3).join(' '));
+}
+
+test('a pod waits for the plugin, has its devices, and leaves them to the next one', async () => {
+  await write('first', 2, 'echo $WIDGETS; cat /note; head -c 3 /dev/widget | wc -c');
+  await kubelet.until('the pod waits', () =>
+    kubelet.handle.events().some(({ reason, message }) => reason === 'WaitingForDevices' && message.includes(WIDGET)),
+  );
+  await plugin.start();
+  const first = await kubelet.pod('first', isReady);
+  const [ids, ...rest] = await logOf(first, 3);
+  assert.deepEqual(
+    [ids!.split(',').toSorted(), rest],
+    [
+      ['w1', 'w2'],
+      ['from the plugin', '3'],
+    ],
+  );
+  assert.equal(allocatable(), '2');
+  assert.deepEqual(
+    plugin.calls.map(({ method }) => method),
+    ['allocate', 'preStart'],
+  );
+  await write('second', 1, 'echo $WIDGETS');
+  const { status } = await kubelet.pod('second', (pod) => pod.status?.phase === 'Failed');
+  assert.equal(status?.reason, `OutOf${WIDGET}`);
+  await kubelet.remove('first.yaml');
+  await kubelet.until('the first pod is gone', () =>
+    kubelet.handle.pods().every((one) => one.metadata.name !== 'first'),
+  );
+  await write('third', 1, 'echo $WIDGETS');
+  const third = await kubelet.pod('third', isReady);
+  assert.match((await logOf(third, 1))[0]!, /^w[12]$/);
+});
+
+test('a restarted kubelet knows who has which device, and the pod runs on', async () => {
+  const before = await kubelet.pod('third', isReady);
+  await kubelet.restart();
+  const after = await kubelet.pod('third', isReady);
+  assert.equal(after.status!.containerStatuses![0]!.containerID, before.status!.containerStatuses![0]!.containerID);
+  assert.equal(allocatable(), '0');
+  await plugin.stop();
+  await plugin.start();
+  await kubelet.until('the devices are back', () => allocatable() === '2');
+  await write('fourth', 2, 'echo $WIDGETS');
+  const { status } = await kubelet.pod('fourth', (pod) => pod.status?.phase === 'Failed');
+  assert.equal(status?.reason, `OutOf${WIDGET}`);
+});
