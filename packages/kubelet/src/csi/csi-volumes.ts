@@ -102,7 +102,7 @@ export class CsiVolumes {
     const left = [...this.#wanted].filter(([directory]) => dirname(directory) === places.publishedRoot(podUid));
     for (const [directory] of left) this.#wanted.delete(directory);
     await this.removeUnused();
-    for (const [, key] of left) if (!(await this.#isUsed(key))) this.#inUse.delete(key);
+    for (const [, key] of left) if (!(await this.#isUsed(key))) this.#free(key);
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */
@@ -268,9 +268,14 @@ export class CsiVolumes {
           throw new PodwrightError('failed_precondition', `UnmountDevice failed for volume "${key}" : ${why}`);
         }
         this.#staged.delete(directory);
-        this.#inUse.delete(key);
+        this.#free(key);
       });
     });
+  }
+
+  /** It may be detached: the sooner the API server hears of that, the sooner another node can have it. */
+  #free(key: string): void {
+    if (this.#inUse.delete(key)) this.#options.reportInUse?.();
   }
 
   async #isUsed(key: string): Promise<boolean> {
