@@ -199,6 +199,7 @@ function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: 
     runtimePods: () => sync.cache.list(),
     podOf: (uid) => sync.statuses.pod(uid),
     volumePaths: (uid) => parts.volumes.pathsOf(uid),
+    driverUse: (path) => parts.nodePlugins.csi.use(path),
   });
 }
 

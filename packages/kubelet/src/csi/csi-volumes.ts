@@ -19,7 +19,17 @@ import type { CsiDrivers } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
 import type { CsiPlaces, KeptVolume } from './csi-places.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
-import { askCapabilities, isFinal, type MountRequest, publish, stage, unpublish, unstage } from './driver-calls.ts';
+import {
+  askCapabilities,
+  askUse,
+  isFinal,
+  type MountRequest,
+  publish,
+  stage,
+  unpublish,
+  unstage,
+  type VolumeUsageStats,
+} from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
 import { RetryGate } from './retry-gate.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
@@ -92,6 +102,18 @@ export class CsiVolumes {
     const directory = places.published(pod.metadata.uid, volume);
     if ((await readVolumeData(directory)) === undefined) return undefined;
     return (await places.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
+  }
+
+  /** How full the driver says that a volume is, by its path in the pod; undefined for what is no volume of a driver. */
+  use(path: string): Promise<VolumeUsageStats> | undefined {
+    const directory = dirname(path);
+    return this.#published.has(directory) ? this.#askUse(directory, path) : undefined;
+  }
+
+  async #askUse(directory: string, path: string): Promise<VolumeUsageStats> {
+    const data = await readVolumeData(directory);
+    if (data === undefined) throw new PodwrightError('not_found', `nothing is known of the volume at ${directory}`);
+    return askUse(this.#options.drivers, { driver: data.driverName, handle: data.volumeHandle, path });
   }
 
   /** Takes all volumes of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
