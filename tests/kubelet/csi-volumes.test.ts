@@ -160,6 +160,10 @@ test('a volume is staged once, published for each pod, and unstaged after the la
   });
   assert.deepEqual(node.reported, [[KEY]], 'before anything is mounted');
   await node.setUp('1');
+  assert.deepEqual(await node.volumes.use(node.published('1')), {
+    ...{ availableBytes: 60, capacityBytes: 100, usedBytes: 40 },
+    ...{ inodesFree: 7, inodes: 10, inodesUsed: 3 },
+  });
   await node.setUp('2', { readOnly: true });
   assert.deepEqual(node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
   await node.volumes.tearDown('1');

@@ -55,6 +55,12 @@ export const MAX_PLUGIN_TEXT_LENGTH = 1024;
 export const MAX_PLUGIN_ANSWER_BYTES = 4 << 20;
 /** Upstream's bound of a call to a CSI driver. */
 export const CSI_TIMEOUT_MS = 120_000;
+/** Upstream's bound of a call to a DRA driver. */
+export const DRA_TIMEOUT_MS = 45_000;
+/** How long the ResourceSlices of a driver stay that has gone, as upstream's. */
+export const DRA_SLICES_KEPT_MS = 30_000;
+/** Pauses between tries to delete ResourceSlices: upstream's. */
+export const SLICES_BACKOFF = { initialMs: 100, maxMs: 300_000 };
 /** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
 export const ORPHAN_PATIENCE_MS = 10_000;
 

@@ -110,8 +110,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     const seen = sync.cache.get(podUid);
     return seen !== undefined && !isStopped(seen.status);
   };
-  const grants = await openNodeGrants({ options, isRunning });
-  const { grantsOf, hasOwnCpus } = grants;
+  const ofNode = await openNodeGrants({ options, isRunning });
+  const { hasOwnCpus } = ofNode;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
   const plegHealth = () => {
@@ -121,6 +121,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const cluster = await openCluster({ options, cri, known, events, statuses });
   const hostIps = () => cluster?.hostIps() ?? addresses;
+  const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
+  const { grantsOf } = grants;
   const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,
@@ -205,6 +207,7 @@ function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: 
     runtimePods: () => sync.cache.list(),
     podOf: (uid) => sync.statuses.pod(uid),
     volumePaths: (uid) => parts.volumes.pathsOf(uid),
+    driverUse: (path) => parts.nodePlugins.csi.use(path),
   });
 }
 

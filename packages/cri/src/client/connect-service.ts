@@ -9,15 +9,15 @@ export type ConnectedService<S extends TypedService> = ServiceClient<S> & { clos
 
 /**
  * A client of a service that a plugin serves on a unix socket. It connects at the first call, and again whenever the connection is
- * lost. Answers of more than `maxReceiveBytes` fail with `resource_exhausted`. Throws `invalid_argument` for a path that is too long.
+ * lost. `packageName` takes the place of the service's own, for another version of it. Answers of more than `maxReceiveBytes` fail with `resource_exhausted`. Throws `invalid_argument` for a path that is too long.
  */
 export function connectService<S extends TypedService>(
   service: S,
   socketPath: string,
-  { maxReceiveBytes }: { maxReceiveBytes: number },
+  { maxReceiveBytes, packageName }: { maxReceiveBytes: number; packageName?: string },
 ): ConnectedService<S> {
   const endpoint = parseEndpoint(formatEndpoint({ kind: 'unix', path: socketPath }));
   const observer = { started: () => () => undefined };
   const connection = new Connection(endpoint, credentials.createInsecure(), { observer, maxReceiveBytes });
-  return { ...createServiceClient(service, connection), close: () => connection.close() };
+  return { ...createServiceClient(service, connection, { packageName }), close: () => connection.close() };
 }

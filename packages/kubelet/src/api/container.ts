@@ -1,4 +1,5 @@
 import type { Lifecycle, Probe } from './probe.ts';
+import type { ContainerClaim } from './resource-claim.ts';
 import type { SecurityContext } from './security-context.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from './volume.ts';
 
@@ -38,7 +39,7 @@ export type EnvFromSource = { prefix?: string; configMapRef?: EnvSourceReference
 /** Resource name (`cpu`, `memory`, `ephemeral-storage`, `hugepages-2Mi`) to quantity, for `parseQuantity`. */
 export type ResourceList = Record<string, string>;
 
-export type ResourceRequirements = { limits?: ResourceList; requests?: ResourceList };
+export type ResourceRequirements = { limits?: ResourceList; requests?: ResourceList; claims?: ContainerClaim[] };
 
 export type MountPropagation = 'None' | 'HostToContainer' | 'Bidirectional';
 

@@ -7,6 +7,7 @@ import {
 } from './container.ts';
 import type { LocalObjectReference, ObjectMeta } from './object-meta.ts';
 import type { PodStatus } from './pod-status.ts';
+import type { PodResourceClaim } from './resource-claim.ts';
 import type { Affinity, TopologySpreadConstraint } from './scheduling.ts';
 import type { PodSecurityContext } from './security-context.ts';
 import type { Volume } from './volume.ts';
@@ -67,6 +68,7 @@ export type PodSpec = {
   priorityClassName?: string;
   preemptionPolicy?: 'PreemptLowerPriority' | 'Never';
   schedulerName?: string;
+  resourceClaims?: PodResourceClaim[];
   serviceAccountName?: string;
   serviceAccount?: string;
   automountServiceAccountToken?: boolean;

@@ -18,8 +18,11 @@ import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
+import { withClaims } from './claim-grants.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import { openNodeClaims } from './node-claims.ts';
+import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
 import type { PodSync } from './pod-sync.ts';
 
@@ -47,6 +50,8 @@ export type Cluster = {
   parts: Partial<KubeletParts>;
   /** The addresses of the host that pods show; `undefined` before the node object has any. */
   hostIps(): string[] | undefined;
+  /** The same, with the devices of ResourceClaims. */
+  withClaims(grants: NodeGrants, isRunning: (podUid: string) => boolean): NodeGrants;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -76,6 +81,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   });
   running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   const needs = openPodNeeds(options, cluster, node);
+  const { drivers, claims, slices } = await openNodeClaims(options, cluster);
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
       client,
@@ -83,14 +89,17 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
       drivers: () => informers?.csiDrivers,
     }),
     driverNodes: clusterDriverNodes(client, nodeName),
+    handlers: { DRAPlugin: drivers },
     reportInUse: () => status?.prompt(),
   };
   return {
     parts: { api: needs, pluginCluster },
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
+    withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
     start: ({ sync, runtimeState, parts }) => {
       status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
-      running.push(status);
+      running.push(status, slices);
+      slices.start();
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
       pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });

@@ -19,7 +19,17 @@ import type { CsiDrivers } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
 import type { CsiPlaces, KeptVolume } from './csi-places.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
-import { askCapabilities, isFinal, type MountRequest, publish, stage, unpublish, unstage } from './driver-calls.ts';
+import {
+  askCapabilities,
+  askUse,
+  isFinal,
+  type MountRequest,
+  publish,
+  stage,
+  unpublish,
+  unstage,
+  type VolumeUsageStats,
+} from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
 import { RetryGate } from './retry-gate.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
@@ -94,6 +104,18 @@ export class CsiVolumes {
     return (await places.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
   }
 
+  /** How full the driver says that a volume is, by its path in the pod; undefined for what is no volume of a driver. */
+  use(path: string): Promise<VolumeUsageStats> | undefined {
+    const directory = dirname(path);
+    return this.#published.has(directory) ? this.#askUse(directory, path) : undefined;
+  }
+
+  async #askUse(directory: string, path: string): Promise<VolumeUsageStats> {
+    const data = await readVolumeData(directory);
+    if (data === undefined) throw new PodwrightError('not_found', `nothing is known of the volume at ${directory}`);
+    return askUse(this.#options.drivers, { driver: data.driverName, handle: data.volumeHandle, path });
+  }
+
   /** Takes all volumes of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
   async tearDown(podUid: string): Promise<void> {
     const { places } = this.#options;
@@ -102,7 +124,7 @@ export class CsiVolumes {
     const left = [...this.#wanted].filter(([directory]) => dirname(directory) === places.publishedRoot(podUid));
     for (const [directory] of left) this.#wanted.delete(directory);
     await this.removeUnused();
-    for (const [, key] of left) if (!(await this.#isUsed(key))) this.#inUse.delete(key);
+    for (const [, key] of left) if (!(await this.#isUsed(key))) this.#free(key);
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */
@@ -268,9 +290,14 @@ export class CsiVolumes {
           throw new PodwrightError('failed_precondition', `UnmountDevice failed for volume "${key}" : ${why}`);
         }
         this.#staged.delete(directory);
-        this.#inUse.delete(key);
+        this.#free(key);
       });
     });
+  }
+
+  /** It may be detached: the sooner the API server hears of that, the sooner another node can have it. */
+  #free(key: string): void {
+    if (this.#inUse.delete(key)) this.#options.reportInUse?.();
   }
 
   async #isUsed(key: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** The calls of a driver for one volume, in upstream's order and fields. Errors come in the words of Go's gRPC. */
-import { type ErrorCode, errorCode } from '@podwright/base';
+import { type ErrorCode, errorCode, PodwrightError } from '@podwright/base';
+import { type VolumeUsage, VolumeUsage_Unit } from '@podwright/cri/csi';
 import type { CsiDriver } from '../api/storage.ts';
 import type { Pod } from '../api/types.ts';
 import { CSI_TIMEOUT_MS } from '../limits.ts';
@@ -94,6 +95,35 @@ export async function unstage(
     if (!nodeCapabilities(await node.nodeGetCapabilities({}, bounded())).stage) return;
     await node.nodeUnstageVolume({ volumeId: handle, stagingTargetPath: stagingPath }, bounded());
   });
+}
+
+/** Bytes and inodes of a volume, as in `/stats/summary`. */
+export type VolumeUsageStats = {
+  availableBytes?: number;
+  capacityBytes?: number;
+  usedBytes?: number;
+  inodesFree?: number;
+  inodes?: number;
+  inodesUsed?: number;
+};
+
+/** Rejects with `unimplemented` for drivers that do not tell. */
+export async function askUse(
+  drivers: CsiDrivers,
+  { driver, handle, path }: { driver: string; handle: string; path: string },
+): Promise<VolumeUsageStats> {
+  return await drivers.call(driver, async (node) => {
+    if (!nodeCapabilities(await node.nodeGetCapabilities({}, bounded())).volumeStats)
+      throw new PodwrightError('unimplemented', `${driver} does not tell how full volumes are`);
+    const { usage } = await node.nodeGetVolumeStats({ volumeId: handle, volumePath: path }, bounded());
+    return Object.assign({}, ...usage.map(usageStats));
+  });
+}
+
+function usageStats({ unit, available, total, used }: VolumeUsage): VolumeUsageStats {
+  const [free, all, taken] = [available, total, used].map(Number);
+  if (unit === VolumeUsage_Unit.BYTES) return { availableBytes: free, capacityBytes: all, usedBytes: taken };
+  return unit === VolumeUsage_Unit.INODES ? { inodesFree: free, inodes: all, inodesUsed: taken } : {};
 }
 
 /** Classes of errors after which the driver may still be at work, or has done it all (upstream's isFinalError). */

@@ -152,7 +152,7 @@ export class PodSyncer implements PodSteps {
     const answer = await grants.admit(pod, signal);
     if (answer === undefined) return undefined;
     if (answer.kind === 'waits') {
-      runtime.events.event(eventSubject(pod), 'Warning', 'WaitingForDevices', answer.message);
+      runtime.events.event(eventSubject(pod), 'Warning', answer.reason ?? 'WaitingForDevices', answer.message);
       return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
     }
     refuse(pod.metadata.uid, answer.refusal);

@@ -10,7 +10,7 @@ import { KeptReading } from './kept-reading.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import { fullPodStats, type MeasuredPod, type PodDisk, podCpuAndMemory, type SandboxUse } from './pod-stats.ts';
 import type { ContainerStats, FsStats, NodeStats, Summary, VolumeStats } from './summary.ts';
-import { VolumeUse } from './volume-use.ts';
+import { VolumeUse, type VolumeUseParts } from './volume-use.ts';
 
 export type SummaryParts = {
   cri: CriClient;
@@ -28,6 +28,8 @@ export type SummaryParts = {
   runtimePods: () => RuntimePodStatus[];
   podOf: (uid: string) => Pod | undefined;
   volumePaths: (podUid: string) => ReadonlyMap<string, string>;
+  /** `VolumeUseParts.driverUse`. */
+  driverUse?: VolumeUseParts['driverUse'];
   logger: Logger;
   metrics?: Registry;
 };
@@ -59,7 +61,7 @@ export class SummaryProvider {
 
   constructor(parts: SummaryParts) {
     this.#parts = parts;
-    this.#volumes = new VolumeUse({ pathsOf: parts.volumePaths, logger: parts.logger, metrics: parts.metrics });
+    this.#volumes = new VolumeUse({ ...parts, pathsOf: parts.volumePaths });
   }
 
   /** Everything that is known. Rejects with the runtime's error. */

@@ -1,12 +1,15 @@
 import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
 import type { Pod, Volume } from '../api/types.ts';
 import { VOLUME_USE_KEPT_MS } from '../limits.ts';
 import { fileSystemOf, treeUse } from './file-system-use.ts';
-import type { VolumeStats } from './summary.ts';
+import type { FsStats, VolumeStats } from './summary.ts';
 
 export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */
   pathsOf: (podUid: string) => ReadonlyMap<string, string>;
+  /** What the driver of the volume at a path says; undefined for one without a driver. */
+  driverUse?: (path: string) => Promise<Omit<FsStats, 'time'>> | undefined;
   logger: Logger;
   metrics?: Registry;
 };
@@ -43,7 +46,10 @@ export class VolumeUse {
 
   /** Of its claims alone: the other volumes are not walked through for them. */
   ofClaims(pod: Pod): VolumeStats[] {
-    return this.#known(pod, ({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
+    return this.#known(
+      pod,
+      ({ persistentVolumeClaim, ephemeral }) => (persistentVolumeClaim ?? ephemeral) !== undefined,
+    );
   }
 
   #known(pod: Pod, wanted: (volume: Volume) => boolean): VolumeStats[] {
@@ -71,16 +77,12 @@ export class VolumeUse {
   #walk({ name, nfs }: Volume, path: string): void {
     if (this.#waiting.has(path)) return;
     this.#waiting.add(path);
+    const told = this.#parts.driverUse?.(path);
     const walk = async () => {
       const startedAtMs = performance.now();
       try {
-        // a server tells what all of its export uses, and to walk that would take it long
-        const [fileSystem, use] = await Promise.all([
-          fileSystemOf(path),
-          nfs === undefined ? treeUse(path) : undefined,
-        ]);
-        const own = use && { usedBytes: use.bytes, inodesUsed: use.inodes };
-        const stats = { ...fileSystem, ...own, name };
+        const use = (await told) ?? (await measured(path, nfs === undefined));
+        const stats = { time: formatTime(Date.now()), ...use, name };
         this.#measured.set(path, { atMs: performance.now(), stats });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
@@ -90,13 +92,21 @@ export class VolumeUse {
         this.#seconds?.observe(source, (performance.now() - startedAtMs) / 1000);
       }
     };
-    this.#walks = this.#walks.then(walk);
+    // a driver that hangs holds up no walk
+    if (told === undefined) this.#walks = this.#walks.then(walk);
+    else void walk();
   }
 }
 
-function claimOf({ persistentVolumeClaim }: Volume, { metadata }: Pod): Pick<VolumeStats, 'pvcRef'> {
-  if (persistentVolumeClaim === undefined) return {};
-  return { pvcRef: { name: persistentVolumeClaim.claimName, namespace: metadata.namespace } };
+/** A server tells what all of its export uses, and to walk that would take it long. */
+async function measured(path: string, byFiles: boolean): Promise<FsStats> {
+  const [fileSystem, use] = await Promise.all([fileSystemOf(path), byFiles ? treeUse(path) : undefined]);
+  return { ...fileSystem, ...(use && { usedBytes: use.bytes, inodesUsed: use.inodes }) };
+}
+
+function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata }: Pod): Pick<VolumeStats, 'pvcRef'> {
+  const claim = persistentVolumeClaim?.claimName ?? (ephemeral && `${metadata.name}-${name}`);
+  return claim === undefined ? {} : { pvcRef: { name: claim, namespace: metadata.namespace } };
 }
 
 /** A directory of the host and an image are not the pod's to answer for (upstream has no metrics of them). */

@@ -1,3 +1,4 @@
+import type { ContainerClaim } from '../resource-claim.ts';
 import type {
   Container,
   ContainerPort,
@@ -67,8 +68,12 @@ const envFrom = object<EnvFromSource>({ prefix: string, configMapRef: envSource,
 export const resourceList = mapOf(quantity);
 
 export const resources = object<ResourceRequirements>(
-  { limits: resourceList, requests: resourceList },
-  { notYet: ['claims'] },
+  {
+    limits: resourceList,
+    requests: resourceList,
+    claims: list(object<ContainerClaim>({ name: string, request: string }, { required: ['name'] })),
+  },
+  { refused: { claims: 'needs an API server, which has the claims; use limits with a device plugin, or hostPath' } },
 );
 
 const volumeMount = object<VolumeMount>(

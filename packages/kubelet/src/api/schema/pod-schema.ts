@@ -1,3 +1,4 @@
+import type { PodResourceClaim } from '../resource-claim.ts';
 import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts';
 import { container, ephemeralContainer, resourceList, resources } from './container-schema.ts';
 import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
@@ -62,6 +63,12 @@ const podSpec = object<PodSpec>(
     priorityClassName: string,
     preemptionPolicy: oneOf('PreemptLowerPriority', 'Never'),
     schedulerName: string,
+    resourceClaims: list(
+      object<PodResourceClaim>(
+        { name: string, resourceClaimName: string, resourceClaimTemplateName: string },
+        { required: ['name'] },
+      ),
+    ),
     serviceAccountName: string,
     serviceAccount: string,
     automountServiceAccountToken: boolean,
@@ -69,7 +76,9 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    notYet: ['resourceClaims'],
+    refused: {
+      resourceClaims: 'needs an API server, which has the claims; use limits with a device plugin, or hostPath',
+    },
     serverOnly: { schedulingGroup: SCHEDULING, workloadRef: SCHEDULING },
   },
 );

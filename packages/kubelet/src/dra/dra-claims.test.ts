@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
+import { type CriServer, handleService, serveServices } from '@podwright/cri';
+import { DRAPlugin } from '@podwright/cri/dra';
+import type { ResourceClaim } from '../api/resource-claim.ts';
+import type { Container, Pod } from '../api/types.ts';
+import { DraClaims } from './dra-claims.ts';
+import { DraDrivers } from './dra-drivers.ts';
+
+const never = new AbortController().signal;
+
+const POD = podOf('1');
+const MAIN = { name: 'main', resources: { claims: [{ name: 'gpu', request: 'big' }] } } as Container;
+
+function podOf(uid: string, change: object = {}): Pod {
+  return {
+    metadata: { uid, name: `pod-${uid}`, namespace: 'default' },
+    spec: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'template' }] },
+    status: { resourceClaimStatuses: [{ name: 'gpu', resourceClaimName: 'pod-gpu' }] },
+    ...change,
+  } as unknown as Pod;
+}
+
+const claimOf = (change: object = {}, status: object = {}): ResourceClaim => ({
+  metadata: {
+    name: 'pod-gpu',
+    namespace: 'default',
+    uid: 'claim-1',
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'pod-1', uid: '1', controller: true }],
+    ...change,
+  },
+  status: {
+    allocation: { devices: { results: [{ driver: 'gpu.test' }] } },
+    reservedFor: [
+      { resource: 'pods', name: 'pod-1', uid: '1' },
+      { resource: 'pods', name: 'pod-2', uid: '2' },
+    ],
+    ...status,
+  },
+});
+
+/** A driver that prepares two devices for each claim, and a kubelet's part that can be made anew. */
+class Place {
+  readonly directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
+  readonly calls: string[] = [];
+  claim: ResourceClaim | undefined = claimOf();
+  error = '';
+  answers = (uids: string[]) => uids;
+  drivers!: DraDrivers;
+  claims!: DraClaims;
+
+  get path(): string {
+    return join(this.directory, 'dra_manager_state');
+  }
+
+  async open(context: TestContext): Promise<void> {
+    const server = await this.#serve();
+    context.after(async () => {
+      await server.close();
+      rmSync(this.directory, { recursive: true });
+    });
+    await this.reopen();
+  }
+
+  async reopen(): Promise<void> {
+    this.drivers = new DraDrivers(() => undefined);
+    const plugin = { name: 'gpu.test', endpoint: join(this.directory, 'dra.sock'), versions: ['v1.DRAPlugin'] };
+    await this.drivers.register(plugin);
+    this.claims = await DraClaims.open({
+      drivers: this.drivers,
+      path: this.path,
+      logger: silentLogger,
+      claim: async ({ name }) => {
+        if (this.claim === undefined)
+          throw new PodwrightError('not_found', `resourceclaims.resource.k8s.io "${name}" not found`);
+        return this.claim;
+      },
+    });
+  }
+
+  async failure(pod = POD): Promise<string> {
+    return await this.claims.prepare(pod, never).then(() => '', errorMessage);
+  }
+
+  #serve(): Promise<CriServer> {
+    const answer = (call: string, uids: string[], found: object) => {
+      this.calls.push(`${call} ${uids.join()}`);
+      return { claims: Object.fromEntries(this.answers(uids).map((uid) => [uid, { ...found, error: this.error }])) };
+    };
+    const device = (deviceName: string, requestNames: string[]) => ({
+      poolName: 'pool',
+      deviceName,
+      requestNames,
+      cdiDeviceIds: [`test.com/gpu=${deviceName}`],
+    });
+    const devices = [device('a', ['big']), device('b', ['small']), device('c', [])];
+    const service = handleService(DRAPlugin, {
+      nodePrepareResources: async ({ claims }) =>
+        answer(
+          'prepare',
+          claims.map(({ uid }) => uid),
+          { devices },
+        ),
+      nodeUnprepareResources: async ({ claims }) =>
+        answer(
+          'unprepare',
+          claims.map(({ uid }) => uid),
+          {},
+        ),
+    });
+    return serveServices([service], { socket: join(this.directory, 'dra.sock'), logger: silentLogger });
+  }
+}
+
+test('a claim is prepared once for its pods, and taken back after the last', async (context) => {
+  const place = new Place();
+  await place.open(context);
+  place.claim = claimOf({ ownerReferences: [] });
+  const shared = { spec: { resourceClaims: [{ name: 'gpu', resourceClaimName: 'pod-gpu' }] } };
+  await place.claims.prepare(podOf('1', shared), never);
+  await place.claims.prepare(podOf('2', shared), never);
+  assert.deepEqual(place.calls, ['prepare claim-1']);
+  await place.claims.unprepare('1');
+  assert.deepEqual(place.calls, ['prepare claim-1']);
+  await place.claims.unprepare('2');
+  await place.claims.unprepare('2');
+  assert.deepEqual(place.calls, ['prepare claim-1', 'unprepare claim-1']);
+});
+
+test('a container has the devices of the requests that it names', async (context) => {
+  const place = new Place();
+  await place.open(context);
+  await place.claims.prepare(POD, never);
+  const all = { name: 'all', resources: { claims: [{ name: 'gpu' }] } } as Container;
+  assert.deepEqual(place.claims.cdiDevices(POD, MAIN), ['test.com/gpu=a', 'test.com/gpu=c']);
+  assert.deepEqual(place.claims.cdiDevices(POD, all), ['test.com/gpu=a', 'test.com/gpu=b', 'test.com/gpu=c']);
+  assert.deepEqual(place.claims.cdiDevices(POD, { name: 'none' } as Container), []);
+});
+
+test('why a pod may not have its claim is told in upstream’s words', async (context) => {
+  const place = new Place();
+  await place.open(context);
+  const check = async (expected: string, claim: ResourceClaim | undefined, pod = POD) => {
+    place.claim = claim;
+    assert.equal(await place.failure(pod), expected);
+  };
+  await check('pod "default/pod-1": ResourceClaim not created yet', claimOf(), podOf('1', { status: undefined }));
+  await check('fetch ResourceClaim pod-gpu: resourceclaims.resource.k8s.io "pod-gpu" not found', undefined);
+  await check(
+    'ResourceClaim default/pod-gpu was not created for Pod default/pod-1 (Pod is not owner)',
+    claimOf({ ownerReferences: [] }),
+  );
+  await check('pod pod-1 (1) is not allowed to use ResourceClaim pod-gpu (claim-1)', claimOf({}, { reservedFor: [] }));
+  await check('ResourceClaim pod-gpu: not allocated', claimOf({}, { allocation: undefined }));
+  const other = { allocation: { devices: { results: [{ driver: 'other.test' }] } } };
+  await check('DRA driver other.test is not registered', claimOf({}, other));
+  assert.deepEqual(place.calls, []);
+  place.error = 'no device';
+  await check('NodePrepareResources failed for ResourceClaim pod-gpu: no device', claimOf());
+  place.error = '';
+  place.answers = () => [];
+  await check('NodePrepareResources skipped 1 ResourceClaims', claimOf());
+  place.answers = () => ['stranger'];
+  await check('NodePrepareResources returned result for unknown claim UID stranger', claimOf());
+  place.answers = (uids) => uids;
+  await check('', claimOf());
+  await check(
+    'old ResourceClaim with same name pod-gpu and different UID claim-1 still exists (previous pod force-deleted?!)',
+    claimOf({ uid: 'claim-2' }),
+  );
+});
+
+test('a kubelet that begins anew knows what was prepared, and takes back what nobody has', async (context) => {
+  const place = new Place();
+  await place.open(context);
+  await place.claims.prepare(POD, never);
+  const { Data } = JSON.parse(readFileSync(place.path, 'utf8'));
+  const record = JSON.parse(Data).ClaimInfoStateList[0];
+  assert.deepEqual([record.ClaimUID, record.PodUIDs], ['claim-1', { 1: {} }]);
+  await place.reopen();
+  assert.deepEqual(place.claims.cdiDevices(POD, MAIN), ['test.com/gpu=a', 'test.com/gpu=c']);
+  await place.claims.keepOnly((uid) => uid === '1');
+  assert.deepEqual(place.calls, ['prepare claim-1']);
+  await place.drivers.deregister({ name: 'gpu.test', endpoint: join(place.directory, 'dra.sock'), versions: [] });
+  await place.claims.keepOnly(() => false);
+  await place.reopen();
+  await place.claims.keepOnly(() => false);
+  assert.deepEqual(place.calls, ['prepare claim-1', 'unprepare claim-1']);
+});
+
+test('a file of records that was changed is not believed', async (context) => {
+  const place = new Place();
+  await place.open(context);
+  await place.claims.prepare(POD, never);
+  writeFileSync(place.path, readFileSync(place.path, 'utf8').replace('claim-1', 'claim-9'));
+  await assert.rejects(place.reopen(), { code: 'data_loss', message: /dra_manager_state is corrupt: drain the node/ });
+});
+
+test('drivers are taken with the services that we speak', () => {
+  const drivers = new DraDrivers(() => undefined);
+  const check = (versions: string[], expected: string) => {
+    const validate = () => drivers.validate({ name: 'd', endpoint: '/s', versions });
+    if (expected === '') validate();
+    else
+      assert.throws(validate, {
+        message: `invalid supported gRPC versions of DRA driver plugin d at endpoint /s: ${expected}`,
+      });
+  };
+  check(['v1.DRAPlugin', 'v1beta1.DRAPlugin'], '');
+  check(['v1alpha1.DRAResourceHealth', 'v1beta1.DRAPlugin'], '');
+  check([], 'empty list of supported gRPC services (aka supported versions)');
+  check(
+    ['v1alpha3.Node'],
+    'none of services supported by the plugin (["v1alpha3.Node"]) are supported by the kubelet (["v1.DRAPlugin" "v1beta1.DRAPlugin"])',
+  );
+});

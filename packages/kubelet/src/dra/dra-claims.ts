@@ -1,0 +1,209 @@
+import { errorMessage, KeyedLock, type Logger } from '@podwright/base';
+import type { NodePrepareResourceResponse } from '@podwright/cri/dra';
+import type { ResourceClaim } from '../api/resource-claim.ts';
+import type { Container, Pod } from '../api/types.ts';
+import { apiMessage } from '../api-objects/api-message.ts';
+import { DRA_TIMEOUT_MS } from '../limits.ts';
+import { type ClaimRecord, readClaimRecords, writeClaimRecords } from './claim-records.ts';
+import type { DraDrivers } from './dra-drivers.ts';
+import { checkClaim, claimsOf, claimsOfContainer, refusal } from './pod-claims.ts';
+
+export type DraClaimsOptions = {
+  drivers: DraDrivers;
+  /** The claim as the API server has it now. Rejects in its words. */
+  claim: (place: { namespace: string; name: string }, signal: AbortSignal) => Promise<ResourceClaim>;
+  /** Where records are kept. */
+  path: string;
+  logger: Logger;
+};
+
+type Message = { namespace: string; uid: string; name: string };
+
+/**
+ * Claims of pods, prepared by the drivers of their devices before a pod begins, and taken back after its last pod has ended. What is
+ * going to be prepared is written down before a driver hears of it, so nothing is forgotten, whatever we are killed in.
+ */
+export class DraClaims {
+  readonly #options: DraClaimsOptions;
+  /** By namespace and name. */
+  readonly #records: Map<string, ClaimRecord>;
+  /** Those that this process knows to be prepared; drivers are asked again about the others. */
+  readonly #prepared = new Set<ClaimRecord>();
+  readonly #locks = new KeyedLock();
+
+  static async open(options: DraClaimsOptions): Promise<DraClaims> {
+    return new DraClaims(options, await readClaimRecords(options.path));
+  }
+
+  private constructor(options: DraClaimsOptions, records: ClaimRecord[]) {
+    this.#options = options;
+    this.#records = new Map(records.map((record) => [keyOf(record.Namespace, record.ClaimName), record]));
+  }
+
+  /** Has the claims of the pod prepared, if they are not. Rejects with what is in the way, in upstream's words. */
+  async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
+    if ((pod.spec.resourceClaims ?? []).length === 0) return;
+    const keys = claimsOf(pod).map(({ claimName }) => keyOf(pod.metadata.namespace, claimName));
+    await this.#exclusively(keys, async () => {
+      const claims = await this.#lookUp(pod, signal);
+      const records = claims.map((claim) => this.#recordOf(claim));
+      for (const record of records) record.PodUIDs[pod.metadata.uid] = {};
+      await this.#write();
+      const wanted = records.filter((record) => !this.#prepared.has(record));
+      for (const [driver, those] of byDriver(wanted)) await this.#prepareBy(driver, those, signal);
+      for (const record of wanted) this.#prepared.add(record);
+      if (wanted.length > 0) await this.#write();
+    });
+  }
+
+  /** Takes back what the pod has; nothing of it runs any more. Rejects if a driver has not done so. */
+  async unprepare(podUid: string): Promise<void> {
+    const had = this.#recordsOf(podUid);
+    if (had.length === 0) return;
+    const keys = had.map((record) => keyOf(record.Namespace, record.ClaimName));
+    await this.#exclusively(keys, async () => {
+      const own = this.#recordsOf(podUid);
+      const isShared = (record: ClaimRecord) => Object.keys(record.PodUIDs).length > 1;
+      const last = own.filter((record) => !isShared(record));
+      for (const [driver, those] of byDriver(last)) await this.#unprepareBy(driver, those);
+      for (const record of own) delete record.PodUIDs[podUid];
+      for (const record of last) {
+        this.#records.delete(keyOf(record.Namespace, record.ClaimName));
+        this.#prepared.delete(record);
+      }
+      await this.#write();
+    });
+  }
+
+  /** Takes back what pods have that nobody knows any more; what fails is tried at the next time. */
+  async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
+    const uids = new Set([...this.#records.values()].flatMap(({ PodUIDs }) => Object.keys(PodUIDs)));
+    for (const uid of uids) {
+      if (isKnown(uid)) continue;
+      await this.unprepare(uid).catch((error: unknown) =>
+        this.#options.logger.warn({ uid, error: errorMessage(error) }, 'claims of a pod that is gone stay prepared'),
+      );
+    }
+  }
+
+  /** The devices of a container, by their names of the Container Device Interface. */
+  cdiDevices(pod: Pod, container: Container): string[] {
+    const names = claimsOfContainer(pod, container).flatMap(({ claimName, request }) => {
+      const record = this.#records.get(keyOf(pod.metadata.namespace, claimName));
+      const devices = Object.values(record?.DriverState ?? {}).flatMap(({ Devices }) => Devices ?? []);
+      const meant = devices.filter(
+        ({ RequestNames }) => request === '' || (RequestNames ?? []).length === 0 || RequestNames!.includes(request),
+      );
+      return meant.flatMap(({ CDIDeviceIDs }) => CDIDeviceIDs ?? []);
+    });
+    return [...new Set(names)];
+  }
+
+  async #lookUp(pod: Pod, signal: AbortSignal): Promise<ResourceClaim[]> {
+    const { namespace } = pod.metadata;
+    const claims: ResourceClaim[] = [];
+    for (const { claimName: name, mustOwn } of claimsOf(pod)) {
+      const claim = await this.#options.claim({ namespace, name }, signal).catch((error: unknown) => {
+        throw refusal(`fetch ResourceClaim ${name}: ${apiMessage(error)}`);
+      });
+      checkClaim(pod, claim, mustOwn);
+      for (const driver of driversOf(claim)) this.#options.drivers.require(driver);
+      claims.push(claim);
+    }
+    return claims;
+  }
+
+  #recordOf(claim: ResourceClaim): ClaimRecord {
+    const { namespace = '', name = '', uid = '' } = claim.metadata;
+    const key = keyOf(namespace, name);
+    const known = this.#records.get(key);
+    if (known !== undefined && known.ClaimUID !== uid)
+      throw refusal(
+        `old ResourceClaim with same name ${name} and different UID ${known.ClaimUID} still exists (previous pod force-deleted?!)`,
+      );
+    const DriverState = Object.fromEntries(driversOf(claim).map((driver) => [driver, { Devices: null }]));
+    const record = known ?? { ClaimUID: uid, ClaimName: name, Namespace: namespace, PodUIDs: {}, DriverState };
+    this.#records.set(key, record);
+    return record;
+  }
+
+  async #prepareBy(driver: string, records: ClaimRecord[], signal: AbortSignal): Promise<void> {
+    const claims = records.map(messageOf);
+    const call = 'NodePrepareResources';
+    const answer = await this.#options.drivers
+      .call(driver, (service) => service.nodePrepareResources({ claims }, { signal, timeoutMs: DRA_TIMEOUT_MS }))
+      .catch((error: unknown) => {
+        throw refusal(`${call}: ${errorMessage(error)}`);
+      });
+    checkAnswer(call, claims, answer.claims);
+    for (const record of records) record.DriverState[driver] = { Devices: devicesOf(answer.claims[record.ClaimUID]!) };
+  }
+
+  async #unprepareBy(driver: string, records: ClaimRecord[]): Promise<void> {
+    const claims = records.map(messageOf);
+    const call = 'NodeUnprepareResources';
+    this.#options.drivers.require(driver);
+    const answer = await this.#options.drivers
+      .call(driver, (service) => service.nodeUnprepareResources({ claims }, { timeoutMs: DRA_TIMEOUT_MS }))
+      .catch((error: unknown) => {
+        throw refusal(`${call}: ${errorMessage(error)}`);
+      });
+    checkAnswer(call, claims, answer.claims);
+  }
+
+  #recordsOf(podUid: string): ClaimRecord[] {
+    return [...this.#records.values()].filter((record) => record.PodUIDs[podUid] !== undefined);
+  }
+
+  /** Claims may be shared: what is done for one is done one after the other. Their order keeps two pods from waiting for each other. */
+  #exclusively(keys: string[], work: () => Promise<void>): Promise<void> {
+    const inTurn = [...new Set(keys)]
+      .sort()
+      .reduceRight<() => Promise<void>>((inner, key) => () => this.#locks.run(key, inner), work);
+    return inTurn();
+  }
+
+  /** One after the other, each with all that is known then. */
+  #write(): Promise<void> {
+    const { path } = this.#options;
+    return this.#locks.run('the file', () => writeClaimRecords(path, [...this.#records.values()]));
+  }
+}
+
+/** Throws for what a driver could not do, left out, or was not asked for. */
+function checkAnswer(call: string, asked: Message[], answers: Record<string, { error: string }>): void {
+  for (const [uid, { error }] of Object.entries(answers)) {
+    const claim = asked.find((one) => one.uid === uid);
+    if (claim === undefined) throw refusal(`${call} returned result for unknown claim UID ${uid}`);
+    if (error !== '') throw refusal(`${call} failed for ResourceClaim ${claim.name}: ${error}`);
+  }
+  const unfinished = asked.length - Object.keys(answers).length;
+  if (unfinished !== 0) throw refusal(`${call} skipped ${unfinished} ResourceClaims`);
+}
+
+function devicesOf({ devices }: NodePrepareResourceResponse) {
+  return devices.map(({ poolName, deviceName, shareId, requestNames, cdiDeviceIds }) => ({
+    PoolName: poolName,
+    DeviceName: deviceName,
+    ShareID: shareId ?? null,
+    RequestNames: requestNames,
+    CDIDeviceIDs: cdiDeviceIds,
+  }));
+}
+
+function driversOf({ status }: ResourceClaim): string[] {
+  return [...new Set((status?.allocation?.devices?.results ?? []).map(({ driver }) => driver))];
+}
+
+function byDriver(records: ClaimRecord[]): Map<string, ClaimRecord[]> {
+  const found = new Map<string, ClaimRecord[]>();
+  for (const record of records)
+    for (const driver of Object.keys(record.DriverState)) found.set(driver, [...(found.get(driver) ?? []), record]);
+  return found;
+}
+
+function messageOf({ Namespace: namespace, ClaimUID: uid, ClaimName: name }: ClaimRecord): Message {
+  return { namespace, uid, name };
+}
+
+const keyOf = (namespace: string, name: string) => `${namespace}/${name}`;

@@ -1,0 +1,56 @@
+/** Which ResourceClaims a pod has, and whether it may use them. Pure; errors in upstream's words. */
+import { PodwrightError } from '@podwright/base';
+import type { PodResourceClaimStatus, ResourceClaim } from '../api/resource-claim.ts';
+import type { Container, Pod } from '../api/types.ts';
+
+/** A claim of the pod: `mustOwn` if it was made for the pod. */
+export type NamedClaim = { podClaim: string; claimName: string; mustOwn: boolean };
+
+/** The claims that were made for the pod, or named by it. Throws while one has not been made. */
+export function claimsOf({ metadata, spec, status }: Pod): NamedClaim[] {
+  const where = `pod "${metadata.namespace}/${metadata.name}"`;
+  return (spec.resourceClaims ?? []).flatMap((claim): NamedClaim[] => {
+    const { name: podClaim, resourceClaimName, resourceClaimTemplateName } = claim;
+    if (resourceClaimName !== undefined) return [{ podClaim, claimName: resourceClaimName, mustOwn: false }];
+    if (resourceClaimTemplateName === undefined)
+      throw refusal(`${where}, spec.resourceClaim "${podClaim}": none of the supported fields are set`);
+    const made = madeClaims(status).find(({ name }) => name === podClaim);
+    if (made === undefined) throw refusal(`${where}: ResourceClaim not created yet`);
+    return made.resourceClaimName === undefined
+      ? [] // on purpose: there is nothing to prepare
+      : [{ podClaim, claimName: made.resourceClaimName, mustOwn: true }];
+  });
+}
+
+/** Others write that into the status of the pod. */
+function madeClaims(status: Pod['status']): PodResourceClaimStatus[] {
+  return (status as { resourceClaimStatuses?: PodResourceClaimStatus[] } | undefined)?.resourceClaimStatuses ?? [];
+}
+
+/** The claims that a container has devices of, with the requests; '' for all of them. */
+export function claimsOfContainer(pod: Pod, { resources }: Container): { claimName: string; request: string }[] {
+  const wanted = resources?.claims ?? [];
+  if (wanted.length === 0) return [];
+  return claimsOf(pod).flatMap(({ podClaim, claimName }) =>
+    wanted.filter(({ name }) => name === podClaim).map(({ request = '' }) => ({ claimName, request })),
+  );
+}
+
+/** Throws why the pod may not use the claim. */
+export function checkClaim({ metadata: pod }: Pod, { metadata, status }: ResourceClaim, mustOwn: boolean): void {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (mustOwn && owner?.uid !== pod.uid) {
+    const names = `ResourceClaim ${metadata.namespace}/${metadata.name} was not created for Pod ${pod.namespace}/${pod.name}`;
+    throw refusal(`${names} (Pod is not owner)`);
+  }
+  const isReserved = (status?.reservedFor ?? []).some(({ uid }) => uid === pod.uid);
+  if (!isReserved)
+    throw refusal(
+      `pod ${pod.name} (${pod.uid}) is not allowed to use ResourceClaim ${metadata.name} (${metadata.uid ?? ''})`,
+    );
+  if (status?.allocation === undefined) throw refusal(`ResourceClaim ${metadata.name}: not allocated`);
+}
+
+export function refusal(why: string): PodwrightError {
+  return new PodwrightError('failed_precondition', why);
+}

@@ -1,0 +1,179 @@
+/** PersistentVolumes of a CSI driver in pods of a cluster, on our runtime. Needs root. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createKubeClient, readKubeconfig } from '@podwright/kube-client';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { CsiDriverUnderTest, isThere, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
+import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+import { type ApiObject, at, listAt } from './api-server/json.ts';
+import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
+
+const NODE = 'csi-node';
+const DRIVER = 'disk.test';
+const runtime = new RuntimeUnderTest();
+let cluster: Cluster;
+let kubelet: RealKubelet;
+let driver: CsiDriverUnderTest;
+before(async () => {
+  cluster = await startCluster();
+  await runtime.start();
+  const { options, logs } = runtime.place;
+  mkdirSync(logs, { recursive: true });
+  const file = join(logs, 'kubeconfig');
+  writeFileSync(file, cluster.kubeconfig(cluster.nodeCredential(NODE)));
+  const client = createKubeClient(await readKubeconfig(file));
+  await cluster.apply({
+    ...{ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: DRIVER } },
+    spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'File', volumeLifecycleModes: ['Persistent'] },
+  });
+  kubelet = await startRealKubelet(
+    { endpoint: `unix://${options.socket}`, scratch: logs, bridge: options.network.bridge },
+    { nodeName: NODE, cluster: { client, heartbeatClient: client, eventClient: client } },
+  );
+  const { rootDir } = kubelet.options;
+  driver = new CsiDriverUnderTest({ name: DRIVER, rootDir, data: join(rootDir, '..', 'data') });
+  await driver.start();
+});
+after(async () => {
+  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  await (driver as CsiDriverUnderTest | undefined)?.kill();
+  const left = await runtime.end();
+  await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
+  assert.deepEqual(left, [], 'nothing of the runtime is left on the host');
+});
+
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } };
+const csiNode = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: NODE } };
+const named = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } });
+const isReady = (pod: ApiObject) =>
+  listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
+const inUse = (object: ApiObject) => (listAt(object, 'status', 'volumesInUse') as unknown[]).join();
+
+/** As controllers set it; the object is made if no controller has made it. */
+async function setStatus(object: ApiObject, status: object): Promise<void> {
+  if ((await cluster.find(object)) === undefined) await cluster.apply(object);
+  const answer = await cluster.admin.patch(`${pathOf(object)}/status`, 'merge', { status });
+  assert.ok(answer.status < 300, answer.text);
+}
+
+/** A claim and its volume, bound as the controllers bind them. */
+async function bound(claim: string, owner?: ApiObject): Promise<void> {
+  const spec = { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' };
+  const metadata = {
+    name: claim,
+    namespace: 'default',
+    ownerReferences: owner && [
+      { apiVersion: 'v1', kind: 'Pod', name: owner.metadata.name, uid: owner.metadata.uid, controller: true },
+    ],
+  };
+  const request = { resources: { requests: { storage: '1Gi' } }, storageClassName: '', volumeName: `pv-${claim}` };
+  const volumeClaim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...spec, ...request } };
+  const wanted = volumeClaim as unknown as ApiObject;
+  const isMadeForUs = cluster.own === undefined && owner !== undefined;
+  const stored = isMadeForUs ? await cluster.until(wanted, () => true) : (await cluster.apply(wanted))[0];
+  const volume = {
+    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `pv-${claim}` } },
+    spec: {
+      ...{ ...spec, capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain' },
+      claimRef: { namespace: 'default', name: claim, uid: stored!.metadata.uid },
+      csi: { driver: DRIVER, volumeHandle: claim, volumeAttributes: { tier: 'fast' } },
+    },
+  };
+  await setStatus(volume as unknown as ApiObject, { phase: 'Bound' });
+  await setStatus(volumeClaim as unknown as ApiObject, {
+    phase: 'Bound',
+    accessModes: ['ReadWriteOnce'],
+    capacity: { storage: '1Gi' },
+  });
+}
+
+/** What the controller makes when the node may have the volume. */
+async function attach(handle: string): Promise<void> {
+  const name = `csi-${createHash('sha256').update(`${handle}${DRIVER}${NODE}`).digest('hex')}`;
+  await setStatus(
+    {
+      ...{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name } },
+      spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: `pv-${handle}` } },
+    } as unknown as ApiObject,
+    { attached: true, attachmentMetadata: { device: '/dev/disk' } },
+  );
+}
+
+async function create(name: string, source: object): Promise<ApiObject> {
+  const pod = {
+    ...named(name),
+    spec: {
+      ...{ nodeName: NODE, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
+      securityContext: { fsGroup: 4321 },
+      volumes: [{ name: 'data', ...source }],
+      containers: [
+        {
+          ...{ name: 'main', image: runtime.image, imagePullPolicy: 'Never' },
+          command: ['sh', '-c', 'stat -c %g /data > /data/file; sleep 3600'],
+          volumeMounts: [{ name: 'data', mountPath: '/data' }],
+        },
+      ],
+    },
+  };
+  return (await cluster.apply(pod as unknown as ApiObject))[0]!;
+}
+
+async function goes(name: string): Promise<void> {
+  await cluster.delete(named(name));
+  await cluster.untilGone(named(name));
+  await cluster.until(node, (object) => inUse(object) === '');
+  assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
+}
+
+test('the node tells which drivers it has', async () => {
+  const { spec } = await cluster.until(csiNode, (object) => listAt(object, 'spec', 'drivers').length > 0);
+  assert.deepEqual(spec?.drivers, [
+    { name: DRIVER, nodeID: `${DRIVER}-node`, topologyKeys: [`${DRIVER}/zone`], allocatable: { count: 9 } },
+  ]);
+  const { metadata } = (await cluster.find(node))!;
+  assert.equal(metadata.annotations?.['csi.volume.kubernetes.io/nodeid'], `{"${DRIVER}":"${DRIVER}-node"}`);
+  assert.equal(metadata.labels?.[`${DRIVER}/zone`], 'a');
+});
+
+test('a pod has the volume of its claim once it is attached, and the node tells so as long as it does', async () => {
+  await bound('disk');
+  await create('claims', { persistentVolumeClaim: { claimName: 'disk' } });
+  await cluster.until(node, (object) => inUse(object) === `kubernetes.io/csi/${DRIVER}^disk`);
+  assert.deepEqual(driver.volumeCalls(), [], 'nothing is mounted that is not attached');
+  await attach('disk');
+  await cluster.until(named('claims'), isReady);
+  assert.equal(readFileSync(join(driver.data, 'disk/file'), 'utf8'), '4321\n', 'it is the fsGroup’s');
+  const stage = driver.calls.find(({ call }) => call === 'nodeStageVolume')!.request;
+  assert.deepEqual([stage.volumeId, stage.publishContext], ['disk', { device: '/dev/disk' }]);
+  await goes('claims');
+  assert.deepEqual(driver.volumeCalls(), [
+    'nodeStageVolume',
+    'nodePublishVolume',
+    'nodeUnpublishVolume',
+    'nodeUnstageVolume',
+  ]);
+});
+
+test('a pod has a claim of its own for an ephemeral volume, and none of another', async () => {
+  const template = {
+    ephemeral: {
+      volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+    },
+  };
+  await bound('strange-data');
+  await create('strange', template);
+  const isTold = () =>
+    kubelet.handle
+      .events()
+      .some(({ message }) => message?.includes('was not created for pod default/strange (pod is not owner)'));
+  await kubelet.until('it is told that the claim is another’s', isTold);
+  await cluster.delete(named('strange'));
+  await bound('owned-data', await create('owned', template));
+  await attach('owned-data');
+  await cluster.until(named('owned'), isReady);
+  assert.ok(isThere(join(driver.data, 'owned-data/file')));
+  await goes('owned');
+});
