@@ -133,6 +133,24 @@ test('reconnect ends what is under way, and what comes is connected anew; a clos
   await assert.rejects(client.get(NODES, { name: 'n' }), { code: 'cancelled', message: /the client was closed/ });
 });
 
+test('a call that waits for a connection goes on over the one that is made anew', async () => {
+  await using server = await startServer();
+  const waiting: (() => void)[] = [];
+  const tls = async () => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return server.tls;
+  };
+  const client = createKubeClient({ server: server.url, tls });
+  const call = client.get(NODES, { name: 'n' });
+  await until(() => waiting.length === 1);
+  client.reconnect();
+  await until(() => waiting.length === 2);
+  for (const go of waiting) go();
+  assert.deepEqual(await call, NODE);
+  assert.equal(server.connections, 1);
+  client.close();
+});
+
 test('a certificate that changed is used for the next connection', async () => {
   const certificates = ['first', 'second'].map((name) => makeCertificate(name));
   await using server = await TestServer.start('h2', (_request, response) => answer(response, 200, NODE), {

@@ -44,10 +44,7 @@ export class Transport {
       if (connection !== undefined) return connection.send(request, signal);
       if (this.#connections.size >= MAX_CONNECTIONS)
         throw new PodwrightError('unavailable', `${this.#origin}: the server takes no more calls at once`);
-      this.#connecting ??= this.#connect().finally(() => {
-        this.#connecting = undefined;
-      });
-      await raceAbort(this.#connecting, signal);
+      await this.#connectOnce(signal);
     }
   }
 
@@ -65,6 +62,22 @@ export class Transport {
   close(): void {
     this.#isClosed = true;
     this.reconnect();
+  }
+
+  /** One attempt serves all who wait for it; one that `reconnect` has ended is made anew. */
+  async #connectOnce(signal: AbortSignal): Promise<void> {
+    const era = this.#era;
+    if (this.#connecting === undefined) {
+      const connecting = this.#connect().finally(() => {
+        if (this.#connecting === connecting) this.#connecting = undefined;
+      });
+      this.#connecting = connecting;
+    }
+    try {
+      await raceAbort(this.#connecting, signal);
+    } catch (error) {
+      if (signal.aborted || era === this.#era) throw error;
+    }
   }
 
   async #connect(): Promise<void> {
