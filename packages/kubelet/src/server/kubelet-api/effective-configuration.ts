@@ -147,7 +147,15 @@ function serverFields(
     tlsMinVersion: tls.minVersion,
     'authentication.x509.clientCAFile': authentication.clientCaFile ?? '',
     'authentication.anonymous.enabled': authentication.anonymous,
-    // who may call without credentials may do everything
-    'authorization.mode': authentication.anonymous ? 'AlwaysAllow' : mode,
+    'authorization.mode': authorizationMode(authentication, mode),
   };
+}
+
+/** Where nobody is asked, who may call without credentials may do everything. */
+function authorizationMode(
+  { anonymous, reviews }: KubeletOptions['server']['authentication'],
+  configured: KubeletConfiguration['authorization.mode'],
+): KubeletConfiguration['authorization.mode'] {
+  if (reviews !== undefined) return reviews.access === undefined ? 'AlwaysAllow' : 'Webhook';
+  return anonymous ? 'AlwaysAllow' : configured;
 }
