@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
-import type { Pod } from '@podwright/kubelet';
+import { type Pod, startKubelet } from '@podwright/kubelet';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
@@ -314,7 +314,7 @@ test('no watch is left of a pod that is gone', async () => {
   await kubelet.until('no watch is left', () => watches.every(({ isOver }) => isOver));
 });
 
-test('while the API server is away a container starts again with what was read, and what changed meanwhile comes after', async () => {
+test('while the API server is away a container starts again with what was read, and a kubelet that starts then takes its pods over', async () => {
   if (cluster.own === undefined) return; // the real one stays up
   await cluster.apply(configMap('away', { a: '1' }));
   const volumes = [{ name: 'v', configMap: { name: 'away' } }];
@@ -339,6 +339,8 @@ test('while the API server is away a container starts again with what was read, 
   const [container] = kubelet.handle.pods().find(({ metadata }) => metadata.uid === uid)!.status!.containerStatuses!;
   await runtime.cri.runtime.stopContainer({ containerId: container!.containerID!.split('//')[1]!, timeout: 0n });
   await kubelet.until('it has started again', () => starts() === '1\n1\n');
+  await kubelet.handle.close();
+  kubelet.handle = await startKubelet(kubelet.options);
   await cluster.own.start();
   const admin = cluster.client(cluster.adminCredential());
   await admin.update(pathOf(configMap('away', {})), configMap('away', { a: '2' }));
@@ -346,4 +348,5 @@ test('while the API server is away a container starts again with what was read, 
   await kubelet.until('what changed', () => {
     return readFileSync(join(volumeOf(uid, 'configmap', 'v'), 'a'), 'utf8') === '2';
   });
+  assert.equal(starts(), '1\n1\n', 'the new kubelet took the container over');
 });
