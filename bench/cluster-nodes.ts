@@ -72,17 +72,25 @@ function adminClient(cluster: Cluster): KubeClient {
   const credential = cluster.adminCredential();
   const identity =
     credential.kind === 'certificate'
-      ? { tls: { ca: cluster.certificateAuthority, cert: credential.certificate, key: credential.key } }
+      ? { tls: { ca: cluster.certificateAuthority, certificate: credential.certificate, key: credential.key } }
       : { tls: { ca: cluster.certificateAuthority }, authorization: bearerToken(credential.token) };
   return createKubeClient({ server: cluster.url, ...identity });
 }
 
 async function untilReady(client: KubeClient, name: string): Promise<void> {
   type Node = { metadata: object; status?: { conditions?: { type: string; status: string }[] } };
-  await until(async () => {
-    const node = await client.get<Node>(NODES, { name }).catch(() => undefined);
+  let seen: unknown;
+  const isReady = async () => {
+    const node = await client.get<Node>(NODES, { name }).catch((error: unknown) => {
+      seen = String(error);
+      return undefined;
+    });
+    seen = node?.status?.conditions ?? seen;
     return node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') || undefined;
-  }, 100);
+  };
+  await until(isReady, 100).catch((error: unknown) => {
+    throw new Error(`node ${name} is not ready: ${JSON.stringify(seen)}`, { cause: error });
+  });
 }
 
 /** What our kubelets have besides directories. */

@@ -2,7 +2,7 @@
  * A control plane for a test: the API server of `api-server/`, or with PODWRIGHT_KUBERNETES_BIN (a directory with kube-apiserver,
  * kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (a program) the real one, under the same interface.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, X509Certificate } from 'node:crypto';
 import { waitFor, withTimeout } from '@podwright/base';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import type { ApiObject } from './api-server/json.ts';
@@ -69,18 +69,73 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** A token with which a node may ask for its first certificate. */
-  async bootstrapToken(): Promise<Credential> {
+  async bootstrapToken(): Promise<Credential & { kind: 'token' }> {
     if (this.own !== undefined) return this.own.bootstrapToken();
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const stringData = {
       'token-id': id,
       'token-secret': secret,
       'usage-bootstrap-authentication': 'true',
+      'usage-bootstrap-signing': 'true',
       'auth-extra-groups': 'system:bootstrappers:kubeadm:default-node-token',
     };
     const metadata = { name: `bootstrap-token-${id}`, namespace: 'kube-system' };
     await this.apply({ apiVersion: 'v1', kind: 'Secret', type: 'bootstrap.kubernetes.io/token', metadata, stringData });
     return { kind: 'token', token: `${id}.${secret}` };
+  }
+
+  /** What `kubeadm token create --print-join-command` tells: the cluster lets nodes join by token discovery. */
+  async invite(): Promise<{ endpoint: string; token: string; hash: string }> {
+    const { token } = await this.bootstrapToken();
+    const endpoint = new URL(this.url).host;
+    const cluster = {
+      server: this.url,
+      'certificate-authority-data': Buffer.from(this.certificateAuthority).toString('base64'),
+    };
+    const kubeconfig = JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [{ name: '', cluster }] });
+    const signed = this.own === undefined ? {} : signatureOf(token, kubeconfig);
+    const metadata = { name: 'cluster-info', namespace: 'kube-public' };
+    await this.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig, ...signed } });
+    await this.#openForNewcomers();
+    const key = new X509Certificate(this.certificateAuthority).publicKey.export({ type: 'spki', format: 'der' });
+    return { endpoint, token, hash: `sha256:${createHash('sha256').update(key).digest('hex')}` };
+  }
+
+  /** Anybody may read cluster-info, and those with a token whether a node's name is taken, and the kubelets' configuration. */
+  async #openForNewcomers(): Promise<void> {
+    if (this.own !== undefined) {
+      this.own.authorizer.allow(
+        ({ verb, resource, namespace, name }) =>
+          verb === 'get' && resource === 'configmaps' && namespace === 'kube-public' && name === 'cluster-info',
+      );
+      this.own.authorizer.allow(
+        ({ user, verb, resource, namespace, name }) =>
+          user.groups.includes('system:bootstrappers') &&
+          verb === 'get' &&
+          (resource === 'nodes' ||
+            (resource === 'configmaps' && namespace === 'kube-system' && name === 'kubelet-config')),
+      );
+      return;
+    }
+    const group = 'rbac.authorization.k8s.io';
+    const get = (resources: string[], resourceNames?: string[]) => [
+      { apiGroups: [''], resources, verbs: ['get'], ...(resourceNames === undefined ? {} : { resourceNames }) },
+    ];
+    const allow = async (place: string, role: string, what: { name: string; rules: object[]; subject: object }) => {
+      const root = `/apis/${group}/v1${place}`;
+      const { name, rules, subject } = what;
+      const metadata = { name };
+      const roleRef = { apiGroup: group, kind: role, name };
+      await this.admin.create(`${root}/${role.toLowerCase()}s`, { metadata, rules });
+      await this.admin.create(`${root}/${role.toLowerCase()}bindings`, { metadata, roleRef, subjects: [subject] });
+    };
+    const anybody = { apiGroup: group, kind: 'User', name: 'system:anonymous' };
+    const newcomers = { apiGroup: group, kind: 'Group', name: 'system:bootstrappers' };
+    const info = { name: 'test-info', rules: get(['configmaps'], ['cluster-info']), subject: anybody };
+    await allow('/namespaces/kube-public', 'Role', info);
+    const config = { name: 'test-config', rules: get(['configmaps'], ['kubelet-config']), subject: newcomers };
+    await allow('/namespaces/kube-system', 'Role', config);
+    await allow('', 'ClusterRole', { name: 'test-nodes', rules: get(['nodes']), subject: newcomers });
   }
 
   /** Creates objects, or replaces them; answers with what is stored. */
@@ -131,6 +186,15 @@ export class Cluster implements AsyncDisposable {
     this.admin.close();
     await this.#plane.stop();
   }
+}
+
+/** How the control plane signs what it tells to those who have a token: a JWS without its payload, HS256. */
+function signatureOf(token: string, text: string): Record<string, string> {
+  const [id = '', secret = ''] = token.split('.');
+  const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
+  const payload = Buffer.from(text).toString('base64url');
+  const signature = createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url');
+  return { [`jws-kubeconfig-${id}`]: `${header}..${signature}` };
 }
 
 /** The path of the kind of an object, in its namespace. */

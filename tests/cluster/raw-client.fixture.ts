@@ -135,6 +135,11 @@ export class RawWatch implements AsyncDisposable {
     return names;
   }
 
+  /** Reads no more. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
   close(): void {
     this.#stream.close();
   }

@@ -22,6 +22,7 @@ export type { KubeletConfiguration } from './configuration/fields/field-table.ts
 export { parseGoDuration } from './configuration/fields/go-duration.ts';
 export { type GivenFields, layFields, layFlags } from './configuration/given-fields.ts';
 export * from './configuration/server-options.ts';
+export { cpuOptions } from './cpus/cpu-options.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
@@ -31,6 +32,7 @@ export type { NodeObject } from './node/node-object.ts';
 export type { ReservedCgroup } from './node/reserved-cgroup.ts';
 export type { ResourcePolicy } from './node/resource-policy.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
+export type { PlacementOptions } from './placement-options.ts';
 export { preflight } from './preflight/preflight.ts';
 export { thisHost } from './preflight/preflight-host.ts';
 export {
@@ -43,4 +45,6 @@ export * from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type RuntimeWait, startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
+export { parseCpus } from './topology/cpu-set.ts';
+export { topologyOptions } from './topology/topology-options.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

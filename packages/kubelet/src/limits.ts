@@ -214,6 +214,15 @@ export const MAX_EVENT_MESSAGE_LENGTH = 1024;
  */
 export const MAX_SIMILAR_EVENTS = 10;
 export const SIMILAR_EVENTS_WINDOW_MS = 600_000;
+/** Of one object may be told so many events at once, then one more each five minutes (the same file, as are the next three). */
+export const EVENT_SPAM_BURST = 25;
+export const EVENT_SPAM_REFILL_MS = 300_000;
+/** Objects and events that are remembered to know repeats. */
+export const MAX_CORRELATED_EVENTS = 4096;
+/** Events that wait for the API server (tools/record/event.go, as are the next two). */
+export const MAX_QUEUED_EVENTS = 1000;
+export const MAX_EVENT_TRIES = 12;
+export const EVENT_RETRY_MS = 10_000;
 /** Pods and steps a pod that are remembered at most; the oldest go first. */
 export const MAX_TRACED_PODS = 500;
 export const MAX_SPANS_PER_POD = 500;
@@ -332,6 +341,9 @@ export const MAX_DEVICE_NODES = 64;
 export const MAX_DEVICE_RESOURCES = 256;
 /** Files of what was given out are read at a start up to this size. */
 export const MAX_STATE_FILE_BYTES = 64 << 20;
+/** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
+export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
+
 // What pods need of an API server
 
 /** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */

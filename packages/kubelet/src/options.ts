@@ -1,4 +1,4 @@
-import type { Logger, Registry, TracingOptions } from '@podwright/base';
+import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
@@ -9,7 +9,10 @@ import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
+
 import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
+
+import { NO_PLACEMENT, type PlacementOptions } from './placement-options.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {
@@ -66,6 +69,8 @@ export type KubeletOptions = {
   containerResources: ResourcePolicy;
   /** Where device plugins register and have their sockets, and what containers have of devices is written down; '' for `rootDir/device-plugins`. */
   devicePluginDir: string;
+  /** Who gets processors and memory of NUMA nodes for itself. */
+  placement: PlacementOptions;
   /** Most processes and threads of a pod, -1 for any number. */
   podPidsLimit: number;
   /** Kept back of the node for everything that is no pod. */
@@ -137,6 +142,8 @@ export type ClusterOptions = {
   heartbeatClient: KubeClient;
   /** For events. */
   eventClient: KubeClient;
+  /** For tests: stages `status/read`, `status/patched`, `status/deleted`, `mirror/deleted`, `mirror/created`. */
+  failpoint?: Failpoint;
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
@@ -168,6 +175,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     userNamespaceIdsPerPod: 65_536,
     containerResources: DEFAULT_RESOURCE_POLICY,
     devicePluginDir: '',
+    placement: NO_PLACEMENT,
     podPidsLimit: -1,
     systemReserved: NOTHING_RESERVED,
     enforceNodeAllocatable: true,

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
+
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
+
+import { startGrantServices } from './assembly/grant-services.ts';
+
 import { lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
@@ -102,14 +106,6 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
   events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
-  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources });
-  const onRecovery = () => sync.workers.retryAll();
-  const plegHealth = () => {
-    const problem = sync.pleg.problem();
-    return problem && `PLEG is not healthy: ${problem}`;
-  };
-  const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
-  const hostIps = () => addresses;
   const isRunning = (podUid: string) => {
     const seen = sync.cache.get(podUid);
     return seen !== undefined && !isStopped(seen.status);
@@ -117,7 +113,15 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const cluster = await openCluster({ options, cri, known, events, statuses });
   const ofNode = await openNodeGrants({ options, isRunning });
   const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
-  const grantsOf = grants.grantsOf;
+  const { grantsOf, hasOwnCpus } = grants;
+  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
+  const onRecovery = () => sync.workers.retryAll();
+  const plegHealth = () => {
+    const problem = sync.pleg.problem();
+    return problem && `PLEG is not healthy: ${problem}`;
+  };
+  const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
+  const hostIps = () => cluster?.hostIps() ?? addresses;
   const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,
@@ -140,7 +144,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
   cluster?.start({ parts, sync, cgroups, runtimeState });
   parts.nodePlugins.start(onRecovery);
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants });
+  const grantServices = await startGrantServices({ options, cri, sync, grants });
+  const running = run({
+    ...{ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants, grantServices },
+  });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -224,6 +231,7 @@ type RunInput = {
   records: StatusRecords;
   cluster: Cluster | undefined;
   grants: NodeGrants;
+  grantServices: { close: () => Promise<void> };
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -274,6 +282,7 @@ function run(
     await housekeeping;
     await Promise.all([parts.volumes.close(), parts.claims.close(), parts.nodePlugins.close()]);
     await input.cgroups.close();
+    await input.grantServices.close();
     await input.grants.close();
     await sync.tracer.close();
     cri.close();

@@ -119,13 +119,13 @@ export class ApiServer {
   }
 
   /** A token of a user; made here unless given. */
-  token(user: UserInfo, token: string = randomBytes(16).toString('hex')): Credential {
+  token(user: UserInfo, token: string = randomBytes(16).toString('hex')): Credential & { kind: 'token' } {
     this.authenticator.accept(token, user);
     return { kind: 'token', token };
   }
 
   /** A token by which a node may ask for its first certificate. */
-  bootstrapToken(): Credential {
+  bootstrapToken(): Credential & { kind: 'token' } {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const groups = [BOOTSTRAPPERS, 'system:bootstrappers:kubeadm:default-node-token', AUTHENTICATED];
     return this.token({ username: `system:bootstrap:${id}`, groups }, `${id}.${secret}`);

@@ -1,6 +1,7 @@
 /** What clients rely on, asked over HTTP: of our server, or with PODWRIGHT_KUBERNETES_BIN of the real one. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
 import { type Cluster, startCluster } from '../cluster.fixture.ts';
@@ -949,5 +950,87 @@ describe('a node', () => {
     assert.deepEqual([made.body.spec.serviceAccountName, made.body.spec.volumes], [undefined, undefined]);
     assert.equal((await node.delete(`${path}/static-${name}`, { gracePeriodSeconds: 0 })).status, 200);
     node.close();
+  });
+});
+
+describe('certificate requests', () => {
+  const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+
+  /** A request (PKCS#10) with its key, as one PEM each. */
+  const newRequest = (subject: string, hosts = '') => {
+    const names = hosts === '' ? [] : ['-addext', `subjectAltName=${hosts}`];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '-'];
+    const text = execFileSync('openssl', ['req', '-new', ...key, '-subj', subject, ...names], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [, request = ''] =
+      /(-----BEGIN CERTIFICATE REQUEST-----.+-----END CERTIFICATE REQUEST-----\n)/s.exec(text) ?? [];
+    return { request, key: text.replace(request, '') };
+  };
+
+  const ask = async (client: RawClient, signerName: string, request: string) => {
+    const usages = ['digital signature', signerName.endsWith('serving') ? 'server auth' : 'client auth'];
+    const spec = { request: Buffer.from(request).toString('base64'), signerName, usages };
+    return client.create(REQUESTS, { metadata: { generateName: 'csr-' }, spec });
+  };
+
+  const signedAs = (name: string) =>
+    cluster.until(
+      { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name } },
+      ({ status }) => typeof status?.certificate === 'string',
+    );
+
+  const certificateOf = (object: { status?: { certificate?: unknown } }) =>
+    Buffer.from(String(object.status?.certificate), 'base64').toString();
+
+  it('of who has a bootstrap token are approved, and make it a node', async () => {
+    const token = await cluster.bootstrapToken();
+    const newcomer = cluster.client(token);
+    const name = `node-${randomBytes(4).toString('hex')}`;
+    const { request, key } = newRequest(`/O=system:nodes/CN=system:node:${name}`);
+    // The real server reads new tokens a little later.
+    const made = await waitFor(
+      async () => {
+        const answer = await ask(newcomer, 'kubernetes.io/kube-apiserver-client-kubelet', request);
+        return answer.status === 201 ? answer : undefined;
+      },
+      { intervalMs: 200, signal: AbortSignal.timeout(30_000) },
+    );
+    assert.match(made.body.metadata.name, /^csr-/);
+    assert.match(made.body.spec.username, /^system:bootstrap:/);
+    assert.ok(made.body.spec.groups.includes('system:bootstrappers'));
+    const object = await signedAs(made.body.metadata.name);
+    const certificate = certificateOf(object);
+    const { subject, ca } = new X509Certificate(certificate);
+    assert.deepEqual([subject, ca], [`O=system:nodes\nCN=system:node:${name}`, false]);
+    const node = cluster.client({ kind: 'certificate', certificate, key });
+    assert.equal((await node.create('/api/v1/nodes', { metadata: { name } })).status, 201);
+    assert.equal((await newcomer.create('/api/v1/nodes', { metadata: { name: 'other' } })).status, 403);
+    node.close();
+    newcomer.close();
+  });
+
+  it('for a node’s server wait for somebody who approves them', async () => {
+    const name = await newNode();
+    const node = cluster.client(cluster.nodeCredential(name));
+    const { request } = newRequest(`/O=system:nodes/CN=system:node:${name}`, `DNS:${name},IP:127.0.0.1`);
+    const made = await ask(node, 'kubernetes.io/kubelet-serving', request);
+    assert.equal(made.status, 201, made.text);
+    const path = `${REQUESTS}/${made.body.metadata.name}`;
+    const waiting = await node.get(path);
+    assert.deepEqual(waiting.body.status, {});
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'Tested', message: '' }];
+    const approved = await api.update(`${path}/approval`, { ...waiting.body, status: { conditions } });
+    assert.equal(approved.status, 200, approved.text);
+    const certificate = new X509Certificate(certificateOf(await signedAs(made.body.metadata.name)));
+    assert.equal(certificate.subjectAltName, `DNS:${name}, IP Address:127.0.0.1`);
+    assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
+    node.close();
+  });
+
+  it('that are no requests are refused', async () => {
+    const answer = await ask(api, 'kubernetes.io/kubelet-serving', 'nonsense');
+    checkRefused(answer, { status: 422, reason: 'Invalid', message: /spec.request/ });
   });
 });

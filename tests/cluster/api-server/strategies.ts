@@ -1,5 +1,6 @@
 /** What is particular to a kind when its objects are created and changed. Functions give new objects and change none. */
-import { type ApiObject, at, objectAt } from './json.ts';
+import { readSigningRequest } from './certificates.ts';
+import { type ApiObject, at, objectAt, textAt } from './json.ts';
 import { POD_STRATEGY } from './pod-strategy.ts';
 import type { ResourceKind } from './resource-kinds.ts';
 import type { StatusCause } from './status-error.ts';
@@ -72,6 +73,7 @@ const CERTIFICATE_REQUEST: Strategy = {
     ...withStatus(object, {}),
     spec: { ...object.spec, username: user.username, groups: user.groups, ...(user.uid ? { uid: user.uid } : {}) },
   }),
+  checkNew: certificateRequestCauses,
   update: (object, old) => ({ ...withStatus(object, old.status), spec: old.spec }),
   subresources: {
     status: (object, old) => ({
@@ -85,6 +87,16 @@ const CERTIFICATE_REQUEST: Strategy = {
     }),
   },
 };
+
+function certificateRequestCauses(object: ApiObject): StatusCause[] {
+  try {
+    readSigningRequest(Buffer.from(textAt(object, 'spec', 'request'), 'base64').toString());
+    return [];
+  } catch (error) {
+    const message = `Invalid value: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ reason: 'FieldValueInvalid', message, field: 'spec.request' }];
+  }
+}
 
 /** The status subresource of a request may not change whether it is approved. */
 function mixedConditions(object: ApiObject, old: ApiObject): unknown {

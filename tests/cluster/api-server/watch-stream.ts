@@ -10,7 +10,7 @@ export class WatchStream {
   #told = 0;
   #isLive = false;
   #held: WatchEvent | undefined;
-  #isCut = false;
+  #isOver = false;
 
   constructor(exchange: HttpExchange, faults: Fault[]) {
     this.#exchange = exchange;
@@ -37,6 +37,8 @@ export class WatchStream {
   }
 
   end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#exchange.end();
   }
 
@@ -50,7 +52,7 @@ export class WatchStream {
   }
 
   #write({ type, object }: WatchEvent): void {
-    if (this.#isCut) return;
+    if (this.#isOver) return;
     const line = `${JSON.stringify({ type, object })}\n`;
     const cut = this.#has('cut-in-line');
     if (cut !== undefined && this.#told >= (cut.events ?? 0)) {
@@ -66,13 +68,13 @@ export class WatchStream {
   #cutIfDue(): void {
     const end = this.#has('end-after');
     const cut = this.#has('cut-after');
-    if (end !== undefined && this.#told >= end.events) this.#exchange.end();
+    if (end !== undefined && this.#told >= end.events) this.end();
     if (cut !== undefined && this.#told >= cut.events) this.#cut();
   }
 
   /** What was written before still goes out. */
   #cut(): void {
-    this.#isCut = true;
+    this.#isOver = true;
     setImmediate(() => this.#exchange.cut());
   }
 

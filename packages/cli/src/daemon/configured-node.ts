@@ -19,6 +19,8 @@ const SETTERS: FieldSetters<NodeSettings> = {
   }),
   nodeStatusReportFrequency: (_, { nodeStatusReportFrequency: statusReportMs }) => ({ statusReportMs }),
   nodeLeaseDurationSeconds: (_, { nodeLeaseDurationSeconds: leaseDurationSeconds }) => ({ leaseDurationSeconds }),
+  evictionHard: (_, { evictionHard }) => (evictionHard === undefined ? {} : { evictionHard }),
+  ignoreEvictionThreshold: (_, { ignoreEvictionThreshold: ignored }) => (ignored ? { evictionHard: {} } : {}),
   nodeStatusMaxImages: (_, { nodeStatusMaxImages: maxImages }) => ({ maxImages }),
 };
 

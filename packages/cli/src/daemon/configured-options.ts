@@ -2,13 +2,17 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import {
+  cpuOptions,
   type KubeletConfiguration,
   type KubeletOptions,
+  type PlacementOptions,
+  parseCpus,
   quantityMilliValue,
   quantityValue,
   type ReservedCgroup,
   type ResourcePolicy,
   type SystemReserved,
+  topologyOptions,
 } from '@podwright/kubelet';
 import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
@@ -144,6 +148,34 @@ const SETTERS: FieldSetters<KubeletOptions> = {
     const reservation = memoryReservationPolicy === 'TieredReservation' ? 'TieredReservation' : 'None';
     return { memoryQos: { throttlingFactor: memoryThrottlingFactor, reservation } };
   }),
+  reservedSystemCPUs: ({ systemReserved, placement }, { reservedSystemCPUs }) => {
+    const reserved = parseCpus(reservedSystemCPUs);
+    if (reserved.length === 0) return {};
+    return {
+      systemReserved: { ...systemReserved, cpuMillis: reserved.length * 1000 },
+      placement: { ...placement, cpu: { ...placement.cpu, reserved } },
+    };
+  },
+  cpuManagerPolicy: placement(({ cpuManagerPolicy }) => ({ cpu: { policy: cpuManagerPolicy || 'none' } })),
+  cpuManagerPolicyOptions: placement(({ cpuManagerPolicyOptions }) => ({
+    cpu: { options: cpuOptions(cpuManagerPolicyOptions) },
+  })),
+  cpuManagerReconcilePeriod: placement(({ cpuManagerReconcilePeriod: reconcilePeriodMs }) => ({
+    cpu: { reconcilePeriodMs },
+  })),
+  memoryManagerPolicy: placement(({ memoryManagerPolicy, evictionHard }) => ({
+    memory: { policy: memoryManagerPolicy || 'None', evictionThreshold: memoryThreshold(evictionHard) },
+  })),
+  reservedMemory: placement(({ reservedMemory }) => ({ memory: { reserved: reservedMemory.map(memoryReservation) } })),
+  topologyManagerPolicy: placement(({ topologyManagerPolicy }) => ({
+    topology: { policy: topologyManagerPolicy || 'none' },
+  })),
+  topologyManagerScope: placement(({ topologyManagerScope }) => ({
+    topology: { scope: topologyManagerScope || 'container' },
+  })),
+  topologyManagerPolicyOptions: placement(({ topologyManagerPolicyOptions }) => ({
+    topology: { options: topologyOptions(topologyManagerPolicyOptions) },
+  })),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
   'userNamespaces.idsPerPod': (_, configuration) => ({
     userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
@@ -190,6 +222,33 @@ function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Parti
   return ({ containerResources }: KubeletOptions, configuration: KubeletConfiguration) => ({
     containerResources: { ...containerResources, ...policyOf(configuration) },
   });
+}
+
+type PlacementPart = { [K in keyof PlacementOptions]?: Partial<PlacementOptions[K]> };
+
+/** A setter of a part of who gets what for itself. */
+function placement(partOf: (configuration: KubeletConfiguration) => PlacementPart) {
+  return ({ placement: before }: KubeletOptions, configuration: KubeletConfiguration) => {
+    const { cpu, memory, topology } = partOf(configuration);
+    return {
+      placement: {
+        cpu: { ...before.cpu, ...cpu },
+        memory: { ...before.memory, ...memory },
+        topology: { ...before.topology, ...topology },
+      },
+    };
+  };
+}
+
+function memoryReservation({ numaNode, limits }: KubeletConfiguration['reservedMemory'][number]) {
+  const bytes = Object.entries(limits).map(([name, size]) => [name, quantityValue(size)]);
+  return { node: numaNode, limits: Object.fromEntries(bytes) as Record<string, bigint> };
+}
+
+/** Upstream's default keeps 100Mi, also where pods are not evicted. */
+function memoryThreshold(thresholds: Record<string, string> | undefined) {
+  const text = thresholds === undefined ? '100Mi' : (thresholds['memory.available'] ?? '0');
+  return text.endsWith('%') ? { share: Number(text.slice(0, -1)) / 100 } : { bytes: quantityValue(text) };
 }
 
 type ReservedOwner = Pick<ReservedCgroup, 'owner' | 'cgroup'> & { amounts: Record<string, string> };

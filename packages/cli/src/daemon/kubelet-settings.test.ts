@@ -269,6 +269,13 @@ const CHANGES: Change[] = [
   ['', '--hostname-override=Here', (of) => of.nodeName, 'here'],
   ['', '--node-ip=192.0.2.1', (of) => of.nodeIp, '192.0.2.1'],
   ['', '--node-labels=a=b', (of) => of.nodeLabels, { a: 'b' }],
+  [
+    'evictionHard: {memory.available: 0%}',
+    '--eviction-hard=memory.available<0%',
+    (of) => of.node.evictionHard,
+    { 'memory.available': '0%' },
+  ],
+  ['', '--experimental-allocatable-ignore-eviction', (of) => of.node.evictionHard, {}],
   ['', '--maximum-dead-containers=3', (of) => of.containerGc.maxContainers, 3],
   ['', '--maximum-dead-containers-per-container=3', (of) => of.containerGc.maxPerContainer, 3],
   ['', '--minimum-container-ttl-duration=3s', (of) => of.containerGc.minAgeMs, 3000],

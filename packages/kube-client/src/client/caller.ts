@@ -96,7 +96,7 @@ export class Caller {
       return undefined;
     }
     if (answer.status >= 200 && answer.status < 300) return answer;
-    const error = await refusalOf(call, answer);
+    const error = await refusalOf(call, answer, request);
     if (answer.status === 401 && repeats === 0 && (await this.#hasNewCredentials(request, signal))) return undefined;
     const seconds = secondsToRepeat(answer, repeats);
     if (seconds === undefined) throw error;
@@ -146,8 +146,8 @@ async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error
   }
 }
 
-async function refusalOf(call: Call, answer: HttpAnswer): Promise<ApiStatusError> {
-  const text = await textOf(call.what, answer, MAX_STATUS_BYTES).catch(() => '');
+async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpRequest): Promise<ApiStatusError> {
+  const text = withoutCredential(await textOf(call.what, answer, MAX_STATUS_BYTES).catch(() => ''), headers);
   const status = statusOfAnswer({
     method: call.method,
     status: answer.status,
@@ -156,6 +156,12 @@ async function refusalOf(call: Call, answer: HttpAnswer): Promise<ApiStatusError
     text,
   });
   return new ApiStatusError(call.what, status);
+}
+
+/** A server may repeat what it was shown, and errors are logged. */
+function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
+  const credential = authorization.split(' ')[1] ?? '';
+  return credential === '' ? text : text.replaceAll(credential, '…');
 }
 
 async function textOf(what: string, { body, isWhole }: HttpAnswer, maxBytes: number): Promise<string> {

@@ -99,7 +99,7 @@ export class Http2Connection {
 
   /** Ends calls in flight, too. */
   destroy(): void {
-    this.#session.destroy();
+    this.#session.destroy(lostConnection(this.#options.origin));
   }
 
   /** What is counted is what comes over the socket, whatever frames it is. */
@@ -112,7 +112,7 @@ export class Http2Connection {
       if (socket.bytesRead !== heardBytes) [heardBytes, heardAtMs] = [socket.bytesRead, now];
       if (asking || now - heardAtMs < afterMs || this.#session.destroyed) return;
       asking = true;
-      const givenUp = setTimeout(() => this.#session.destroy(), timeoutMs).unref();
+      const givenUp = setTimeout(() => this.destroy(), timeoutMs).unref();
       this.#session.ping(() => {
         clearTimeout(givenUp);
         asking = false;

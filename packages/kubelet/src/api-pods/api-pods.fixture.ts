@@ -1,6 +1,6 @@
-import { waitFor, withTimeout } from '@podwright/base';
+import { type Failpoint, waitFor, withTimeout } from '@podwright/base';
 import { type KubeObject, NODES, PODS } from '@podwright/kube-client';
-import { type FakeCall, FakeKubeClient, refusal } from '@podwright/kube-client/testing';
+import { type FakeAnswer, type FakeCall, FakeKubeClient, refusal } from '@podwright/kube-client/testing';
 import type { Pod, PodSpec } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 
@@ -19,10 +19,10 @@ export type FakeCluster = {
   close: () => Promise<void>;
 };
 
-type Given = { api?: FakeKubeClient } & Parameters<typeof startFakeKubelet>[0];
+type Given = { api?: FakeKubeClient; failpoint?: Failpoint } & Parameters<typeof startFakeKubelet>[0];
 
-export async function startFakeCluster({ api = fakeApi(), ...given }: Given = {}): Promise<FakeCluster> {
-  const cluster = { client: api, heartbeatClient: api, eventClient: api };
+export async function startFakeCluster({ api = fakeApi(), failpoint, ...given }: Given = {}): Promise<FakeCluster> {
+  const cluster = { client: api, heartbeatClient: api, eventClient: api, failpoint };
   const kubelet = await startFakeKubelet({ cluster, ...given });
   const place = (name: string) => ({ namespace: 'default', name });
   const until = async <T>(what: string, look: () => T | undefined): Promise<T> => {
@@ -44,8 +44,8 @@ export async function startFakeCluster({ api = fakeApi(), ...given }: Given = {}
   };
 }
 
-/** It merges patches of statuses as API servers do, and has the node. */
-export function fakeApi(): FakeKubeClient {
+/** It merges patches of statuses as API servers do, after these first answers to them, and has the node. */
+export function fakeApi(...first: FakeAnswer[]): FakeKubeClient {
   const api = new FakeKubeClient();
   api.put(NODES, { metadata: { name: 'node', uid: 'uid-of-node' } });
   const answer = (call: FakeCall) => {
@@ -55,7 +55,11 @@ export function fakeApi(): FakeKubeClient {
     if (metadata.uid !== known.metadata.uid) throw refusal(409, 'Conflict', 'the UID in the precondition is another');
     return api.put(PODS, { ...known, status: mergedMap(known.status ?? {}, status) } as KubeObject);
   };
-  api.script({ verb: 'patch', plural: 'pods', subresource: 'status' }, ...Array<typeof answer>(1000).fill(answer));
+  api.script(
+    { verb: 'patch', plural: 'pods', subresource: 'status' },
+    ...first,
+    ...Array<typeof answer>(1000).fill(answer),
+  );
   return api;
 }
 
@@ -83,7 +87,7 @@ function mergedMap(known: Json, patch: Json): Json {
 function mergedList(known: Json[], patch: Json[], key: string): Json[] {
   const result = new Map(known.map((one) => [one[key], one]));
   for (const one of patch)
-    if (one['$patch'] === 'delete') result.delete(one[key]);
+    if (one.$patch === 'delete') result.delete(one[key]);
     else result.set(one[key], mergedMap(result.get(one[key]) ?? {}, one));
   return [...result.values()];
 }

@@ -13,6 +13,12 @@ const callsOf = (runtime: FakeRuntime, wanted: string) =>
   runtime.calls.filter(({ method }) => method === wanted).length;
 const soon = () => new Date(Date.now() + 1000).toISOString();
 
+const staticPod = (command: string) => `
+apiVersion: v1
+kind: Pod
+metadata: { name: local }
+spec: { containers: [{ name: main, image: 'busybox:1', command: ['${command}'] }] }`;
+
 function going(pod: Pod, seconds = 1) {
   const metadata = { ...pod.metadata, deletionTimestamp: soon(), deletionGracePeriodSeconds: seconds, generation: 2 };
   return { ...pod, metadata };
@@ -136,12 +142,7 @@ test('after a restart a pod keeps what the API server shows of it, and one that 
 
 test('a static pod has a mirror at the API server, which comes back and goes with it', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
-  const manifest = (command: string) => `
-apiVersion: v1
-kind: Pod
-metadata: { name: local }
-spec: { containers: [{ name: main, image: 'busybox:1', command: ['${command}'] }] }`;
-  kubelet.apply(manifest('one'));
+  kubelet.apply(staticPod('one'));
   const mirror = await shown('local-node', isRunning);
   const { annotations, ownerReferences } = mirror.metadata;
   assert.deepEqual(ownerReferences, [
@@ -154,7 +155,7 @@ spec: { containers: [{ name: main, image: 'busybox:1', command: ['${command}'] }
   const again = await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== mirror.metadata.uid);
   api.put(PODS, going(again));
   const third = await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== again.metadata.uid);
-  kubelet.apply(manifest('two'));
+  kubelet.apply(staticPod('two'));
   await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== third.metadata.uid);
   kubelet.apply('');
   await gone('local-node');
@@ -190,7 +191,7 @@ test('without an API server static pods run, and pods that it had go on until it
   api.script({ verb: 'watch', plural: 'nodes' }, refused);
   api.script({ verb: 'list', plural: 'nodes' }, refused);
   const { runtime } = first.kubelet;
-  const manifest = `{ apiVersion: v1, kind: Pod, metadata: { name: local }, spec: { containers: [{ name: main, image: 'busybox:1' }] } }`;
+  const manifest = staticPod('one');
   const second = await startFakeCluster({ api, runtime, manifest, untilReady: false });
   await second.kubelet.pod('local-node', isRunning);
   assert.equal(second.kubelet.handle.areSourcesReady, false);
@@ -220,11 +221,167 @@ test('an outage is waited out one pod at a time, and what was missed is told aft
 test('mirrors wait for the node', async () => {
   const api = fakeApi();
   api.remove(NODES, { name: 'node' });
-  const manifest = `{ apiVersion: v1, kind: Pod, metadata: { name: local }, spec: { containers: [{ name: main, image: 'busybox:1' }] } }`;
+  const manifest = staticPod('one');
   const { kubelet, shown, close } = await startFakeCluster({ api, manifest });
   await kubelet.pod('local-node', isRunning);
   assert.equal(api.callsOf({ verb: 'create', plural: 'pods' }).length, 0);
   api.put(NODES, { metadata: { name: 'node', uid: 'uid-of-node' } });
   await shown('local-node', isRunning);
+  await close();
+});
+
+test('a kubelet that is killed at any stage of a status or of the end of a pod is followed by one that ends it', async () => {
+  for (const stage of ['status/read', 'status/patched', 'status/deleted']) {
+    const reached = Promise.withResolvers<void>();
+    let armed = false;
+    const failpoint = (at: string) => {
+      if (!armed || at !== stage) return undefined;
+      armed = false;
+      reached.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    const { api, kubelet, shown, gone, close } = await startFakeCluster({ failpoint });
+    api.put(PODS, apiPod('web'));
+    const running = await shown('web', isRunning);
+    armed = true;
+    api.put(PODS, going(running));
+    await reached.promise;
+    await kubelet.restart();
+    await gone('web');
+    await kubelet.until(`nothing is left after ${stage}`, () => kubelet.runtime.sandboxes.length === 0);
+    await close();
+  }
+});
+
+test('a kubelet that is killed while it makes a mirror anew is followed by one that has one', async () => {
+  for (const stage of ['mirror/deleted', 'mirror/created']) {
+    const reached = Promise.withResolvers<void>();
+    let armed = false;
+    const failpoint = (at: string) => {
+      if (!armed || at !== stage) return undefined;
+      armed = false;
+      reached.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    const { api, kubelet, shown, close } = await startFakeCluster({ failpoint, manifest: staticPod('one') });
+    const first = await shown('local-node', isRunning);
+    armed = true;
+    kubelet.apply(staticPod('two'));
+    await reached.promise;
+    await kubelet.restart();
+    await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== first.metadata.uid);
+    assert.equal(api.callsOf({ verb: 'create', plural: 'pods' }).length, 2);
+    await close();
+  }
+});
+
+test('a pod that was deleted while no kubelet was there ends when one is', async () => {
+  const { api, kubelet, shown, gone, close } = await startFakeCluster();
+  for (const name of ['web', 'away']) api.put(PODS, apiPod(name));
+  const running = await shown('web', isRunning);
+  await shown('away', isRunning);
+  await kubelet.handle.close();
+  api.put(PODS, going(running));
+  api.remove(PODS, { namespace: 'default', name: 'away' });
+  api.put(PODS, going(apiPod('never')));
+  await kubelet.restart();
+  for (const name of ['web', 'never']) await gone(name);
+  await kubelet.until('nothing is left', () => kubelet.runtime.sandboxes.length === 0);
+  assert.equal(callsOf(kubelet.runtime, 'runPodSandbox'), 2);
+  await close();
+});
+
+test('a deletion with less time hurries one that goes on', async () => {
+  const { api, kubelet, shown, gone, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web'));
+  const running = await shown('web', isRunning);
+  kubelet.runtime.inject('stopContainer', { delayMs: 60_000, times: 1 });
+  api.put(PODS, going(running, 600));
+  await kubelet.until('it is being stopped', () => callsOf(kubelet.runtime, 'stopContainer') > 0);
+  api.put(PODS, going(running, 1));
+  await gone('web');
+  const stops = kubelet.runtime.calls.filter(({ method }) => method === 'stopContainer');
+  assert.deepEqual(
+    stops.slice(0, 2).map(({ request }) => Number((request as { timeout: bigint }).timeout)),
+    [600, 2], // never less than two at the runtime, as upstream
+  );
+  await close();
+});
+
+test('containers for debugging and other amounts come by the API server', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  const amounts = (cpu: string) => ({ requests: { cpu, memory: '16Mi' } });
+  const container = { name: 'main', image: 'busybox:1', imagePullPolicy: 'IfNotPresent' } as const;
+  api.put(PODS, apiPod('web', { spec: { containers: [{ ...container, resources: amounts('100m') }] } }));
+  const running = await shown('web', isRunning);
+  const ephemeralContainers = [{ ...container, name: 'debugger', targetContainerName: 'main' }];
+  api.put(PODS, { ...running, spec: { ...running.spec, ephemeralContainers } });
+  const debugged = await shown('web', ({ status }) => {
+    return status?.ephemeralContainerStatuses?.[0]?.state.running !== undefined;
+  });
+  const containers = [{ ...container, resources: amounts('200m') }];
+  api.put(PODS, {
+    ...debugged,
+    metadata: { ...debugged.metadata, generation: 3 },
+    spec: { ...debugged.spec, containers },
+  });
+  const resized = await shown(
+    'web',
+    ({ status }) => status?.containerStatuses?.[0]?.allocatedResources?.cpu === '200m',
+  );
+  assert.equal(resized.status!.containerStatuses![0]!.restartCount, 0);
+  await shown('web', ({ status }) => status?.observedGeneration === 3);
+  const most = [{ ...container, resources: amounts('900000m') }];
+  const told = await shown('web', isRunning);
+  api.put(PODS, { ...told, metadata: { ...told.metadata, generation: 4 }, spec: { ...told.spec, containers: most } });
+  const waiting = await shown('web', (pod) => conditionOf(pod, 'PodResizePending') !== undefined);
+  assert.equal(waiting.status!.containerStatuses![0]!.allocatedResources!.cpu, '200m');
+  await close();
+});
+
+test('an end that others have told is one', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('lost'));
+  const lost = await shown('lost', isRunning);
+  api.put(PODS, { ...lost, status: { ...lost.status!, phase: 'Failed', reason: 'NodeLost', message: 'away' } });
+  const ended = await shown('lost', ({ status }) => status?.containerStatuses?.[0]?.state.terminated !== undefined);
+  assert.deepEqual([ended.status!.phase, ended.status!.reason, ended.status!.message], ['Failed', 'NodeLost', 'away']);
+  assert.equal(callsOf(kubelet.runtime, 'stopContainer'), 1);
+  await close();
+});
+
+test('a static pod displaces one of the API server', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster({ maxPods: 1 });
+  api.put(PODS, apiPod('web'));
+  await shown('web', isRunning);
+  kubelet.apply(staticPod('one'));
+  const displaced = await shown('web', ({ status }) => status?.phase === 'Failed');
+  assert.equal(displaced.status!.reason, 'Preempting');
+  const { lastTransitionTime: _, lastProbeTime: __, ...target } = conditionOf(displaced, 'DisruptionTarget')!;
+  const message = 'Pod was preempted by Kubelet to accommodate a critical pod.';
+  assert.deepEqual(target, {
+    ...{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message },
+    observedGeneration: 1,
+  });
+  await shown('local-node', isRunning);
+  await close();
+});
+
+test('pods of an API server are changed there', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web'));
+  const pod = await shown('web', isRunning);
+  const refused = { code: 'failed_precondition' };
+  assert.throws(() => kubelet.handle.deletePod('uid-web'), refused);
+  await assert.rejects(kubelet.handle.setEphemeralContainers({ ...pod, ...kubelet.handle.pods()[0] }, []), refused);
+  await close();
+});
+
+test('a pod of 1.5 MB runs, and its status is sent without it', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  const annotations = { 'example.com/big': 'x'.repeat(3 << 19) };
+  api.put(PODS, apiPod('big', { annotations }));
+  await shown('big', isRunning);
+  for (const { body } of api.callsOf({ verb: 'patch' })) assert.ok(JSON.stringify(body).length < 10_000);
   await close();
 });

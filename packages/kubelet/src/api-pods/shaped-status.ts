@@ -4,7 +4,7 @@ const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 
 
 /** The status of a pod as an API server has it, without what has not the shape that everybody counts on; the rest is kept as it is. */
 export function shapedStatus(value: unknown): PodStatus | undefined {
-  if (!isMap(value) || !PHASES.includes(value['phase'] as string)) return undefined;
+  if (!isMap(value) || !PHASES.includes(value.phase as string)) return undefined;
   const status: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) if (field !== null) status[key] = shaped(key, field);
   return status as PodStatus;
@@ -13,7 +13,7 @@ export function shapedStatus(value: unknown): PodStatus | undefined {
 function shaped(key: string, field: unknown): unknown {
   switch (key) {
     case 'conditions':
-      return maps(field).filter((one): one is PodCondition => typeof one['type'] === 'string');
+      return maps(field).filter((one): one is PodCondition => typeof one.type === 'string');
     case 'initContainerStatuses':
     case 'containerStatuses':
     case 'ephemeralContainerStatuses':

@@ -10,8 +10,10 @@ import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
 import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
+import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
@@ -48,6 +50,8 @@ export type Cluster = {
   parts: Partial<KubeletParts>;
   /** The same, with the devices of ResourceClaims. */
   withClaims(grants: NodeGrants, isRunning: (podUid: string) => boolean): NodeGrants;
+  /** The addresses of the host that pods show; `undefined` before the node object has any. */
+  hostIps(): string[] | undefined;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -63,9 +67,9 @@ export type Cluster = {
  * `start` begins.
  */
 export async function openCluster(input: ClusterInput): Promise<Cluster> {
-  const { options, cluster } = input;
+  const { options, cluster, events } = input;
   const { nodeName, logger } = options;
-  const { client } = cluster;
+  const { client, eventClient, failpoint } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
   let pods: ApiPods | undefined;
   let status: NodeStatusRoom | undefined;
@@ -75,7 +79,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => pods?.nodeChanged(),
   });
-  running.push(node);
+  running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   const needs = openPodNeeds(options, cluster, node);
   const { drivers, claims, slices } = await openNodeClaims(options, cluster);
   const pluginCluster: PluginCluster = {
@@ -91,13 +95,14 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   return {
     parts: { api: needs, pluginCluster },
     withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
+    hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, parts }) => {
       status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
       running.push(status, slices);
       slices.start();
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger });
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
       running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
@@ -138,7 +143,7 @@ function startNode(
       onProblems: (listener) => runtimeState.onChange(listener),
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
-      resetExtendedResources: () => true,
+      resetExtendedResources: () => false,
     },
   });
 }

@@ -1,5 +1,6 @@
 import { type CgroupHierarchy, errorMessage, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { Pod } from '../api/types.ts';
 import { runtimeCgroupDriver } from '../cgroups/host-cgroups.ts';
 import { openPodCgroups } from '../cgroups/open-pod-cgroups.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -19,6 +20,8 @@ export type NodeCgroupsInput = {
   /** What pods may have together of memory and processes, and of all resources. */
   allocatable: NodeAmounts;
   resources: NodeResources;
+  /** Whether processors are the pod's alone: then it may use them in full. */
+  hasOwnCpus: (pod: Pod) => boolean;
 };
 
 /** The cgroups of pods, and those of the host that get limits; upstream's events tell of them. Rejects if one of the host's cannot be limited. */
@@ -44,6 +47,7 @@ export async function openNodeCgroups(input: NodeCgroupsInput): Promise<PodCgrou
     policy: options.containerResources,
     hugePageSizes: host.hugePageSizes,
     onLimited,
+    hasOwnCpus: input.hasOwnCpus,
   };
   const cgroups = await openPodCgroups({ root, driver, hierarchy, settings, logger, metrics });
   await limitReserved(input, { hierarchy, driver });

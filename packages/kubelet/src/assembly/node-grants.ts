@@ -4,41 +4,55 @@ import { errorMessage } from '@podwright/base';
 import { type Container, everyContainer, type Pod } from '../api/types.ts';
 import { isExtendedResource } from '../api/validation/resources.ts';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
+import { KnownCpus } from '../cpus/reconcile-cpus.ts';
 import { DeviceManager } from '../devices/device-manager.ts';
 import type { ContainerDeviceOptions } from '../devices/device-types.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
+import { formatCpus } from '../topology/cpu-set.ts';
+import { type Machine, readMachine } from '../topology/machine.ts';
 import { ResourceAdmission } from '../topology/resource-admission.ts';
+import { openPlacement, type Placement } from './placement.ts';
 
 export type NodeGrants = PodGrants & {
   devices: DeviceManager;
+  placement: Placement;
+  /** What containers are started with of processors. */
+  knownCpus: KnownCpus;
   /** What pods may have together of what plugins offer. */
   admissible(): Record<string, bigint>;
   /** What the node has of that, for its status. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
-  grantsOf(pod: Pod, container: Container): Promise<ContainerGrants | undefined>;
+  grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
+  hasOwnCpus(pod: Pod): boolean;
+  /** Frees what pods have that are not there any more. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function openNodeGrants({
-  options,
-  isRunning,
-}: {
+type NodeGrantsInput = {
   options: KubeletOptions;
   /** Whether something of the pod runs. */
   isRunning: (podUid: string) => boolean;
-}): Promise<NodeGrants> {
-  const { logger, rootDir } = options;
-  const directory = options.devicePluginDir || join(rootDir, 'device-plugins');
-  const devices = await DeviceManager.open({ directory, nodes: [0], isRunning, logger });
+};
+
+/** Rejects with `failed_precondition` if processors or memory cannot be given out as the options want it. */
+export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
+  const { devicePluginDir, logger, rootDir } = options;
+  let read: Promise<Machine> | undefined;
+  const placement = await openPlacement(options, () => (read ??= readMachine()));
+  const directory = devicePluginDir || join(rootDir, 'device-plugins');
+  const nodes = placement.topology?.numa.nodes ?? [];
+  const devices = await DeviceManager.open({ directory, nodes, isRunning, logger });
   await devices.serve().catch((error: unknown) => {
     logger.error({ directory, error: errorMessage(error) }, 'device plugins cannot register');
   });
-  const admission = new ResourceAdmission([devices], undefined);
+  const managers = [devices, placement.cpus, placement.memory].filter((one) => one !== undefined);
+  const admission = new ResourceAdmission(managers, placement.topology);
   const admitted = new Set<string>();
+  const knownCpus = new KnownCpus();
   return {
-    devices,
+    ...{ devices, placement, knownCpus },
     admissible: () => devices.admissible(),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
@@ -55,10 +69,29 @@ export async function openNodeGrants({
     },
     grantsOf: async (pod, container) => {
       if (devices.isMissing(pod, container)) await admission.exclusively(() => devices.allocateMissing(pod, container));
-      return grantsFrom(await devices.optionsFor(pod, container));
+      const cpus = cpusFor(pod, container, placement);
+      knownCpus.note(pod.metadata.uid, container.name, cpus.cpus);
+      return { ...grantsFrom(await devices.optionsFor(pod, container)), ...cpus };
     },
-    keepOnly: (isKnown) => admission.exclusively(() => devices.keepOnly(isKnown)),
+    hasOwnCpus: (pod) => placement.cpus?.hasOwn(pod) === true,
+    keepOnly: (isKnown) =>
+      admission.exclusively(async () => {
+        for (const manager of managers) await manager.keepOnly(isKnown);
+      }),
     close: () => devices.close(),
+  };
+}
+
+/** Processors and NUMA nodes of a container: its own, or those that all share. */
+function cpusFor(
+  { metadata: { uid } }: Pod,
+  { name }: Container,
+  { cpus, memory }: Placement,
+): Pick<ContainerGrants, 'cpus' | 'memoryNodes' | 'hasOwnCpus'> {
+  return {
+    cpus: formatCpus(cpus?.cpusOf(uid, name) ?? []),
+    memoryNodes: formatCpus(memory?.nodesOf(uid, name) ?? []),
+    hasOwnCpus: (cpus?.ownOf(uid, name) ?? []).length > 0,
   };
 }
 
@@ -81,7 +114,9 @@ function inBigInts(amounts: ReturnType<DeviceManager['amounts']>) {
 
 const PLUGIN_MOUNT = { recursiveReadOnly: false, propagation: 'None', relabel: false } as const;
 
-function grantsFrom({ envs, mounts, devices, annotations, cdiDevices }: ContainerDeviceOptions): ContainerGrants {
+type DeviceGrants = Omit<ContainerGrants, 'cpus' | 'memoryNodes' | 'hasOwnCpus'>;
+
+function grantsFrom({ envs, mounts, devices, annotations, cdiDevices }: ContainerDeviceOptions): DeviceGrants {
   return {
     environment: Object.entries(envs).map(([name, value]) => ({ name, value })),
     mounts: mounts.map(

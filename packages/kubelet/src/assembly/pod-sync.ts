@@ -7,6 +7,7 @@ import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { CredentialProviders } from '../images/credential-providers.ts';
 import { ImageAccess } from '../images/image-access.ts';
 import { ImageManager } from '../images/image-manager.ts';
+import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
@@ -121,6 +122,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     ...{ events: input.events, actuated, node: input.resources },
     enforcement: { policy: options.containerResources, host: input.host },
     activePods: () => workers.activePods(),
+    fixed: fixedResources(options),
   });
   const syncer = new PodSyncer({
     runtime: runtimeDependencies(input, {
@@ -139,10 +141,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     obstacles: input.obstacles,
     logger,
     refusal: (podUid) => admission.refusalOf(podUid),
-    refuse: (podUid, refusal) => {
-      admission.refuse(podUid, refusal);
-      metrics?.refused(refusal.reason);
-    },
+    refuse: (podUid, refusal) => refuse(admission, podUid, { refusal, metrics }),
     grants: input.grants,
     onActed: (pod, steps) => metrics?.acted(pod, steps),
   });
@@ -166,6 +165,21 @@ export function createPodSync(input: PodSyncInput): PodSync {
   });
   const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+type Refused = { refusal: WaitingReason; metrics: KubeletMetrics | undefined };
+
+function refuse(admission: PodAdmission, podUid: string, { refusal, metrics }: Refused): void {
+  admission.refuse(podUid, refusal);
+  metrics?.refused(refusal.reason);
+}
+
+/** By the managers that give guaranteed pods something for themselves. */
+function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
+  return [
+    ...(cpu.policy === 'static' ? [{ resource: 'cpu', manager: 'CPU Manager policy "static"' } as const] : []),
+    ...(memory.policy === 'Static' ? [{ resource: 'memory', manager: 'Memory Manager policy "Static"' } as const] : []),
+  ];
 }
 
 /** What device plugins offer comes and goes. */

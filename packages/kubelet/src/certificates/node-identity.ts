@@ -101,13 +101,16 @@ export class NodeIdentity {
       signer: 'kubernetes.io/kube-apiserver-client-kubelet',
       subject: () => (rotate || renewal.current() === undefined ? subject : undefined),
       client: (hasValid) => (hasValid ? renewed : first),
-      onRenewed: () => this.#taken(),
+      onRenewed: async () => {
+        this.#reconnect(); // or calls would go on under the certificate before
+        await this.#write();
+      },
       onFailure: metrics.failed,
       logger,
     });
     this.#renewal = renewal;
     await renewal.start();
-    if (renewal.current() !== undefined) await this.#taken();
+    if (renewal.current() !== undefined) await this.#write(); // a kubelet may have been ended before it did
   }
 
   /** A client of its own connections under this identity, whose certificate may change. Closed with the identity. */
@@ -123,9 +126,9 @@ export class NodeIdentity {
     });
   }
 
-  /** Why there is no valid certificate, or no new one; `undefined` while all is well. */
-  problem(): string | undefined {
-    return this.#renewal?.problem();
+  /** Whether calls of the clients are under a certificate or a user already. */
+  get isKnown(): boolean {
+    return !this.#from.isFirst || this.#renewal?.current() !== undefined;
   }
 
   async close(): Promise<void> {
@@ -161,10 +164,9 @@ export class NodeIdentity {
     if (typeof certificate === 'string' && typeof key === 'string') await this.#store.update({ certificate, key });
   }
 
-  /** Connections are begun anew with the certificate, and the kubeconfig names it. */
-  async #taken(): Promise<void> {
+  /** The kubeconfig, with the certificate that is kept. */
+  async #write(): Promise<void> {
     const { isFirst, source } = this.#from;
-    this.#reconnect();
     if (!isFirst) return;
     const path = this.#store.currentPath;
     await writeKubeconfig(this.#options.kubeconfig, {

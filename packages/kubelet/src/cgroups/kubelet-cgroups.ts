@@ -39,6 +39,8 @@ export type KubeletCgroupsSettings = Omit<PodLimitSettings, 'pidsPerPod'> & {
   milliCpu: bigint;
   /** Hears whether all pods together could be limited, and if not, why; told when that changes. */
   onLimited?: (failure: string | undefined) => void;
+  /** Whether processors are the pod's alone: then it may use them in full. */
+  hasOwnCpus?: (pod: Pod) => boolean;
 };
 
 export type KubeletCgroupsInput = {
@@ -84,7 +86,9 @@ export class KubeletCgroups implements PodCgroups {
     const { driver, settings } = this.#input;
     const { uid } = pod.metadata;
     const cgroup = podCgroup(pod);
-    const limits = podCgroupLimits(pod, { ...settings, pidsPerPod: settings.limits.pidsPerPod });
+    const cpuCfsQuota = settings.policy.cpuCfsQuota && settings.hasOwnCpus?.(pod) !== true;
+    const policy = { ...settings.policy, cpuCfsQuota };
+    const limits = podCgroupLimits(pod, { ...settings, policy, pidsPerPod: settings.limits.pidsPerPod });
     const wanted = JSON.stringify([cgroup, limits]);
     const known = this.#made.get(uid)?.wanted === wanted && (await driver.isThere(cgroup));
     if (known) return;

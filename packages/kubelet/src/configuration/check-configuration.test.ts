@@ -114,10 +114,6 @@ test("upstream's validation holds", () => {
 
 test('a value that would change what this kubelet does not do is refused by name', () => {
   refuse(
-    { cpuManagerPolicy: 'static' },
-    'cpuManagerPolicy = "static": is refused: containers get no processors of their own yet; leave it out, or set it to "none"',
-  );
-  refuse(
     { shutdownGracePeriod: 30_000 },
     'shutdownGracePeriod = 30s: is refused: pods are not ended before the host shuts down yet; leave it out, or set it to 0',
   );

@@ -42,6 +42,11 @@ export type ContainerGrants = {
   annotations: Record<string, string>;
   /** Fully qualified names of CDI devices. */
   cdiDevices: string[];
+  /** Processors and NUMA nodes that it is held to, as `0,2-3`; '' for any. */
+  cpus: string;
+  memoryNodes: string;
+  /** Nobody else has these processors: it may use them in full. */
+  hasOwnCpus: boolean;
 };
 
 /** What a container is started with: everything expanded, every mount in its place. */

@@ -80,9 +80,12 @@ export function imageUser({ uid, username }: Image): ImageUser {
 }
 
 function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
-  const { pod, container, image, namespaces, targetId, node } = input;
+  const { pod, container, image, namespaces, targetId, node, prepared } = input;
+  const { cpus = '', memoryNodes = '', hasOwnCpus = false } = prepared.grants ?? {};
+  const policy = { ...node.policy, cpuCfsQuota: node.policy.cpuCfsQuota && !hasOwnCpus };
+  const resources = containerResources(pod, container, { ...node, policy });
   return create(LinuxContainerConfigSchema, {
-    resources: containerResources(pod, container, node),
+    resources: { ...resources, cpusetCpus: cpus, cpusetMems: memoryNodes },
     securityContext: containerSecurityContext({
       ...input,
       imageUser: imageUser(image),

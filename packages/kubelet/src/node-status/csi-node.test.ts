@@ -16,7 +16,7 @@ const PLUGINS = 'aws-ebs azure-disk azure-file cinder gce-pd portworx-volume vsp
   .map((name) => `kubernetes.io/${name}`)
   .join(',');
 
-function begin(t: TestContext, api = new FakeKubeClient()) {
+function begin(t: TestContext, api = new FakeKubeClient(), registered = Promise.resolve()) {
   const clock = standStill(t);
   const controller = new AbortController();
   t.after(() => controller.abort());
@@ -24,11 +24,13 @@ function begin(t: TestContext, api = new FakeKubeClient()) {
   const onChange = () => {
     changes++;
   };
-  const start = new CsiNodeStart({ name: 'n1', client: api, onChange, logger: silentLogger });
+  const start = new CsiNodeStart({ name: 'n1', client: api, registered, onChange, logger: silentLogger });
   void start.run(controller.signal);
   const verbs = () => api.calls.splice(0).map(({ verb, plural }) => `${verb} ${plural}`);
   return { api, clock, start, verbs, changes: () => changes, stored: () => api.stored<CsiNode>(CSI_NODES, PLACE) };
 }
+
+const OPTIONS = { name: 'n1', onChange: () => undefined, logger: silentLogger };
 
 const known = (metadata: CsiNode['metadata'] = {}): CsiNode => ({
   ...{ apiVersion: 'storage.k8s.io/v1', kind: 'CSINode' },
@@ -47,6 +49,22 @@ test('it is made for the node, which is not ready until then', async (t) => {
   const { metadata, spec } = stored()!;
   assert.deepEqual([metadata.ownerReferences, metadata.annotations], [[OWNER], { [MIGRATED]: PLUGINS }]);
   assert.deepEqual(spec, { drivers: null });
+});
+
+test('one that is not there waits for the node to be registered, one that is there does not', async (t) => {
+  const api = new FakeKubeClient();
+  const registering = Promise.withResolvers<void>();
+  const { clock, start, verbs } = begin(t, api, registering.promise);
+  await clock.pass(5000);
+  assert.deepEqual(verbs(), ['get csinodes']);
+  api.put(NODES, registered());
+  registering.resolve();
+  await clock.pass(10);
+  assert.deepEqual([verbs().length, start.problem()], [3, undefined]);
+  api.put(CSI_NODES, known());
+  const again = new CsiNodeStart({ ...OPTIONS, client: api, registered: new Promise(() => undefined) });
+  await again.run(AbortSignal.timeout(30_000));
+  assert.equal(again.problem(), undefined);
 });
 
 test('one that is right is left alone, in another order of its plugins too', async (t) => {

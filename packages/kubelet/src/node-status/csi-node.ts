@@ -19,6 +19,8 @@ const MIGRATED_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
 export type CsiNodeOptions = {
   name: string;
   client: KubeClient;
+  /** A CSINode that is not there yet waits for this, as the node object has to be there first. */
+  registered: Promise<unknown>;
   /** Called when what keeps the node from being ready is another than before. */
   onChange: () => void;
   logger: Logger;
@@ -40,7 +42,7 @@ export class CsiNodeStart {
 
   /** Tries until it worked or the signal aborts, at last every two minutes. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.#waitForApi(signal);
+    if (!(await this.#isThere(signal))) await this.#options.registered;
     const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
     for (let round = 0; !signal.aborted; round++) {
       const failure = await this.#tryQuickly(signal);
@@ -57,18 +59,17 @@ export class CsiNodeStart {
     this.#options.onChange();
   }
 
-  /** Any answer will do that says that the server is there and lets us ask. */
-  async #waitForApi(signal: AbortSignal): Promise<void> {
+  /** Whether the API server has one, once it answers and lets us ask. */
+  async #isThere(signal: AbortSignal): Promise<boolean> {
     const { client, name } = this.#options;
-    for (;;) {
+    while (!signal.aborted) {
       try {
-        await absentAsUndefined(client.get(CSI_NODES, { name }, { signal }));
-        return;
+        return (await absentAsUndefined(client.get(CSI_NODES, { name }, { signal }))) !== undefined;
       } catch {
-        if (signal.aborted) return;
         await sleep(API_WAIT_MS, signal).catch(() => undefined);
       }
     }
+    return false;
   }
 
   /** Why it failed, in upstream's words; `undefined` once it worked. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodeAddress } from '../api/node.ts';
+import { nodeHostIps } from './host-ips.ts';
 import { type AddressSources, nodeAddresses, providedAddresses } from './node-addresses.ts';
 
 const OWN = ['127.0.0.1', '::1', '10.0.0.7', '192.168.1.7', 'fd00::7', '169.254.1.1'];
@@ -58,4 +60,22 @@ test('a controller of the cloud gives the address, unless one is wanted', async 
     providedAddresses({ name: 'n1', nodeIp, externalCloudProvider });
   assert.equal(provided('10.0.0.7,FD00:0::7'), '10.0.0.7,fd00::7');
   assert.deepEqual([provided(''), provided('::'), provided('10.0.0.7', false)], [undefined, undefined, undefined]);
+});
+
+/** What pods show of addresses such as `InternalIP=10.0.0.7`. */
+function checkHostIps(addresses: string, expected: string[] | undefined): void {
+  const listed = addresses.split(' ').map((one) => one.split('=') as [NodeAddress['type'], string]);
+  const status = { addresses: listed.map(([type, address]) => ({ type, address })) };
+  assert.deepEqual(nodeHostIps({ metadata: {}, status }), expected, addresses);
+}
+
+test('pods show the internal address of the node, and the first of the other family', () => {
+  checkHostIps('Hostname=10.0.0.9 InternalIP=10.0.0.7', ['10.0.0.7']);
+  checkHostIps('ExternalIP=fd00::1 InternalIP=10.0.0.7 InternalIP=10.0.0.8', ['10.0.0.7', 'fd00::1']);
+  checkHostIps('InternalIP=fd00::7 InternalIP=10.0.0.7', ['fd00::7', '10.0.0.7']);
+  checkHostIps('ExternalIP=1.2.3.4', ['1.2.3.4']);
+  checkHostIps('Hostname=n1 InternalIP=none', undefined);
+  assert.equal(nodeHostIps(undefined), undefined);
+  for (const addresses of ['InternalIP', 7, [null], [{ type: 'InternalIP', address: {} }]] as never[])
+    assert.equal(nodeHostIps({ metadata: {}, status: { addresses } }), undefined);
 });

@@ -70,7 +70,7 @@ export class NodeLease {
   async #ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; isNew: boolean }> {
     const { name, heartbeatClient, timeoutMs, logger } = this.#options;
     const backoff = new Backoff(LEASE_BACKOFF);
-    while (!signal.aborted) {
+    for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         const call = { signal, timeoutMs };
         const lease = await absentAsUndefined(heartbeatClient.get<Lease>(LEASES, { namespace: NAMESPACE, name }, call));
@@ -80,9 +80,8 @@ export class NodeLease {
         return { lease: await heartbeatClient.create<Lease>(LEASES, owned, call), isNew: true };
       } catch (error) {
         if (signal.aborted) break;
-        const delayMs = backoff.next(name);
-        logger.warn({ error: errorMessage(error), delayMs }, 'the lease of the node could not be made');
-        await sleep(delayMs, signal).catch(() => undefined);
+        if (attempt === 0) logger.warn({ error: errorMessage(error) }, 'the lease of the node cannot be made yet');
+        await sleep(backoff.next(name), signal).catch(() => undefined);
       }
     }
     return { lease: undefined, isNew: false };

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import { errorMessage, type Logger, raceAbort, withTimeout } from '@podwright/base';
 import type { CriClient, Image } from '@podwright/cri';
 import type { NodeAddress } from '../api/node.ts';
 import { formatQuantity } from '../api/quantity.ts';
@@ -46,6 +46,8 @@ export type NodeObserverOptions = {
 export class NodeObserver {
   readonly #options: NodeObserverOptions;
   #images: { list: Image[]; readAtMs: number } | undefined;
+  /** A name service may take its time, and is then not asked twice at once. */
+  #looking: Promise<NodeAddress[]> | undefined;
   #addressProblem = '';
 
   constructor(options: NodeObserverOptions) {
@@ -96,7 +98,11 @@ export class NodeObserver {
 
   async #addresses(): Promise<NodeAddress[] | undefined> {
     try {
-      const addresses = await nodeAddresses(this.#options.wanted);
+      this.#looking ??= nodeAddresses(this.#options.wanted).finally(() => {
+        this.#looking = undefined;
+      });
+      using patience = withTimeout(undefined, ANSWER_MS, 'look for the addresses of the node');
+      const addresses = await raceAbort(this.#looking, patience);
       this.#addressProblem = '';
       return addresses;
     } catch (error) {
@@ -109,7 +115,7 @@ export class NodeObserver {
 
   async #runtimeVersion(signal: AbortSignal): Promise<string> {
     try {
-      const timeoutMs = RUNTIME_ANSWER_MS;
+      const timeoutMs = ANSWER_MS;
       const { runtimeVersion } = await this.#options.cri.runtime.version({}, { signal, timeoutMs });
       return plainVersion(runtimeVersion) ?? 'Unknown';
     } catch {
@@ -123,7 +129,7 @@ export class NodeObserver {
     const known = this.#images;
     if (known !== undefined && nowMs - known.readAtMs < NODE_IMAGES_PERIOD_MS) return known.list;
     try {
-      const { images } = await this.#options.cri.image.listImages({}, { signal, timeoutMs: RUNTIME_ANSWER_MS });
+      const { images } = await this.#options.cri.image.listImages({}, { signal, timeoutMs: ANSWER_MS });
       this.#images = { list: images, readAtMs: nowMs };
       return images;
     } catch (error) {
@@ -133,8 +139,8 @@ export class NodeObserver {
   }
 }
 
-/** How long a runtime may take for what a status tells of it: NotReady must not wait for a runtime that hangs. */
-const RUNTIME_ANSWER_MS = 2000;
+/** How long the runtime and the name service may take for what a status tells: NotReady must not wait for one that hangs. */
+const ANSWER_MS = 2000;
 
 /** A version as upstream writes it: without `v`, and without what no semantic version has; `undefined` for what is none. */
 export function plainVersion(text: string): string | undefined {

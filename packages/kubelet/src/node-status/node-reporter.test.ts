@@ -21,11 +21,11 @@ function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node
   t.after(() => controller.abort());
   if (has !== undefined) api.put(NODES, has);
   const events = eventReasons();
-  const host: { given: Partial<ObservedNode>; behind: Node | undefined } = { given: {}, behind: undefined };
+  const host = { given: {} as Partial<ObservedNode>, shown: (node: Node | undefined) => node };
   const reporter = new NodeReporter({
     ...{ name: 'n1', heartbeatClient: api, timeoutMs: 10_000, statusUpdateMs: 10_000, statusReportMs: 300_000 },
-    informer: { get: () => host.behind ?? api.stored<Node>(NODES, PLACE), hasSynced: () => true },
-    register: async () => undefined,
+    informer: { get: () => host.shown(api.stored<Node>(NODES, PLACE)) },
+    registered: Promise.resolve(has),
     observe: async () => seen({ atMs: Date.now(), ...host.given }),
     events,
     logger: silentLogger,
@@ -129,13 +129,21 @@ test('a server that is away is tried five times a period', async (t) => {
 test('an informer that is behind does not bring back what was told', async (t) => {
   const { clock, api, host, reporter, events, verbs } = begin(t);
   await clock.pass(10);
-  host.behind = { ...api.stored<Node>(NODES, PLACE)! };
+  const before = api.stored<Node>(NODES, PLACE);
+  host.shown = () => before;
   host.given = { problems: ['a'] };
   await clock.pass(PERIOD_MS);
   verbs();
   reporter.prompt();
   await clock.pass(PERIOD_MS);
   assert.deepEqual([verbs(), events.reasons], [[], ['NodeNotReady']]);
+});
+
+test('an informer that has not heard of the node yet costs no call', async (t) => {
+  const { clock, host, reporter, verbs } = begin(t);
+  host.shown = () => undefined;
+  await clock.pass(10);
+  assert.deepEqual([verbs(), reporter.node()?.metadata.name], [['patch/status'], 'n1']);
 });
 
 test('a node object that was deleted is not made again, and one that comes back is reported of', async (t) => {
@@ -182,4 +190,26 @@ test('a reboot is told once', async (t) => {
   api.put(NODES, registered()); // as it was before, by a backup
   await clock.pass(PERIOD_MS);
   assert.deepEqual(events.reasons, ['Rebooted']);
+});
+
+test('a node object that makes no sense ends nothing, and is reported of once it does again', async (t) => {
+  const { api, clock, verbs } = begin(t);
+  await clock.pass(10);
+  const node = registered();
+  const nonsense: object[] = [
+    { status: 7 },
+    { status: { conditions: 'x' } },
+    { status: { conditions: [null, 7] } },
+    { status: { capacity: { cpu: {} }, allocatable: 'x' } },
+    { status: { addresses: { type: 'InternalIP' } } },
+    { metadata: { name: 'n1', labels: 'x', resourceVersion: 'many' } },
+  ];
+  for (const one of nonsense) {
+    api.put(NODES, { ...node, ...one } as Node);
+    await clock.pass(PERIOD_MS);
+  }
+  verbs();
+  api.put(NODES, { ...node, status: {} });
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status']);
 });

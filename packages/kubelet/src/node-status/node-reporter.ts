@@ -12,9 +12,9 @@ export type NodeReporterOptions = {
   heartbeatClient: KubeClient;
   /** How long a heartbeat may take. */
   timeoutMs: number;
-  informer: Pick<Informer<Node>, 'get' | 'hasSynced'>;
-  /** Makes the node object, or takes the one over that is there; called before the first report. */
-  register: (signal: AbortSignal) => Promise<void>;
+  informer: Pick<Informer<Node>, 'get'>;
+  /** The node object as it was registered; the first report waits for it. `undefined` where somebody else makes it. */
+  registered: Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
   /** Called with what the API server has, as each report begins and ends. */
   onNode?: (node: Node) => Promise<void>;
@@ -30,8 +30,10 @@ export type NodeReporterOptions = {
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** The answer to the last patch: the informer may be behind it. */
+  /** What the server has answered last: the informer may be behind it. */
   #answered: Node | undefined;
+  /** The informer has shown the node object: if it shows none any more, it is gone. */
+  #shown = false;
   #reportedAtMs: number | undefined;
   /** Added to the time between reports of what has not changed, so that not all nodes of a cluster report at once. */
   #delayMs = 0;
@@ -44,9 +46,9 @@ export class NodeReporter {
     this.#options = options;
   }
 
-  /** Registers the node, then reports until the signal aborts. */
+  /** Reports from when the node is registered until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await this.#options.register(signal);
+    this.#answered = await this.#options.registered;
     while (!signal.aborted) {
       this.#wake = new AbortController(); // what is told while it reports asks for one more
       await this.#report(signal);
@@ -63,7 +65,8 @@ export class NodeReporter {
   node(): Node | undefined {
     const { informer, name } = this.#options;
     const known = informer.get({ name });
-    if (known === undefined) return informer.hasSynced() ? undefined : this.#answered;
+    if (known === undefined) return this.#shown ? undefined : this.#answered;
+    this.#shown = true;
     return isNewer(this.#answered, known) ? this.#answered : known;
   }
 

@@ -29,9 +29,9 @@ export type NodeStatusOptions = {
     resetExtendedResources: () => boolean;
   };
   client: KubeClient;
-  /** Of the node's own object, which its owner stops. */
-  informer: Informer<Node>;
   heartbeatClient: KubeClient;
+  /** Of the node object alone. Whoever started it stops it. */
+  informer: Pick<Informer<Node>, 'get'>;
   cri: CriClient;
   events: EventRecorder;
   logger: Logger;
@@ -51,7 +51,9 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
   const { signal } = controller;
   const timeoutMs = Math.min(settings.statusUpdateMs, settings.leaseDurationSeconds * 1000);
   const prompt = () => reporter.prompt();
-  const csiNode = new CsiNodeStart({ name, client, onChange: prompt, logger });
+  const registering = Promise.withResolvers<Node | undefined>();
+  const registered = registering.promise;
+  const csiNode = new CsiNodeStart({ name, client, registered, onChange: prompt, logger });
   const observer = makeObserver(options, () => csiNode.problem());
   const observe = (until: AbortSignal) => observer.observe(until);
   const { resetExtendedResources } = options.rooms;
@@ -61,10 +63,10 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
     events,
     logger,
   };
+  registering.resolve(settings.register ? registerNode(registration, signal) : undefined);
   const reporter = new NodeReporter({
-    ...{ name, heartbeatClient, timeoutMs, informer, observe, events, logger },
+    ...{ registered, name, heartbeatClient, timeoutMs, informer, observe, events, logger },
     ...{ statusUpdateMs: settings.statusUpdateMs, statusReportMs: settings.statusReportMs },
-    register: async (until) => (settings.register ? await registerNode(registration, until) : undefined),
     onNode: nodeListener(options),
   });
   const { leaseDurationSeconds } = settings;

@@ -1,4 +1,13 @@
-import type { Pod, PodCondition, PodSpec, ResourceList, ResourceRequirements } from '../api/types.ts';
+import { containerAmount } from '../api/pod-amounts.ts';
+import { qosClass } from '../api/qos-class.ts';
+import {
+  allContainers,
+  type Pod,
+  type PodCondition,
+  type PodSpec,
+  type ResourceList,
+  type ResourceRequirements,
+} from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -18,6 +27,8 @@ export type PodAllocationsOptions = {
   enforcement: ContainerEnforcement;
   /** The pods that the node has now. */
   activePods: () => Pod[];
+  /** What guaranteed pods keep as it is, as they have it for themselves: of which resource, and who sees to that. */
+  fixed?: { resource: 'cpu' | 'memory'; manager: string }[];
 };
 
 type Allocation = {
@@ -137,9 +148,13 @@ export class PodAllocations {
 
   /** Why the pod cannot have what it asks for now. What it gives up it always can. */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
-    const { node, enforcement, activePods } = this.#options;
+    const { node, enforcement, activePods, fixed = [] } = this.#options;
     if (resizesSwap(desired, current, enforcement))
       return { reason: 'Infeasible', message: 'In-place resize of containers with swap is not supported.' };
+    for (const { resource, manager } of fixed) {
+      const message = `Resize is infeasible for Guaranteed Pods alongside ${manager}`;
+      if (resizesGuaranteed(desired, current, resource)) return { reason: 'Infeasible', message };
+    }
     const others = activePods().filter(({ metadata }) => metadata.uid !== desired.metadata.uid);
     for (const name of ['cpu', 'memory'] as const) {
       const wanted = podRequest(desired, name);
@@ -169,6 +184,14 @@ function resourcesOf(pod: Pod): Allocated {
 function differs(pod: Pod, allocated: Allocated): boolean {
   const shown = (one: Allocated) => JSON.stringify([one.pod ?? {}, ...one.containers]);
   return shown(resourcesOf(pod)) !== shown(resourcesOf(withResources(pod, allocated)));
+}
+
+function resizesGuaranteed(desired: Pod, current: Pod, resource: 'cpu' | 'memory'): boolean {
+  const amounts = ({ spec }: Pod) =>
+    allContainers(spec)
+      .map((one) => containerAmount(one, 'requests', resource))
+      .join();
+  return qosClass(desired) === 'Guaranteed' && amounts(desired) !== amounts(current);
 }
 
 function withResources(pod: Pod, allocated: Allocated): Pod {

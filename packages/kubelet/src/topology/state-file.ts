@@ -1,7 +1,8 @@
 /** Files in which the kubelet keeps what it has given out, with upstream's checksum: either kubelet goes on with the other's. */
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { isErrno, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isErrno, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import { MAX_STATE_FILE_BYTES } from '../limits.ts';
 
 /** The value of a JSON file; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
@@ -17,8 +18,9 @@ export async function readStateFile(path: string): Promise<unknown> {
   }
 }
 
-export function writeStateFile(path: string, value: object): Promise<void> {
-  return writeFileAtomic(path, JSON.stringify(value));
+export async function writeStateFile(path: string, value: object): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+  await writeFileAtomic(path, JSON.stringify(value));
 }
 
 /** FNV-1a of 32 bits (RFC 9923) of the text that Go makes of the value: see `goMap`. */

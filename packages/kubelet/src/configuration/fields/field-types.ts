@@ -7,6 +7,7 @@ import {
   integer,
   list,
   mapOf,
+  object,
   oneOf,
   quantity,
   string as text,
@@ -162,6 +163,22 @@ export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,
   fromFlag: (flag) => (flag === '' ? [] : flag.split(',').map((one) => ({ text: one }))),
+  isZero: () => false,
+};
+
+/** Kept back of a NUMA node; `0:memory=1Gi,hugepages-2Mi=2Mi` in a flag, several with a semicolon. */
+export const memoryReservations: FieldType<{ numaNode: number; limits: Record<string, string> }[]> = {
+  name: 'node:k=v,…;…',
+  decode: list(
+    object({ numaNode: integer(0), limits: mapOf(quantity) }, { required: ['numaNode', 'limits'] }),
+  ) as Decoder<{ numaNode: number; limits: Record<string, string> }[]>,
+  fromFlag: (flag, before) => [
+    ...asList(before),
+    ...(flag === '' ? [] : flag.split(';')).map((one) => {
+      const [, node, limits] = /^(\d{1,9}):(.+)$/.exec(one) ?? [];
+      return node === undefined ? one : { numaNode: Number(node), limits: pairsOf(limits!, '=') };
+    }),
+  ],
   isZero: () => false,
 };
 

@@ -2,7 +2,6 @@ import { field, nothing, only, sets, setsInCluster } from './field.ts';
 import { bool, choice, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
 
 const NO_CADVISOR = 'cAdvisor, whose flag it is, is no part of this kubelet';
-const NO_THRESHOLDS = 'eviction thresholds are not kept back from pods anyway';
 const NO_LOCK = 'the kubelet takes no lock file';
 
 /** A flag that reached upstream's kubelet by mistake, and is deprecated there. */
@@ -109,7 +108,7 @@ export const FLAG_ONLY_FIELDS = {
   ignoreEvictionThreshold: field(bool, false, {
     flag: 'experimental-allocatable-ignore-eviction',
     about: 'keep no eviction thresholds back',
-    effect: nothing(NO_THRESHOLDS),
+    effect: setsInCluster('node.evictionHard'),
   }),
   applicationMetricsCountLimit: cadvisor(int32, 100, 'application-metrics-count-limit'),
   bootIdFile: cadvisor(string, '', 'boot-id-file'),

@@ -6,16 +6,12 @@ import {
   float,
   int32,
   int64,
-  objects,
+  memoryReservations,
   string,
   stringList,
   stringTable,
   thresholds,
 } from './field-types.ts';
-
-const NO_CPU_MANAGER = 'containers get no processors of their own yet';
-const NO_MEMORY_MANAGER = 'containers get no memory of a NUMA node of their own yet';
-const NO_TOPOLOGY_MANAGER = 'nothing is placed by NUMA node yet';
 
 /** Eviction thresholds that are never met. */
 const isOff = (thresholds: Record<string, string>) =>
@@ -80,7 +76,7 @@ export const RESOURCE_FIELDS = {
   reservedSystemCPUs: field(string, '', {
     flag: 'reserved-cpus',
     about: 'processors that are kept back',
-    effect: only([''], NO_CPU_MANAGER),
+    effect: sets('placement'),
   }),
   podPidsLimit: field(int64, -1, {
     flag: 'pod-max-pids',
@@ -102,42 +98,42 @@ export const RESOURCE_FIELDS = {
   cpuManagerPolicy: field(choice('none', 'static'), 'none', {
     flag: 'cpu-manager-policy',
     about: 'none or static',
-    effect: only(['none'], NO_CPU_MANAGER),
+    effect: sets('placement'),
   }),
   cpuManagerPolicyOptions: field(
     stringTable,
     {},
-    { flag: 'cpu-manager-policy-options', about: 'options of it', effect: onlyEmpty(NO_CPU_MANAGER) },
+    { flag: 'cpu-manager-policy-options', about: 'options of it', effect: sets('placement') },
   ),
   cpuManagerReconcilePeriod: field(duration, 10_000, {
     flag: 'cpu-manager-reconcile-period',
     about: 'how often it looks at containers',
-    effect: nothing(NO_CPU_MANAGER),
+    effect: sets('placement'),
   }),
   memoryManagerPolicy: field(choice('None', 'Static'), 'None', {
     flag: 'memory-manager-policy',
     about: 'None or Static',
-    effect: only(['None'], NO_MEMORY_MANAGER),
+    effect: sets('placement'),
   }),
-  reservedMemory: field(objects, [], {
+  reservedMemory: field(memoryReservations, [], {
     flag: 'reserved-memory',
     about: 'memory of NUMA nodes that is kept back',
-    effect: onlyEmpty(NO_MEMORY_MANAGER),
+    effect: sets('placement'),
   }),
   topologyManagerPolicy: field(choice('none', 'best-effort', 'restricted', 'single-numa-node'), 'none', {
     flag: 'topology-manager-policy',
     about: 'none, best-effort, restricted or single-numa-node',
-    effect: only(['none'], NO_TOPOLOGY_MANAGER),
+    effect: sets('placement'),
   }),
   topologyManagerScope: field(choice('container', 'pod'), 'container', {
     flag: 'topology-manager-scope',
     about: 'container or pod',
-    effect: nothing(NO_TOPOLOGY_MANAGER),
+    effect: sets('placement'),
   }),
   topologyManagerPolicyOptions: field(
     stringTable,
     {},
-    { flag: 'topology-manager-policy-options', about: 'options of it', effect: onlyEmpty(NO_TOPOLOGY_MANAGER) },
+    { flag: 'topology-manager-policy-options', about: 'options of it', effect: sets('placement') },
   ),
   qosReserved: field(
     stringTable,

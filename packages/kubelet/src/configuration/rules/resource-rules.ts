@@ -1,4 +1,7 @@
 import { isQuantity, parseQuantity } from '../../api/quantity.ts';
+import { cpuOptionProblems } from '../../cpus/cpu-options.ts';
+import { parseCpus } from '../../topology/cpu-set.ts';
+import { topologyOptionProblems } from '../../topology/topology-options.ts';
 import type { KubeletConfiguration } from '../fields/field-table.ts';
 import { must, type Problem, type Rule } from './rule.ts';
 
@@ -85,11 +88,7 @@ const oomKill: Rule = ({ singleProcessOOMKill: single }, host) => {
 };
 
 const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, kubeReservedCgroup }) => [
-  ...must(
-    reserved === '' || /^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(reserved),
-    'reservedSystemCPUs',
-    'must be a list such as 0,2-3',
-  ),
+  ...must(isCpuList(reserved), 'reservedSystemCPUs', 'must be a list such as 0,2-3'),
   ...must(
     reserved === '' || (systemReservedCgroup === '' && kubeReservedCgroup === ''),
     'reservedSystemCPUs',
@@ -97,8 +96,78 @@ const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, 
   ),
 ];
 
+function isCpuList(text: string): boolean {
+  try {
+    return parseCpus(text).length >= 0;
+  } catch {
+    return false;
+  }
+}
+
+const policies: Rule = (configuration) => {
+  const gates: Record<string, boolean> = configuration.featureGates;
+  const cpu: Record<string, string> = configuration.cpuManagerPolicyOptions;
+  const topology: Record<string, string> = configuration.topologyManagerPolicyOptions;
+  const cpuField = 'cpuManagerPolicyOptions';
+  const alignsBySocket = ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(cpu['align-by-socket'] ?? '');
+  const isSingle = configuration.topologyManagerPolicy === 'single-numa-node';
+  return [
+    ...must(configuration.cpuManagerReconcilePeriod > 0, 'cpuManagerReconcilePeriod', 'must be more than 0'),
+    ...cpuOptionProblems(cpu, gates.CPUManagerPolicyAlphaOptions === true).flatMap((problem) =>
+      must(false, cpuField, problem),
+    ),
+    ...must(
+      configuration.cpuManagerPolicy === 'static' || Object.keys(cpu).length === 0,
+      cpuField,
+      'is for cpuManagerPolicy static',
+    ),
+    ...must(!alignsBySocket || !isSingle, cpuField, 'align-by-socket cannot stand beside single-numa-node'),
+    ...topologyOptionProblems(topology).flatMap((problem) => must(false, 'topologyManagerPolicyOptions', problem)),
+  ];
+};
+
+/** What is kept back of NUMA nodes, each resource of a node once. */
+const reservedMemory: Rule = ({ reservedMemory: all, memoryManagerPolicy }) => {
+  const field = 'reservedMemory';
+  const limits = all.flatMap((one) =>
+    Object.entries(one.limits).map(([name, size]) => ({ node: one.numaNode, name, size })),
+  );
+  const places = limits.map(({ node, name }) => `${name.slice(0, 60)} of node ${node}`);
+  return [
+    ...limits.flatMap(({ name, size }) => [
+      ...must(
+        name === 'memory' || /^hugepages-\d+[KMGT]i$/.test(name),
+        field,
+        `cannot keep ${name.slice(0, 60)} back, only memory and hugepages-<size>`,
+      ),
+      ...must(
+        isQuantity(size) && parseQuantity(size).nanos > 0n,
+        field,
+        `must keep something back of ${name.slice(0, 60)}`,
+      ),
+    ]),
+    ...must(new Set(places).size === places.length, field, 'names something twice'),
+    ...must(
+      memoryManagerPolicy === 'None' || limits.some(({ name }) => name === 'memory'),
+      field,
+      'must keep memory back where memoryManagerPolicy is Static',
+    ),
+  ];
+};
+
 /** In nanoseconds upstream; in milliseconds here. */
 const quota: Rule = ({ cpuCFSQuotaPeriod: period }) =>
   must(period >= 1 && period <= 1000, 'cpuCFSQuotaPeriod', 'must be between 1ms and 1s');
 
-export const RESOURCE_RULES: Rule[] = [reserves, enforcement, cgroups, pids, memory, oomKill, processors, quota];
+export const RESOURCE_RULES: Rule[] = [
+  reserves,
+  enforcement,
+  cgroups,
+  pids,
+  memory,
+  oomKill,
+  processors,
+  quota,
+  policies,
+  reservedMemory,
+];

@@ -1,0 +1,56 @@
+/** What goes on beside the pods that have something for themselves: the pod resources API, and containers held to their processors. */
+import { join } from 'node:path';
+import { errorMessage } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { allContainers, type Container, type Pod } from '../api/types.ts';
+import { type RunningContainer, reconcileCpus } from '../cpus/reconcile-cpus.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { KubeletOptions } from '../options.ts';
+import { servePodResources } from '../pod-resources/serve-pod-resources.ts';
+import { allocatableResources, listedResources } from './listed-resources.ts';
+import type { NodeGrants } from './node-grants.ts';
+import type { PodSync } from './pod-sync.ts';
+
+export type GrantServicesInput = {
+  options: KubeletOptions;
+  cri: CriClient;
+  sync: Pick<PodSync, 'workers' | 'cache'>;
+  grants: NodeGrants;
+};
+
+/** Where another kubelet has the socket of the API the log says so, and pods run all the same. */
+export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
+  const { options, sync, grants } = input;
+  const directory = join(options.rootDir, 'pod-resources');
+  const { logger } = options;
+  const activePods = () => sync.workers.activePods();
+  const resourcesOf = (pod: Pod, container: Container) => listedResources(grants, pod, container);
+  const allocatable = () => allocatableResources(grants);
+  const server = await servePodResources({ directory, activePods, resourcesOf, allocatable, logger }).catch((error) => {
+    logger.error({ directory, error: errorMessage(error) }, 'the pod resources API is not served');
+    return undefined;
+  });
+  const controller = new AbortController();
+  const cpus = keepCpus(input, controller.signal);
+  return {
+    close: async () => {
+      controller.abort();
+      await Promise.all([server?.close(), cpus]);
+    },
+  };
+}
+
+async function keepCpus({ options, cri, sync, grants }: GrantServicesInput, signal: AbortSignal): Promise<void> {
+  const { placement, knownCpus: known } = grants;
+  if (placement.cpus === undefined) return;
+  const containers = () =>
+    sync.workers.activePods().flatMap((pod) => runningOf(pod, sync.cache.get(pod.metadata.uid)?.status));
+  const periodMs = options.placement.cpu.reconcilePeriodMs;
+  await reconcileCpus({ cri, manager: placement.cpus, known, containers, periodMs, logger: options.logger }, signal);
+}
+
+function runningOf(pod: Pod, status: RuntimePodStatus | undefined): RunningContainer[] {
+  const names = new Set(allContainers(pod.spec).map(({ name }) => name));
+  const running = status?.containers.filter(({ state, name }) => state === 'running' && names.has(name)) ?? [];
+  return running.map(({ name, id }) => ({ podUid: pod.metadata.uid, name, id }));
+}

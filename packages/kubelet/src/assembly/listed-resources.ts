@@ -1,0 +1,38 @@
+/** What of devices, processors and memory the pod resources API shows. */
+import type { Container, Pod } from '../api/types.ts';
+import { NO_NODE } from '../devices/device-types.ts';
+import type { ListedDevices, ListedResources } from '../pod-resources/serve-pod-resources.ts';
+import type { NodeGrants } from './node-grants.ts';
+
+/** What a container has for itself. */
+export function listedResources({ devices, placement }: NodeGrants, pod: Pod, container: Container): ListedResources {
+  const { uid } = pod.metadata;
+  const assigned = devices.devicesOf(uid, container.name);
+  return {
+    devices: assigned.flatMap(({ resource, devices: byNode }) =>
+      listed(
+        resource,
+        Object.entries(byNode).flatMap(([node, ids]) => ids.map((id) => ({ id, nodes: [Number(node)] }))),
+      ),
+    ),
+    cpus: placement.cpus?.ownOf(uid, container.name) ?? [],
+    memory: placement.memory?.blocksOf(uid, container.name) ?? [],
+  };
+}
+
+/** What there is to be given out. */
+export function allocatableResources({ devices, placement }: NodeGrants): ListedResources {
+  return {
+    devices: devices.allocatable().flatMap(({ resource, devices: all }) => listed(resource, all)),
+    cpus: placement.cpus?.allocatable ?? [],
+    memory: placement.memory?.allocatable() ?? [],
+  };
+}
+
+/** One entry a device, or one for each of its nodes, as upstream's. */
+function listed(resource: string, devices: { id: string; nodes: number[] }[]): ListedDevices[] {
+  return devices.flatMap(({ id, nodes }) => {
+    const places = nodes.filter((node) => node !== NO_NODE).map((node) => [node]);
+    return (places.length === 0 ? [[]] : places).map((place) => ({ resource, ids: [id], nodes: place }));
+  });
+}

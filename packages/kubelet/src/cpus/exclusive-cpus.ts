@@ -1,0 +1,26 @@
+import { hasPodLevelResources } from '../api/pod-amounts.ts';
+import { qosClass } from '../api/qos-class.ts';
+import { parseQuantity } from '../api/quantity.ts';
+import { type Container, isSidecar, type Pod } from '../api/types.ts';
+
+const NANOS_PER_CPU = 1_000_000_000n;
+
+/** How many processors a container gets for itself: what it asks for if that is whole and its pod guaranteed, else none. Pure. */
+export function exclusiveCpus(pod: Pod, { resources }: Container): number {
+  if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return 0;
+  const { nanos } = parseQuantity(resources?.requests?.cpu ?? resources?.limits?.cpu ?? '0');
+  return nanos % NANOS_PER_CPU === 0n ? Number(nanos / NANOS_PER_CPU) : 0;
+}
+
+/** How many the pod has at once at most: those of its containers and sidecars, or of an init container with the sidecars before it. */
+export function exclusiveCpusOfPod(pod: Pod): number {
+  let sidecars = 0;
+  let peak = 0;
+  for (const container of pod.spec.initContainers ?? []) {
+    const own = exclusiveCpus(pod, container);
+    if (isSidecar(container)) sidecars += own;
+    else peak = Math.max(peak, sidecars + own);
+  }
+  const together = pod.spec.containers.reduce((sum, container) => sum + exclusiveCpus(pod, container), sidecars);
+  return Math.max(peak, together);
+}

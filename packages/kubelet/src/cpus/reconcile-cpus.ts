@@ -1,0 +1,62 @@
+import { errorMessage, type Logger, sleep } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { formatCpus } from '../topology/cpu-set.ts';
+import type { CpuManager } from './cpu-manager.ts';
+
+/** A container that runs, by its pod, its name and its id in the runtime. */
+export type RunningContainer = { podUid: string; name: string; id: string };
+
+/** What containers run on, as far as it is known that they do: by the pod's UID and the container's name. */
+export class KnownCpus {
+  readonly #known = new Map<string, string>();
+
+  /** The container is started with these. */
+  note(podUid: string, name: string, cpus: string): void {
+    this.#known.set(`${podUid}/${name}`, cpus);
+  }
+
+  has(podUid: string, name: string, cpus: string): boolean {
+    return this.#known.get(`${podUid}/${name}`) === cpus;
+  }
+
+  keepOnly(containers: RunningContainer[]): void {
+    const there = new Set(containers.map(({ podUid, name }) => `${podUid}/${name}`));
+    for (const key of this.#known.keys()) if (!there.has(key)) this.#known.delete(key);
+  }
+}
+
+export type ReconcileInput = {
+  cri: Pick<CriClient, 'runtime'>;
+  manager: CpuManager;
+  known: KnownCpus;
+  containers: () => RunningContainer[];
+  periodMs: number;
+  logger: Logger;
+};
+
+/** Holds running containers to their processors, again and again, as those that are shared change with what others get. */
+export async function reconcileCpus(input: ReconcileInput, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await reconcileOnce(input, signal);
+    await sleep(input.periodMs, signal).catch(() => undefined);
+  }
+}
+
+async function reconcileOnce({ cri, manager, known, containers, logger }: ReconcileInput, signal: AbortSignal) {
+  const running = containers();
+  known.keepOnly(running);
+  for (const { podUid, name, id } of running) {
+    const cpus = formatCpus(manager.cpusOf(podUid, name));
+    if (cpus === '' || known.has(podUid, name, cpus)) continue;
+    try {
+      await cri.runtime.updateContainerResources({ containerId: id, linux: { cpusetCpus: cpus } }, { signal });
+      known.note(podUid, name, cpus);
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.error(
+        { container: name, uid: podUid, cpus, error: errorMessage(error) },
+        'processors could not be changed',
+      );
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** Which NUMA nodes have enough memory. Pure; decisions are those of upstream's memory manager. */
+import { PodwrightError } from '@podwright/base';
+import { countNodes, isNarrower, masksOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
+import type { TopologyHint } from '../topology/topology-hint.ts';
+import { crossesGroups, type MachineState, type MemoryRequest, sumOn } from './memory-machine.ts';
+
+export type MemoryHintInput = {
+  machine: MachineState;
+  request: MemoryRequest;
+  /** What init containers of the pod had of these nodes. */
+  reusable: (nodes: NodeMask, type: string) => bigint;
+};
+
+/** The same for each resource that is asked for: nodes that have enough of all of them. */
+export function memoryHints({ machine, request, reusable }: MemoryHintInput): TopologyHint[] {
+  const nodes = Object.keys(machine)
+    .map(Number)
+    .sort((a, b) => a - b);
+  const asked = Object.entries(request);
+  const couldHave = (mask: NodeMask) =>
+    asked.every(([type, size]) => sumOn(machine, mask, { type, of: 'allocatable' }) >= size);
+  const masks = masksOf(nodes).filter(couldHave);
+  const least = masks.length === 0 ? nodes.length : countNodes(masks[0]!);
+  return masks
+    .filter((mask) => !isPartOfGroup(machine, mask) && !crossesGroups(machine, mask))
+    .filter((mask) =>
+      asked.every(([type, size]) => sumOn(machine, mask, { type, of: 'free' }) + reusable(mask, type) >= size),
+    )
+    .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === least }));
+}
+
+/** A single node of which something was given out together with others. */
+function isPartOfGroup(machine: MachineState, mask: NodeMask): boolean {
+  const [node, ...others] = nodesOf(mask);
+  return others.length === 0 && machine[node!]!.cells.length > 1;
+}
+
+/** The nodes that a container gets memory of. Throws, in upstream's words, if there are none that do. */
+export function chooseNodes(input: MemoryHintInput, hint: TopologyHint): NodeMask {
+  const { machine, request } = input;
+  let chosen = hint;
+  if (chosen.nodes === undefined) {
+    const best = bestHint(memoryHints(input));
+    if (best === undefined)
+      throw fail('failed to get the default NUMA affinity, no NUMA nodes with enough memory is available');
+    if (!best.preferred && hint.preferred) throw fail('failed to find the default preferred hint');
+    chosen = best;
+  }
+  const first = chosen.nodes!;
+  const isEnough = Object.entries(request).every(([type, size]) => sumOn(machine, first, { type, of: 'free' }) >= size);
+  if (!isEnough) {
+    const wider = bestHint(memoryHints(input).filter(({ nodes }) => (nodes! & first) === first));
+    if (wider === undefined) throw fail('failed to find NUMA nodes to extend the current topology hint');
+    if (!wider.preferred && chosen.preferred) throw fail('failed to find the extended preferred hint');
+    chosen = wider;
+  }
+  if (crossesGroups(machine, chosen.nodes!)) throw fail('preferred hint violates NUMA node allocation');
+  return chosen.nodes!;
+}
+
+const fail = (why: string) => new PodwrightError('resource_exhausted', `[memorymanager] ${why}`);
+
+function bestHint(hints: TopologyHint[]): TopologyHint | undefined {
+  return hints.reduce<TopologyHint | undefined>((best, hint) => {
+    if (best === undefined || (hint.preferred && !best.preferred)) return hint;
+    return hint.preferred === best.preferred && isNarrower(hint.nodes!, best.nodes!) ? hint : best;
+  }, undefined);
+}

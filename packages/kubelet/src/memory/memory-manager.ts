@@ -1,0 +1,199 @@
+import { PodwrightError } from '@podwright/base';
+import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import type { NumaNode } from '../topology/machine.ts';
+import { maskOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
+import type { AllocationRequest, HintProvider, ResourceHints } from '../topology/topology-hint.ts';
+import { chooseNodes, memoryHints } from './memory-hints.ts';
+import {
+  freeMachine,
+  giveOut,
+  isSameGroup,
+  type MachineState,
+  type MemoryBlock,
+  type MemoryRequest,
+  smaller,
+  takeBack,
+} from './memory-machine.ts';
+import { memoryRequest, memoryRequestOfPod } from './memory-requests.ts';
+import { type MemoryState, readMemoryState, writeMemoryState } from './memory-state.ts';
+
+export type MemoryManagerOptions = {
+  nodes: NumaNode[];
+  /** Kept back, by node. */
+  reserved: Record<number, MemoryRequest>;
+  /** Where it is written down who has what. */
+  file: string;
+};
+
+/** Gives containers of guaranteed pods their memory and huge pages of as few NUMA nodes as do (policy `Static`). */
+export class MemoryManager implements HintProvider {
+  readonly #options: MemoryManagerOptions;
+  #state: MemoryState;
+  /** Of the pod that is being admitted: what its init containers had, by nodes and resource. */
+  #reusable: { podUid: string; sizes: Map<string, bigint> } = { podUid: '', sizes: new Map() };
+
+  private constructor(options: MemoryManagerOptions, state: MemoryState) {
+    this.#options = options;
+    this.#state = state;
+  }
+
+  /** Goes on with what an earlier kubelet has given out. `failed_precondition` if that is not what this host has. */
+  static async open(options: MemoryManagerOptions): Promise<MemoryManager> {
+    const known = await readMemoryState(options.file, 'Static');
+    const free = freeMachine(options.nodes, options.reserved);
+    if (known !== undefined && Object.keys(known.machine).length > 0) checkState(known, free, options.file);
+    const manager = new MemoryManager(options, { machine: free, own: {}, ...known });
+    if (Object.keys(manager.#state.machine).length === 0) manager.#state.machine = free;
+    await manager.#save();
+    return manager;
+  }
+
+  /** The nodes that a container has memory of, in ascending order. */
+  nodesOf(podUid: string, container: string): number[] {
+    return nodesOf(maskOf(this.blocksOf(podUid, container).flatMap(({ nodes }) => nodes)));
+  }
+
+  blocksOf(podUid: string, container: string): MemoryBlock[] {
+    return this.#state.own[podUid]?.[container] ?? [];
+  }
+
+  /** What may be given out of each node. */
+  allocatable(): MemoryBlock[] {
+    return Object.entries(this.#state.machine).flatMap(([node, { memory }]) =>
+      Object.entries(memory)
+        .filter(([, { allocatable }]) => allocatable > 0n)
+        .map(([type, { allocatable: size }]) => ({ nodes: [Number(node)], type, size })),
+    );
+  }
+
+  containerHints(pod: Pod, container: Container): ResourceHints {
+    const known = this.#state.own[pod.metadata.uid]?.[container.name];
+    return this.#hints(pod, memoryRequest(pod, container), known);
+  }
+
+  podHints(pod: Pod): ResourceHints {
+    const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+    const own = this.#state.own[pod.metadata.uid] ?? {};
+    const known = all.map(({ name }) => own[name]).find((blocks) => blocks !== undefined);
+    return this.#hints(pod, memoryRequestOfPod(pod), known);
+  }
+
+  /** Of what a container has already the hint is that. */
+  #hints(pod: Pod, request: MemoryRequest, known: MemoryBlock[] | undefined): ResourceHints {
+    const names = Object.keys(request);
+    if (known === undefined) {
+      const hints = memoryHints({ machine: this.#state.machine, request, reusable: this.#reusableOf(pod) });
+      return hints.length === 0 ? {} : Object.fromEntries(names.map((name) => [name, hints]));
+    }
+    const isSame = known.length === names.length && known.every(({ type, size }) => request[type] === size);
+    if (!isSame) return {};
+    return Object.fromEntries(known.map(({ type, nodes }) => [type, [{ nodes: maskOf(nodes), preferred: true }]]));
+  }
+
+  async allocate({ pod, container, hint }: AllocationRequest): Promise<void> {
+    const { uid } = pod.metadata;
+    const request = memoryRequest(pod, container);
+    if (Object.keys(request).length === 0) return;
+    if (this.#reusable.podUid !== uid) this.#reusable = { podUid: uid, sizes: new Map() };
+    const known = this.#state.own[uid]?.[container.name];
+    if (known !== undefined) return this.#noteReusable(pod, container, known);
+    const reusable = this.#reusableOf(pod);
+    const machine = structuredClone(this.#state.machine);
+    const mask = chooseNodes({ machine, request, reusable }, hint);
+    const nodes = nodesOf(mask);
+    const blocks = Object.entries(request).map(([type, size]) => ({ nodes, type, size }));
+    for (const block of blocks) {
+      const again = reusable(mask, block.type);
+      giveOut(machine, block, block.size > again ? block.size - again : 0n);
+    }
+    this.#noteReusable(pod, container, blocks);
+    const containers = withoutReused(this.#state.own[uid] ?? {}, { pod, container, blocks });
+    this.#state = { machine, own: { ...this.#state.own, [uid]: { ...containers, [container.name]: blocks } } };
+    await this.#save();
+  }
+
+  #reusableOf({ metadata: { uid } }: Pod): (nodes: NodeMask, type: string) => bigint {
+    const { podUid, sizes } = this.#reusable;
+    return (nodes, type) => (podUid === uid ? (sizes.get(`${nodes} ${type}`) ?? 0n) : 0n);
+  }
+
+  /** An init container leaves its memory to those after it. */
+  #noteReusable(pod: Pod, container: Container, blocks: MemoryBlock[]): void {
+    const { sizes } = this.#reusable;
+    const leaves = isPassingInit(pod, container.name);
+    for (const { nodes, type, size } of blocks) {
+      const key = `${maskOf(nodes)} ${type}`;
+      const before = sizes.get(key) ?? 0n;
+      if (leaves) sizes.set(key, size > before ? size : before);
+      else sizes.set(key, before > size ? before - size : 0n);
+    }
+  }
+
+  async release(podUid: string): Promise<void> {
+    const { [podUid]: freed, ...own } = this.#state.own;
+    if (freed === undefined) return;
+    const machine = structuredClone(this.#state.machine);
+    for (const block of Object.values(freed).flat()) takeBack(machine, block);
+    this.#state = { machine, own };
+    await this.#save();
+  }
+
+  async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
+    for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
+  }
+
+  #save(): Promise<void> {
+    return writeMemoryState(this.#options.file, this.#state);
+  }
+}
+
+function isPassingInit({ spec }: Pod, name: string): boolean {
+  return spec.initContainers?.some((one) => one.name === name && !isSidecar(one)) === true;
+}
+
+type Reuse = { pod: Pod; container: Container; blocks: MemoryBlock[] };
+
+/** What a container takes over of init containers before it is counted once, as its own. */
+function withoutReused(
+  own: Record<string, MemoryBlock[]>,
+  { pod, container, blocks }: Reuse,
+): Record<string, MemoryBlock[]> {
+  const left = structuredClone(own);
+  for (const { nodes, type, size } of blocks) {
+    let rest = size;
+    for (const { name } of pod.spec.initContainers ?? []) {
+      if (name === container.name) break;
+      if (!isPassingInit(pod, name)) continue;
+      for (const block of left[name] ?? []) {
+        if (block.type !== type || !isSameGroup(block.nodes, nodes)) continue;
+        const reused = smaller(block.size, rest);
+        block.size -= reused;
+        rest -= reused;
+      }
+    }
+  }
+  return left;
+}
+
+/**
+ * What is written down must be of this host, and of the same reserves. What is free of it is taken as it stands: upstream works that out
+ * once more, and then does not start with some of its own files.
+ */
+function checkState({ machine, own }: MemoryState, free: MachineState, file: string): void {
+  const blocks = Object.values(own).flatMap((containers) => Object.values(containers).flat());
+  const isThere = ({ nodes, type }: MemoryBlock) => nodes.every((node) => free[node]?.memory[type] !== undefined);
+  if (shapeOf(machine) === shapeOf(free) && blocks.every(isThere)) return;
+  const advice = `please drain node and remove policy state file ${file}`;
+  const why = 'the expected machine state is different from the real one';
+  throw new PodwrightError('failed_precondition', `[memorymanager] invalid state, ${advice}: ${why}`);
+}
+
+/** What there is of each node, and is kept back, as a text to compare. */
+function shapeOf(machine: MachineState): string {
+  const tables = Object.entries(machine).flatMap(([node, { memory }]) =>
+    Object.entries(memory).map(([type, { total, systemReserved, allocatable }]) =>
+      [node, type, total, systemReserved, allocatable].join(' '),
+    ),
+  );
+  return tables.sort().join();
+}

@@ -1,0 +1,27 @@
+import { PodwrightError } from '@podwright/base';
+
+/** A bucket of calls: `burst` at once, and `perSecond` on average. */
+export class CallLimit {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  readonly #now: () => number;
+  #left: number;
+  #atMs: number;
+
+  constructor({ perSecond, burst }: { perSecond: number; burst: number }, now: () => number = () => performance.now()) {
+    this.#perSecond = perSecond;
+    this.#burst = burst;
+    this.#now = now;
+    this.#left = burst;
+    this.#atMs = now();
+  }
+
+  /** Throws `resource_exhausted`, as upstream, if there are too many. */
+  take(): void {
+    const now = this.#now();
+    this.#left = Math.min(this.#burst, this.#left + ((now - this.#atMs) / 1000) * this.#perSecond);
+    this.#atMs = now;
+    if (this.#left < 1) throw new PodwrightError('resource_exhausted', 'rejected by rate limit');
+    this.#left -= 1;
+  }
+}

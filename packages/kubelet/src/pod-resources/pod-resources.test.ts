@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { connectService } from '@podwright/cri';
+import { PodResourcesLister } from '@podwright/cri/pod-resources';
+import type { Pod } from '../api/types.ts';
+import { CallLimit } from './call-limit.ts';
+import { servePodResources } from './serve-pod-resources.ts';
+
+const container = (name: string, more: object = {}) => ({ name, image: 'i', ...more });
+const POD: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default', uid: 'u1' },
+  spec: {
+    initContainers: [container('init'), container('side', { restartPolicy: 'Always' })],
+    containers: [container('app')],
+  },
+};
+const NOTHING = { devices: [], cpus: [], memory: [] };
+
+test('what containers have for themselves is told, and calls are limited', async (context) => {
+  const directory = await mkdtemp(join(tmpdir(), 'pwk-pod-resources-'));
+  const server = await servePodResources({
+    directory: join(directory, 'pod-resources'),
+    activePods: () => [POD],
+    resourcesOf: (_, { name }) =>
+      name !== 'app'
+        ? NOTHING
+        : {
+            devices: [{ resource: 'e.com/w', ids: ['w1'], nodes: [1] }],
+            cpus: [2, 3],
+            memory: [{ type: 'memory', size: 64n, nodes: [0] }],
+          },
+    allocatable: () => ({ ...NOTHING, cpus: [1, 2, 3] }),
+    logger: silentLogger,
+  });
+  const client = connectService(PodResourcesLister, server.endpoint.slice('unix://'.length), {
+    maxReceiveBytes: 1 << 20,
+  });
+  context.after(async () => {
+    client.close();
+    await server.close(0);
+    await rm(directory, { recursive: true });
+  });
+  const { podResources } = await client.list({});
+  assert.deepEqual(
+    podResources.map(({ name, namespace, containers }) => [name, namespace, containers.map((one) => one.name)]),
+    [['web', 'default', ['side', 'app']]],
+  );
+  const app = (await client.get({ podName: 'web', podNamespace: 'default' })).podResources!.containers[1]!;
+  assert.deepEqual(
+    [app.cpuIds, app.devices[0]?.deviceIds, app.devices[0]?.topology?.nodes[0]?.ID],
+    [[2n, 3n], ['w1'], 1n],
+  );
+  assert.deepEqual([app.memory[0]?.memoryType, app.memory[0]?.size], ['memory', 64n]);
+  assert.deepEqual((await client.getAllocatableResources({})).cpuIds, [1n, 2n, 3n]);
+  await assert.rejects(client.get({ podName: 'other', podNamespace: 'default' }), {
+    message: 'pod other in namespace default not found',
+  });
+  const answers = await Promise.allSettled(Array.from({ length: 200 }, () => client.list({})));
+  const refused = answers.filter(({ status }) => status === 'rejected');
+  assert.ok(refused.length > 0);
+  assert.match(String((refused[0] as PromiseRejectedResult).reason.message), /rejected by rate limit/);
+});
+
+test('a limit lets a burst through, and then so many a second', () => {
+  let now = 0;
+  const limit = new CallLimit({ perSecond: 10, burst: 2 }, () => now);
+  limit.take();
+  limit.take();
+  assert.throws(() => limit.take(), { code: 'resource_exhausted' });
+  now = 100;
+  limit.take();
+  assert.throws(() => limit.take());
+});

@@ -1,0 +1,79 @@
+/** The pod resources API (v1): tells agents of the node, such as monitors, which container has which devices, processors and memory. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import { type CriServer, handleService, serveServices } from '@podwright/cri';
+import { PodResourcesLister } from '@podwright/cri/pod-resources';
+import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { POD_RESOURCES_CALLS } from '../limits.ts';
+import { CallLimit } from './call-limit.ts';
+
+/** Devices of a resource, all of one place: NUMA nodes, none if they have none. */
+export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
+export type ListedMemory = { type: string; size: bigint; nodes: number[] };
+/** What somebody has, or what there is. */
+export type ListedResources = { devices: ListedDevices[]; cpus: number[]; memory: ListedMemory[] };
+
+export type PodResourcesInput = {
+  /** Of the socket, `kubelet.sock`. */
+  directory: string;
+  /** Pods that have something running or may get it. */
+  activePods: () => Pod[];
+  /** What a container has for itself. */
+  resourcesOf: (pod: Pod, container: Container) => ListedResources;
+  /** What there is to be given out. */
+  allocatable: () => ListedResources;
+  logger: Logger;
+};
+
+/** Rejects with `already_exists` if another kubelet has the socket. */
+export async function servePodResources(input: PodResourcesInput): Promise<CriServer> {
+  const { directory, activePods, allocatable, logger } = input;
+  await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
+  const limit = new CallLimit(POD_RESOURCES_CALLS);
+  const service = handleService(PodResourcesLister, {
+    list: async () => {
+      limit.take();
+      return { podResources: activePods().map((pod) => podMessage(pod, input)) };
+    },
+    getAllocatableResources: async () => {
+      limit.take();
+      return resourcesMessage(allocatable());
+    },
+    get: async ({ podName, podNamespace }) => {
+      limit.take();
+      const isMeant = ({ metadata }: Pod) => metadata.name === podName && metadata.namespace === podNamespace;
+      const pod = activePods().find(isMeant);
+      if (pod !== undefined) return { podResources: podMessage(pod, input) };
+      const what = `pod ${podName.slice(0, 253)} in namespace ${podNamespace.slice(0, 63)} not found`;
+      throw new PodwrightError('not_found', what);
+    },
+  });
+  return serveServices([service], { socket: join(directory, 'kubelet.sock'), logger });
+}
+
+/** Init containers have done their work, but for sidecars. */
+function podMessage(pod: Pod, { resourcesOf }: PodResourcesInput) {
+  const { name, namespace } = pod.metadata;
+  const lasting = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
+  const containers = lasting.map((container) => ({
+    name: container.name,
+    ...resourcesMessage(resourcesOf(pod, container)),
+  }));
+  return { name, namespace, containers };
+}
+
+function resourcesMessage({ devices, cpus, memory }: ListedResources) {
+  return {
+    devices: devices.map(({ resource, ids, nodes }) => ({
+      resourceName: resource,
+      deviceIds: ids,
+      ...placeMessage(nodes),
+    })),
+    cpuIds: cpus.map(BigInt),
+    memory: memory.map(({ type, size, nodes }) => ({ memoryType: type, size, ...placeMessage(nodes) })),
+  };
+}
+
+const placeMessage = (nodes: number[]) =>
+  nodes.length === 0 ? {} : { topology: { nodes: nodes.map((node) => ({ ID: BigInt(node) })) } };

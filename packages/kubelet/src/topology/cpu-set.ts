@@ -1,0 +1,44 @@
+import { PodwrightError } from '@podwright/base';
+
+/** The highest number of a processor that is taken, as the kernel's largest NR_CPUS. */
+const MAX_CPU = 8191;
+
+/** Numbers out of a list such as `0,2-3` in ascending order; '' has none (cpuset(7)). Throws `invalid_argument`. */
+export function parseCpus(text: string): number[] {
+  const cpus = new Set<number>();
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [, from, to = from] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(part) ?? [];
+    const [first, last] = [Number(from), Number(to)];
+    if (from === undefined || first > last || last > MAX_CPU) {
+      const shown = JSON.stringify(text.slice(0, 100));
+      throw new PodwrightError('invalid_argument', `${shown} is no list of processors such as 0,2-3`);
+    }
+    for (let cpu = first; cpu <= last; cpu++) cpus.add(cpu);
+  }
+  return sorted(cpus);
+}
+
+/** As `parseCpus` takes them. */
+export function formatCpus(cpus: Iterable<number>): string {
+  const ranges: [number, number][] = [];
+  for (const cpu of sorted(cpus)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === cpu - 1) last[1] = cpu;
+    else ranges.push([cpu, cpu]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+}
+
+const sorted = (cpus: Iterable<number>): number[] => [...new Set(cpus)].sort((a, b) => a - b);
+
+/** In ascending order: what either has, both have, and only the first one has. */
+export const unionOf = (...sets: number[][]): number[] => sorted(sets.flat());
+export function intersectionOf(cpus: number[], others: number[]): number[] {
+  const wanted = new Set(others);
+  return cpus.filter((cpu) => wanted.has(cpu));
+}
+export function differenceOf(cpus: number[], others: number[]): number[] {
+  const unwanted = new Set(others);
+  return cpus.filter((cpu) => !unwanted.has(cpu));
+}
+export const isSameSet = (cpus: number[], others: number[]) => formatCpus(cpus) === formatCpus(others);

@@ -1,0 +1,26 @@
+/** Options of policies that are on or off, by upstream's names; `alpha` ones need a feature gate. */
+export type PolicyFlags<K extends string> = Record<string, { key: K; alpha?: true }>;
+
+const ON = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+const OFF = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
+
+/** What is on. Expects options without problems. */
+export function readFlags<K extends string>(options: Record<string, string>, flags: PolicyFlags<K>): Set<K> {
+  const given = Object.entries(options).filter(([name, value]) => name in flags && ON.includes(value));
+  return new Set(given.map(([name]) => flags[name]!.key));
+}
+
+/** What is wrong with the options, each by its name. */
+export function flagProblems(
+  options: Record<string, string>,
+  flags: PolicyFlags<string>,
+  { gate, isOn }: { gate: string; isOn: boolean },
+): string[] {
+  return Object.entries(options).flatMap(([name, value]) => {
+    const shown = name.slice(0, 60);
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
+    if (flag === undefined) return [`there is no option ${shown}; there are ${Object.keys(flags).join(', ')}`];
+    if (flag.alpha && !isOn) return [`${shown} needs the feature gate ${gate}`];
+    return [...ON, ...OFF].includes(value) ? [] : [`${shown} must be true or false, got ${value.slice(0, 60)}`];
+  });
+}

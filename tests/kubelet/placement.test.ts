@@ -1,0 +1,100 @@
+/** Pods with processors and memory of their own on our runtime, by the cgroups of their containers. Needs root and two processors. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
+import { kubeletOptions, type Pod } from '@podwright/kubelet';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const RESERVED_BYTES = 256 << 20;
+const runtime = new RuntimeUnderTest();
+let kubelet: RealKubelet;
+let hierarchy: CgroupHierarchy;
+before(async () => {
+  hierarchy = (await discoverCgroups())!;
+  await runtime.start();
+  const { options, logs } = runtime.place;
+  mkdirSync(logs, { recursive: true });
+  const endpoint = `unix://${options.socket}`;
+  const place = { manifestDir: '/none', runtimeEndpoint: endpoint, nodeName: 'node' };
+  const { placement, systemReserved } = kubeletOptions({ ...place, logger: silentLogger });
+  kubelet = await startRealKubelet(
+    { endpoint, scratch: logs, bridge: options.network.bridge },
+    {
+      systemReserved: { ...systemReserved, cpuMillis: 1000, memoryBytes: RESERVED_BYTES },
+      placement: {
+        cpu: { ...placement.cpu, policy: 'static', reconcilePeriodMs: 100, reserved: [0] },
+        memory: {
+          ...placement.memory,
+          policy: 'Static',
+          reserved: [{ node: 0, limits: { memory: BigInt(RESERVED_BYTES) } }],
+        },
+        topology: { ...placement.topology, policy: 'single-numa-node' },
+      },
+    },
+  );
+});
+after(async () => {
+  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+});
+
+const write = (name: string, resources: string) =>
+  kubelet.apply(
+    `${name}.yaml`,
+    `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers: [{name: main, image: '${runtime.image}', imagePullPolicy: Never, command: [sleep, '3600'], resources: ${resources}}]
+`,
+  );
+
+const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one) => one.type === type);
+const isReady = (pod: Pod) => condition(pod, 'Ready')?.status === 'True';
+
+function fileOf(pod: Pod, controller: string, files: { 1: string; 2: string }, qos: '' | '/besteffort' = ''): string {
+  const id = pod.status!.containerStatuses![0]!.containerID!.split('//')[1]!;
+  const cgroup = `${kubelet.options.cgroupRoot}/kubepods${qos}/pod${pod.metadata.uid}/${id}`;
+  const tree = treeOf(hierarchy, controller)!;
+  return readFileSync(join(cgroupDirectory(tree, cgroup), files[tree.version]), 'utf8')
+    .trim()
+    .split(' ')[0]!;
+}
+
+const cpusOf = (pod: Pod, qos?: '/besteffort') => fileOf(pod, 'cpuset', { 1: 'cpuset.cpus', 2: 'cpuset.cpus' }, qos);
+const memsOf = (pod: Pod) => fileOf(pod, 'cpuset', { 1: 'cpuset.mems', 2: 'cpuset.mems' });
+const quotaOf = (pod: Pod) => fileOf(pod, 'cpu', { 1: 'cpu.cfs_quota_us', 2: 'cpu.max' });
+const state = (file: string) => JSON.parse(readFileSync(join(kubelet.options.rootDir, file), 'utf8'));
+
+test('a guaranteed pod has a processor for itself, which all others leave to it', async () => {
+  await write('shared', '{}');
+  const shared = await kubelet.pod('shared', isReady);
+  const all = cpusOf(shared, '/besteffort');
+  assert.match(all, /^0-/);
+  await write('own', '{limits: {cpu: 1, memory: 64Mi}}');
+  const own = await kubelet.pod('own', isReady);
+  assert.deepEqual([cpusOf(own), memsOf(own)], ['1', '0']);
+  assert.match(quotaOf(own), /^(-1|max)$/);
+  await kubelet.until('the other pod leaves it', () => cpusOf(shared, '/besteffort') !== all);
+  assert.doesNotMatch(cpusOf(shared, '/besteffort'), /1/);
+  const { entries } = state('cpu_manager_state');
+  assert.deepEqual(entries, { [own.metadata.uid]: { main: '1' } });
+  const blocks = [{ numaAffinity: [0], type: 'memory', size: 64 << 20 }];
+  assert.deepEqual(state('memory_manager_state').entries, { [own.metadata.uid]: { main: blocks } });
+});
+
+test('it keeps it over a restart of the kubelet, and everybody has it when the pod is gone', async () => {
+  const own = await kubelet.pod('own', isReady);
+  await kubelet.restart();
+  const after = await kubelet.pod('own', isReady);
+  assert.equal(after.status!.containerStatuses![0]!.containerID, own.status!.containerStatuses![0]!.containerID);
+  assert.equal(cpusOf(after), '1');
+  const shared = await kubelet.pod('shared', isReady);
+  await kubelet.remove('own.yaml');
+  await kubelet.until('the other pod has all', () => /^0-/.test(cpusOf(shared, '/besteffort')));
+  assert.equal(state('memory_manager_state').entries, undefined);
+});
