@@ -110,8 +110,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     const seen = sync.cache.get(podUid);
     return seen !== undefined && !isStopped(seen.status);
   };
+  const cluster = await openCluster({ options, cri, known, events, statuses });
   const ofNode = await openNodeGrants({ options, isRunning });
-  const { hasOwnCpus } = ofNode;
+  const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
+  const { grantsOf, hasOwnCpus } = grants;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
   const plegHealth = () => {
@@ -119,10 +121,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
-  const cluster = await openCluster({ options, cri, known, events, statuses });
   const hostIps = () => cluster?.hostIps() ?? addresses;
-  const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
-  const { grantsOf } = grants;
   const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,

@@ -48,10 +48,10 @@ export type ClusterHost = {
 export type Cluster = {
   /** Parts that take the place of the lone node's. */
   parts: Partial<KubeletParts>;
-  /** The addresses of the host that pods show; `undefined` before the node object has any. */
-  hostIps(): string[] | undefined;
   /** The same, with the devices of ResourceClaims. */
   withClaims(grants: NodeGrants, isRunning: (podUid: string) => boolean): NodeGrants;
+  /** The addresses of the host that pods show; `undefined` before the node object has any. */
+  hostIps(): string[] | undefined;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -94,8 +94,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   };
   return {
     parts: { api: needs, pluginCluster },
-    hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
+    hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, parts }) => {
       status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
       running.push(status, slices);

@@ -55,7 +55,7 @@ test('an error names file, line, column and field, and what was found', () => {
     ],
     [
       podText('containers:\n- name: a\n  image: b\nresourceClaims: []'),
-      'x.yaml:9:3: spec.resourceClaims: is not supported yet',
+      'x.yaml:9:3: spec.resourceClaims: needs an API server, which has the claims; use limits with a device plugin, or hostPath',
     ],
     [
       podText('containers:\n- name: a\n  image: b\n  env:\n  - name: PORT\n    value: 80'),

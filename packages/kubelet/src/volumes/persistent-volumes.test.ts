@@ -103,7 +103,7 @@ test('what a claim waits for, block volumes, foreign kinds and other nodes are n
   const fc = { fc: {} } as PersistentVolume['spec'];
   await check(
     fc,
-    `${unprocessed} no volume plugin matched: this node mounts volumes of the kinds local, hostPath and nfs`,
+    `${unprocessed} no volume plugin matched: this node mounts volumes of the kinds csi, local, hostPath and nfs`,
   );
 });
 
