@@ -87,12 +87,9 @@ export class RealControlPlane {
 
   #run(name: string, program: string, flags: string[]): void {
     const log = openSync(this.#path(`${name}.log`), 'a');
-    const child = spawn(program, flags, { stdio: ['ignore', log, log], cwd: this.#directory });
-    this.#children.push(child);
-    // Also where the test fails beyond all hope: nothing is left running.
-    const end = () => child.kill('SIGKILL');
-    process.once('exit', end);
-    child.once('exit', () => process.removeListener('exit', end));
+    // They end with this process, however it ends.
+    const command = ['--pdeathsig', 'KILL', program, ...flags];
+    this.#children.push(spawn('setpriv', command, { stdio: ['ignore', log, log], cwd: this.#directory }));
   }
 
   #writeKeys(): void {

@@ -4,8 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { podAdmission } from './admission.ts';
 import { Authenticator } from './authentication.ts';
 import { Authorizer } from './authorization.ts';
@@ -21,6 +23,7 @@ import { Registry } from './registry.ts';
 import { handleRequest, type ServerParts } from './request-handler.ts';
 import { RequestRecord } from './request-record.ts';
 import { kindOfObject } from './resource-kinds.ts';
+import { proxyUpgrade } from './stream-proxy.ts';
 import { TokenIssuer } from './tokens.ts';
 import { AUTHENTICATED, BOOTSTRAPPERS, MASTERS, NODES, type UserInfo } from './user-info.ts';
 
@@ -160,6 +163,9 @@ export class ApiServer {
     server.on('sessionError', () => undefined);
     server.on('request', (request: Request, response: Response) => {
       void handleRequest(new HttpExchange(request, response, this.requests), this.#parts);
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      proxyUpgrade({ request, socket, head }, this.#parts);
     });
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');

@@ -1,8 +1,9 @@
 /** Requests that a node answers: logs of containers, and whatever goes through `nodes/NAME/proxy`. */
 import { request as httpsRequest } from 'node:https';
 import type { KeyPair } from './certificates.ts';
-import { at, listAt, textAt } from './json.ts';
+import { type ApiObject, at, listAt, textAt } from './json.ts';
 import type { Registry } from './registry.ts';
+import type { RequestInfo } from './request-info.ts';
 import { placeOf, type ResourceRequest } from './resource-handler.ts';
 import { coreKind } from './resource-kinds.ts';
 import { badRequest, internalError } from './status-error.ts';
@@ -15,7 +16,7 @@ type Target = { host: string; port: number; path: string };
 /** Answers with what the node answers, as it comes. */
 export async function proxyToNode(request: ResourceRequest, { nodeClient }: { nodeClient: KeyPair }): Promise<void> {
   const { exchange } = request;
-  const { host, port, path } = targetOf(request);
+  const { host, port, path } = nodeTarget(request.registry, request.info, exchange.url.searchParams);
   await new Promise<void>((resolve, reject) => {
     const outgoing = httpsRequest({
       host,
@@ -41,22 +42,48 @@ export async function proxyToNode(request: ResourceRequest, { nodeClient }: { no
   });
 }
 
-function targetOf({ exchange, info, registry }: ResourceRequest): Target {
-  const search = exchange.url.search;
-  if (info.kind.plural === 'nodes') return { ...addressOf(registry, info.name), path: `/${info.rest}${search}` };
+/** Paths of the kubelet's API by the subresource of a pod. */
+const KUBELET_PATHS: Record<string, string> = {
+  log: 'containerLogs',
+  exec: 'exec',
+  attach: 'attach',
+  portforward: 'portForward',
+};
+
+/** Which request of which node answers a request for a pod's streams, or for the node's own paths. */
+export function nodeTarget(registry: Registry, info: RequestInfo, given: URLSearchParams): Target {
+  const query = new URLSearchParams(given);
+  if (info.kind.plural === 'nodes') return { ...addressOf(registry, info.name), path: `/${info.rest}${textOf(query)}` };
   const pod = registry.get({ ...placeOf(info), kind: PODS });
-  const containers = listAt(pod, 'spec', 'containers').map((container) => textAt(container, 'name'));
-  const container = exchange.url.searchParams.get('container') ?? containers[0] ?? '';
-  if (exchange.url.searchParams.get('container') === null && containers.length > 1)
-    throw badRequest(
-      `a container name must be specified for pod ${info.name}, choose one of: [${containers.join(' ')}]`,
-    );
   const node = textAt(pod, 'spec', 'nodeName');
   if (node === '') throw badRequest(`pod ${info.name} does not have a host assigned`);
-  const query = new URLSearchParams(exchange.url.searchParams);
+  const container = info.subresource === 'portforward' ? '' : `/${containerOf(pod, query.get('container'))}`;
   query.delete('container');
-  const text = query.size === 0 ? '' : `?${query.toString()}`;
-  return { ...addressOf(registry, node), path: `/containerLogs/${info.namespace}/${info.name}/${container}${text}` };
+  renameStreams(query);
+  const path = `/${KUBELET_PATHS[info.subresource]}/${info.namespace}/${info.name}${container}${textOf(query)}`;
+  return { ...addressOf(registry, node), path };
+}
+
+const textOf = (query: URLSearchParams) => (query.size === 0 ? '' : `?${query.toString()}`);
+
+/** The API calls `stdin` what the kubelet calls `input`, and so on. */
+function renameStreams(query: URLSearchParams): void {
+  const names = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' };
+  for (const [name, renamed] of Object.entries(names)) {
+    const value = query.get(name);
+    if (value === null) continue;
+    query.delete(name);
+    if (value === 'true' || value === '1') query.set(renamed, '1');
+  }
+}
+
+function containerOf(pod: ApiObject, asked: string | null): string {
+  const names = listAt(pod, 'spec', 'containers').map((container) => textAt(container, 'name'));
+  if (asked !== null && asked !== '') return asked;
+  if (names.length === 1) return names[0]!;
+  throw badRequest(
+    `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(' ')}]`,
+  );
 }
 
 /** Where the kubelet of a node listens, by what it says in its status. */

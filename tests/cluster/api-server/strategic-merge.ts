@@ -21,8 +21,6 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: Place): Js
   switch (patch[DIRECTIVE]) {
     case 'replace':
       return withoutDirectives(patch);
-    case 'delete':
-      return {};
     case undefined:
     case 'merge':
       break;
@@ -32,7 +30,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: Place): Js
   const result = retained(original, patch);
   for (const [field, value] of Object.entries(patch)) {
     if (field.startsWith('$')) continue;
-    if (value === null) delete result[field];
+    if (value === null || (isObject(value) && value[DIRECTIVE] === 'delete')) delete result[field];
     else result[field] = mergeField(result[field], value, { patch, field, place });
   }
   orderUnpatchedLists(result, patch, place);
@@ -112,9 +110,12 @@ function mergeElements(
 
 type Order = { patched: unknown[]; order: unknown; current: unknown[]; rule: MergeRule };
 
-/** Elements that the patch orders in its order, the server's own between them where they stood. */
-function ordered(list: unknown[], { order, current, rule }: Order): unknown[] {
-  if (!Array.isArray(order)) return list;
+/**
+ * Elements of the patch in the order that it gives, else in their own, the server's between them where they stood. What is new thus
+ * comes before what the patch does not name.
+ */
+function ordered(list: unknown[], { patched, order: given, current, rule }: Order): unknown[] {
+  const order = Array.isArray(given) ? given : patched.filter((one) => !isObject(one) || one[DIRECTIVE] === undefined);
   const keyOf = (element: unknown) => (rule.key === undefined || !isObject(element) ? element : element[rule.key]);
   const indexIn = (elements: unknown[], element: unknown) =>
     elements.findIndex((other) => sameJson(keyOf(other), keyOf(element)));
