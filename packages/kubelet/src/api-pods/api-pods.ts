@@ -50,7 +50,7 @@ export class ApiPods {
       isFinished: (uid) => workers.phaseOf(uid) === 'terminated',
     });
     this.#statuses.start();
-    this.#unsubscribe = options.onStopped((uid) => this.#statuses.touch(uid));
+    this.#unsubscribe = options.onStopped((uid) => this.#statuses.consider(uid));
     void this.#followEnds();
   }
 
@@ -95,7 +95,7 @@ export class ApiPods {
       onUpdate: (update) => {
         onUpdate(update);
         for (const { metadata } of update.pods)
-          if (metadata.deletionTimestamp !== undefined) this.#statuses.touch(metadata.uid);
+          if (metadata.deletionTimestamp !== undefined) this.#statuses.consider(metadata.uid);
       },
     });
     await untilStopped(node.synced, this.#stop.signal);

@@ -81,13 +81,15 @@ test('a pod that is gone, another one of its name, and one that nobody may see a
   for (const error of [refusal(404, 'NotFound'), refusal(403, 'Forbidden'), refusal(409, 'Conflict')]) {
     const { api, statuses, put, sync, patches } = start();
     const pod = put('web');
-    api.script({ verb: 'get' }, error);
+    const another = { ...pod, metadata: { ...pod.metadata, uid: 'another' } };
+    let before = -1;
+    api.script({ verb: 'get' }, error, another, () => {
+      before = patches().length;
+      return pod;
+    });
     statuses.set(pod, running());
-    await api.waitForCalls({ verb: 'get' });
-    api.script({ verb: 'get' }, { ...pod, metadata: { ...pod.metadata, uid: 'another' } });
-    await api.waitForCalls({ verb: 'get' }, 2);
-    assert.equal(patches().length, 0);
     await api.waitForCalls({ verb: 'patch' });
+    assert.equal(before, 0);
     sync.stop();
   }
 });

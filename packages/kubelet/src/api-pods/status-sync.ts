@@ -1,4 +1,5 @@
 /** Tells an API server the statuses of pods, and has it forget pods that have ended. */
+import { isDeepStrictEqual } from 'node:util';
 import { Backoff, errorCode, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import { type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import type { Pod, PodStatus } from '../api/types.ts';
@@ -60,11 +61,16 @@ export class StatusSync {
     this.#timer = setInterval(() => this.#reconcile(), this.#options.reconcileMs ?? STATUS_RECONCILE_MS);
   }
 
-  /** Sends the pod's status if the API server does not have it, and has it forget a pod that is to go and has ended. */
+  /** Sends the pod's status. */
   touch(podUid: string): void {
-    if (this.#deleted.has(podUid)) return;
     this.#dirty.add(podUid);
     this.#pump();
+  }
+
+  /** Something else about the pod has changed: sends its status if the API server does not have it, or if the pod can go. */
+  consider(podUid: string): void {
+    const shown = this.#options.shownAs(podUid);
+    if (shown !== undefined && this.#isDue(podUid, shown)) this.touch(podUid);
   }
 
   stop(): void {
@@ -79,7 +85,7 @@ export class StatusSync {
       const changes = this.#options.statuses.subscribe(signal);
       for await (const { type, pod } of changes)
         if (type === 'DELETED') this.#forget(pod.metadata.uid);
-        else this.touch(pod.metadata.uid);
+        else this.consider(pod.metadata.uid);
       if (changes.overflowed) this.#reconcile();
     }
   }
@@ -94,11 +100,18 @@ export class StatusSync {
     for (const { metadata } of statuses.pods()) {
       const { uid } = metadata;
       const shown = shownAs(uid);
-      const told = this.#told.get(uid);
       if (shown === undefined) continue;
-      const settled = told !== undefined && told.own === statuses.get(uid) && isAsTold(shown.pod.status, told.answer);
-      if (!settled || this.#mayGo(uid, shown.pod.metadata, shown)) this.touch(uid);
+      if (this.#isDue(uid, shown) || !isAsTold(shown.pod.status, this.#told.get(uid)?.answer)) this.touch(uid);
     }
+  }
+
+  #isDue(podUid: string, shown: ShownPod): boolean {
+    const told = this.#told.get(podUid);
+    const own = this.#options.statuses.get(podUid);
+    if (told === undefined || own === undefined || !isDeepStrictEqual(told.own, own)) return true;
+    const heldBack = isTerminal(own.phase) && !isTerminal(told.answer?.phase);
+    if (heldBack && !this.#options.couldRun(podUid)) return true;
+    return this.#mayGo(podUid, shown.pod.metadata, { ...shown, status: told.answer });
   }
 
   #pump(): void {
@@ -141,7 +154,7 @@ export class StatusSync {
     const { client, statuses, shownAs, couldRun, failpoint = noFailpoint } = this.#options;
     const shown = shownAs(podUid);
     const own = statuses.get(podUid);
-    if (shown === undefined || own === undefined) return;
+    if (shown === undefined || own === undefined || this.#deleted.has(podUid)) return;
     const { namespace, name, uid } = shown.pod.metadata;
     const [place, { signal }] = [{ namespace, name }, this.#stop];
     let answer = await client.get<Answer>(PODS, place, { signal });
@@ -163,7 +176,7 @@ export class StatusSync {
   #mayGo(
     podUid: string,
     { deletionTimestamp }: KubeObject['metadata'],
-    { isMirror, pod, status = pod.status }: ShownPod & { status?: PodStatus },
+    { isMirror, status }: Pick<ShownPod, 'isMirror'> & { status: PodStatus | undefined },
   ): boolean {
     return (
       deletionTimestamp !== undefined &&
@@ -185,5 +198,5 @@ function isGone(error: unknown): boolean {
 }
 
 function isOutage(error: unknown): boolean {
-  return ['unavailable', 'deadline_exceeded', 'resource_exhausted'].includes(errorCode(error) ?? '');
+  return ['unavailable', 'deadline_exceeded', 'resource_exhausted', 'unauthenticated'].includes(errorCode(error) ?? '');
 }
