@@ -105,7 +105,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     const seen = sync.cache.get(podUid);
     return seen !== undefined && !isStopped(seen.status);
   };
-  const grants = await openNodeGrants({ options, isRunning });
+  const onHealth = (podUids: string[]) => {
+    for (const uid of podUids) sync.workers.notice(uid);
+  };
+  const grants = await openNodeGrants({ options, isRunning, onHealth });
   const { grantsOf, hasOwnCpus } = grants;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
