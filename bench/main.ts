@@ -3,7 +3,7 @@
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
  * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare ours with, and
- * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`.
+ * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `cluster` needs the binaries of a control plane.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
+import { measureCluster } from './cluster.ts';
 import { measureCommands } from './commands.ts';
 import { measureCrashes } from './crashes.ts';
 import { measureDockershim } from './dockershim.ts';
@@ -48,6 +49,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   streams: measureStreams,
   crashes: measureCrashes,
   dockershim: measureDockershim,
+  cluster: measureCluster,
 };
 
 async function measure(bench: Bench, parts: string[]): Promise<void> {
@@ -115,7 +117,7 @@ try {
   for (const side of [podwright, matched, unready]) await loadImage(side);
   await measure(
     { scratch, containerd, podwright, matched, unready, registry, sides },
-    wanted.length > 0 ? wanted : Object.keys(PARTS).filter((part) => part !== 'dockershim'),
+    wanted.length > 0 ? wanted : Object.keys(PARTS).filter((part) => !['dockershim', 'cluster'].includes(part)),
   );
 } finally {
   await end();

@@ -17,6 +17,8 @@ export type PodwrightSetup = {
   setup: 'default' | 'matched';
   /** Distinguishes bridges and subnets. */
   index: number;
+  /** First lines of its configuration, before all tables. */
+  top?: string;
   /** More lines of its configuration. */
   settings?: string;
 };
@@ -117,6 +119,7 @@ state = "${directory}/run"
 pod_logs = "${directory}/logs"
 cgroup_parent = "/${BRIDGE}${setup.index}"
 log_level = "warn"
+${setup.top ?? ''}
 [network]
 bridge = "${BRIDGE}${setup.index}"
 subnet = "${subnetOf(setup.index)}"

@@ -1,5 +1,5 @@
 /** What a row's figures are. */
-type Unit = 'ms' | 'MiB' | '%';
+type Unit = 'ms' | 'MiB' | 'KiB' | '%';
 
 /** At most this part of containerd's median (`ratio`), or at most this much (`limit`, in the row's unit). */
 export type Goal = { ratio: number } | { limit: number };

@@ -50,13 +50,17 @@ export async function makeExampleImage(layout: string, options: ExampleImageOpti
   }
 }
 
-/** Writes the image as one tar file, as `podwright load` takes it. */
+/** Writes the image as one tar file, as `podwright load` takes it, and by its `manifest.json` as Docker Engines before 25 do. */
 export async function writeExampleArchive(path: string, options: ExampleImageOptions = {}): Promise<ExampleImage> {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-layout-'));
   try {
     const image = await makeExampleImage(scratch, options);
     await mkdir(dirname(resolve(path)), { recursive: true });
-    await runChecked('tar', [...reproducible, '-C', scratch, '-cf', path, 'oci-layout', 'index.json', 'blobs']);
+    const blob = (digest: string) => `blobs/sha256/${digest.slice('sha256:'.length)}`;
+    const docker = [{ Config: blob(image.id), RepoTags: [image.name], Layers: [blob(image.layerDigest)] }];
+    await writeFile(join(scratch, 'manifest.json'), JSON.stringify(docker));
+    const entries = ['oci-layout', 'index.json', 'manifest.json', 'blobs'];
+    await runChecked('tar', [...reproducible, '-C', scratch, '-cf', path, ...entries]);
     return { ...image, layout: path };
   } finally {
     await rm(scratch, { recursive: true, force: true });

@@ -69,7 +69,8 @@ export function verbsOf(
   { sandboxId, logDirectory }: { sandboxId: string; logDirectory: string },
   failpoint: Failpoint = noFailpoint,
 ) {
-  const handlers = containerHandlers({ engine, logger: silentLogger, failpoint }, { facts: engine });
+  const filesOf = (id: string) => join(logDirectory, '../files', id);
+  const handlers = containerHandlers({ engine, logger: silentLogger, failpoint }, { facts: engine, filesOf });
   const defaults = { image: { image: busyboxImage }, command: ['sleep', '100000'], metadata: { name: 'c' } };
   const requestOf = (config: Config) =>
     create(CreateContainerRequestSchema, {

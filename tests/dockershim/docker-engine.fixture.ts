@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, createReadStream, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,8 @@ export type DockerEngineOptions = {
   flags?: string[];
   /** A terminal's Ctrl-C is for who started it, not for the daemon: it is needed to take its containers away. */
   detached?: boolean;
+  /** Gives it a disk of its own for its data, of so many bytes. */
+  diskBytes?: number;
 };
 
 /**
@@ -38,6 +40,10 @@ export type DockerEngineOptions = {
 export async function startDockerEngine(options: DockerEngineOptions = {}): Promise<DockerEngine> {
   const scratch = mkdtempSync(join(tmpdir(), 'pwd-'));
   const socket = join(scratch, 'docker.sock');
+  if (options.diskBytes !== undefined) {
+    mkdirSync(join(scratch, 'data'));
+    await runChecked('mount', ['-t', 'tmpfs', '-o', `size=${options.diskBytes}`, 'tmpfs', join(scratch, 'data')]);
+  }
   let daemon = spawnDaemon(scratch, options);
   const engine: DockerEngine = {
     scratch,
@@ -99,9 +105,10 @@ async function answers(socket: string, daemon: ChildProcess, scratch: string): P
 async function loadBusybox(scratch: string, socket: string): Promise<void> {
   const archive = join(scratch, 'busybox.tar');
   await writeExampleArchive(archive, { name: busyboxImage });
-  // Docker 20.10 loads archives of its own kind only
-  const target = [`--dest-daemon-host=unix://${socket}`, `docker-daemon:${busyboxImage}`];
-  await runChecked('skopeo', ['copy', '--insecure-policy', `oci-archive:${archive}`, ...target]);
+  const engine = await connectEngine(socket);
+  for await (const { error } of engine.archives.load(createReadStream(archive)))
+    if (error !== undefined) throw new Error(error);
+  engine.close();
 }
 
 async function stop(daemon: ChildProcess, scratch: string, socket: string): Promise<void> {

@@ -20,6 +20,17 @@ after(async () => {
   await bundle.remove();
 });
 
+test('run says at once that there is no Docker Engine, and what to do', async () => {
+  const config = join(docker.scratch, 'away.toml');
+  const places = ['root', 'state'].map((key) => `${key} = "${join(docker.scratch, 'away', key)}"\n`).join('');
+  writeFileSync(config, `runtime = "docker"\n${places}[dockershim]\ndocker_endpoint = "/nonexistent/docker.sock"\n`);
+  const run = new StartedProgram([process.execPath, bundle.program, '--config', config, 'run', 'examples/hello.yaml']);
+  const { code, err } = await run.ended();
+  assert.equal(code, 1);
+  assert.match(err, /does not answer on \/nonexistent\/docker.sock.*; start it, or name its socket: docker_endpoint/);
+  assert.equal(existsSync(join(docker.scratch, 'away')), false);
+});
+
 test('run starts a node on a Docker Engine, ends with its pods, and leaves nothing on the host', async () => {
   const { scratch, socket } = docker;
   const cgroup = `/${basename(scratch)}`;

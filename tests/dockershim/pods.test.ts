@@ -86,6 +86,14 @@ test('a pod is probed, logged, restarted and removed', async () => {
   assert.match(stateOf(ready)!.containerID!, /^docker:\/\/[0-9a-f]{64}$/);
   assert.equal(await logOf(node, ready), 'try of web\n');
   const containerId = stateOf(ready)!.containerID!.slice('docker://'.length);
+  const { stdout } = await dockershim.cri.runtime.execSync({
+    containerId,
+    cmd: ['cat', '/etc/resolv.conf'],
+    timeout: 10n,
+  });
+  assert.match(Buffer.from(stdout).toString(), /^nameserver /m);
+  const { status: told } = await dockershim.cri.runtime.containerStatus({ containerId });
+  assert.ok(!told!.mounts.some(({ containerPath }) => containerPath === '/etc/resolv.conf'));
   await dockershim.cri.runtime.execSync({ containerId, cmd: ['touch', '/tmp/dead'], timeout: 10n });
   const again = await kubelet.pod('web', (pod) => stateOf(pod)?.restartCount === 1 && stateOf(pod)!.ready);
   assert.equal(await logOf(node, again, { previous: true }), 'try of web\n');

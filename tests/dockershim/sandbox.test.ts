@@ -9,6 +9,7 @@ import { recoverSandboxes } from '../../packages/dockershim/src/sandbox/recover-
 import { busyboxImage } from './docker-engine.fixture.ts';
 import {
   bridgePlugin,
+  dockerBridge,
   openShim,
   podConfig,
   remains,
@@ -60,8 +61,9 @@ test('a sandbox is run, shown, stopped and removed, each as often as is asked fo
   assert.equal(status.labels?.['io.kubernetes.pod.uid'], 'life-uid');
   const [listed] = await shim.list();
   assert.deepEqual({ ...listed, linux: status.linux }, status);
-  const { ResolvConfPath, HostConfig } = await shim.engine.containers.inspect(id);
-  assert.equal(readFileSync(ResolvConfPath, 'utf8'), 'search svc.local\nnameserver 10.0.0.10\noptions ndots:5\n');
+  const { HostConfig } = await shim.engine.containers.inspect(id);
+  const resolvConf = join(shim.checkpoints.filesOf(id), 'resolv.conf');
+  assert.equal(readFileSync(resolvConf, 'utf8'), 'search svc.local\nnameserver 10.0.0.10\noptions ndots:5\n');
   assert.equal(HostConfig.IpcMode, 'shareable');
   for (let times = 0; times < 2; times++) await shim.stop(id);
   assert.equal((await shim.status(id)).state, NOT_READY);
@@ -297,8 +299,8 @@ for (const stage of [
   });
 }
 
-test('resolv.conf stays as the pod asked for it when the Engine starts again', async () => {
-  const shim = await open();
+test("resolv.conf on Docker's own bridge stays as the pod asked for it when the Engine starts again", async () => {
+  const shim = await open({ network: dockerBridge() });
   const id = await shim.run(
     podConfig('resolved', { dnsConfig: { servers: ['10.9.9.9'], searches: ['.'], options: [] } }),
   );

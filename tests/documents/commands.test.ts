@@ -16,11 +16,20 @@ const DOCUMENTS = [
     .map((name) => `docs/${name}`),
 ];
 
+const IN_CLUSTER = 'needs a control plane: tests/cluster has one, and the same commands';
+
 const ON_DOCKER = 'is of a host with Docker at its usual socket; tests/dockershim has an Engine of its own';
 
 /** Blocks that are marked `host`, by their first command: they want all of a host. */
 const MARKED: Record<string, string> = {
   'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
+  'docs/cluster.md: kubeadm token create --print-join-command': IN_CLUSTER,
+  'docs/cluster.md: podwright join 192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:1f3c…':
+    IN_CLUSTER,
+  'docs/cluster.md: kubectl get nodes': IN_CLUSTER,
+  'docs/cluster.md: kubectl drain worker --ignore-daemonsets --delete-emptydir-data': IN_CLUSTER,
+  'docs/cluster.md: podwright node --kubeconfig /etc/kubernetes/kubelet.conf --kubelet-configuration /var/lib/kubelet/config.yaml':
+    IN_CLUSTER,
   'docs/dockershim.md: podwright kubelet --container-runtime=docker --docker-endpoint=unix:///var/run/docker.sock --network-plugin=cni':
     ON_DOCKER,
   'docs/dockershim.md: podwright dockershim --docker-endpoint unix:///var/run/docker.sock --listen unix:///run/podwright/dockershim.sock':

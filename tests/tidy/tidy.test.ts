@@ -145,7 +145,7 @@ test('commands of podwright that messages and documents name exist', () => {
 
 test('the first page of help names every command, and none that is not there', () => {
   const page = /const HELP = `([^`]*)`/s.exec(read('packages/cli/src/program.ts'))![1]!;
-  const lists = [...page.matchAll(/^(?:Pods|Objects|In pods|Images|Daemons|Host): +(.+)$/gm)].map((match) =>
+  const lists = [...page.matchAll(/^(?:Pods|Objects|In pods|Images|Daemons|Clusters|Host): +(.+)$/gm)].map((match) =>
     match[1]!.replace(/\(.*?\)/g, ''),
   );
   const named = lists.flatMap((list) => list.split(',').map((name) => name.trim()));

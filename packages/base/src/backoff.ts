@@ -1,11 +1,14 @@
-/** How a delay grows: `initialMs`, doubled at each failure, at most `maxMs`. */
-export type BackoffPolicy = { initialMs: number; maxMs: number };
+/**
+ * How a delay grows: `initialMs`, doubled at each failure, at most `maxMs`; from the beginning again when nothing failed for
+ * `resetMs`, twice the maximum unless given.
+ */
+export type BackoffPolicy = { initialMs: number; maxMs: number; resetMs?: number };
 
 type Entry = { delayMs: number; lastAtMs: number };
 
 /**
  * Exponential backoff a key, with the kubelet's rules: the delay doubles at each failure and is forgotten
- * when nothing failed for twice the maximum (client-go's flowcontrol.Backoff).
+ * when nothing failed for the policy's time (client-go's flowcontrol.Backoff: twice the maximum).
  */
 export class Backoff {
   readonly #policy: BackoffPolicy;
@@ -46,7 +49,7 @@ export class Backoff {
     this.#entries.delete(key);
   }
 
-  /** Drops every entry that has not failed for twice the maximum. */
+  /** Drops every entry that is forgotten. */
   collectGarbage(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#isExpired(entry, this.#now())) this.#entries.delete(key);
@@ -54,6 +57,7 @@ export class Backoff {
   }
 
   #isExpired(entry: Entry, atMs: number): boolean {
-    return atMs - entry.lastAtMs > 2 * this.#policy.maxMs;
+    const { maxMs, resetMs = 2 * maxMs } = this.#policy;
+    return atMs - entry.lastAtMs > resetMs;
   }
 }

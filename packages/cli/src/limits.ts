@@ -51,3 +51,12 @@ export const TOP_PERIOD_MS = 2000;
 /** How long pods that no probe looks at must run until `run` calls them ready; with --detach scripts wait for it. */
 export const STEADY_MS = 200;
 export const DETACHED_STEADY_MS = 15;
+
+/** How often a cluster is asked again whether it has signed its information with a token that is new. */
+export const DISCOVERY_RETRY_MS = 2000;
+/** How long an API server may take that is looked at. */
+export const CLUSTER_PROBE_TIMEOUT_MS = 5000;
+/** Clocks that are further apart are told: certificates are signed for five minutes before. */
+export const NOTED_CLOCK_SKEW_MS = 10_000;
+/** A certificate that runs out sooner should have been renewed. */
+export const NOTED_CERTIFICATE_MS = 24 * 3_600_000;

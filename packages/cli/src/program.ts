@@ -2,6 +2,7 @@ import { VERSION } from '@podwright/base';
 import { Command, Option } from 'commander';
 import type { Action } from './command-line/action.ts';
 import { readBooleanValues } from './command-line/boolean-values.ts';
+import { addClusterCommands } from './command-line/cluster-commands.ts';
 import { addContainerCommands } from './command-line/container-commands.ts';
 import { answerForeignVerbs } from './command-line/foreign-verbs.ts';
 import { addHelpCommands } from './command-line/help-commands.ts';
@@ -32,6 +33,7 @@ Objects:   get, describe, events, wait, label, annotate, patch, top
 In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
+Clusters:  join, leave
 Host:      doctor, version, runtime plugins, completion, help
 
 Options of every command:
@@ -52,6 +54,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['exec', 'attach', 'cp', 'restart', 'debug', 'port-forward', 'logs'], add: addContainerCommands },
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
   { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
+  { names: ['join', 'leave'], add: addClusterCommands },
   { names: ['status', 'stop'], add: addNodeControlCommands },
 ];
 

@@ -77,8 +77,9 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     const [network, cgroups] = await Promise.all([openNetworkPlugin(options), discoverCgroups()]);
     const services: DockershimServices = { engine, network, options, logger, failpoint };
     const facts = new EngineFacts(engine);
-    const containers = containerHandlers(services, { facts });
-    const sandboxes = sandboxesOf(services, containers);
+    const checkpoints = new CheckpointStore(join(options.root, 'sandboxes'), logger);
+    const containers = containerHandlers(services, { facts, filesOf: (id) => checkpoints.filesOf(id) });
+    const sandboxes = sandboxesOf(services, { containers, checkpoints });
     const stopped = new AbortController();
     const beginning = new Beginning(() => begin({ ...services, facts, sandboxes }, stopped.signal), logger);
     undo.add('give up the Engine', () => {
@@ -131,11 +132,13 @@ async function begin(
 }
 
 /** What the verbs of sandboxes need of other rooms. */
-function sandboxesOf(services: DockershimServices, containers: Running['containers']): SandboxDependencies {
-  const { options, logger } = services;
+function sandboxesOf(
+  services: DockershimServices,
+  { containers, checkpoints }: Pick<Running, 'containers'> & { checkpoints: CheckpointStore },
+): SandboxDependencies {
   return sandboxDependencies({
     services,
-    checkpoints: new CheckpointStore(join(options.root, 'sandboxes'), logger),
+    checkpoints,
     ensureImage: imageEnsurer(services),
     removeContainer: async (containerId, signal) => {
       const call = { signal, service: 'runtime.v1.RuntimeService', method: 'RemoveContainer' };

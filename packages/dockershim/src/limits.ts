@@ -47,6 +47,13 @@ export const REMOVAL_TIMEOUT_MS = 60_000;
 /** Most bytes of one event of the Engine: its container's labels are in it, and an image's author chooses how long those are. */
 export const MAX_EVENT_BYTES = 64 << 20;
 
+/** How long a list of containers is believed that nothing seems to have changed since, in milliseconds, and how many there are. */
+export const LIST_KEPT_MS = 5000;
+export const MAX_KEPT_LISTS = 16;
+
+/** How long changes are followed after the last list, in milliseconds. */
+export const LISTS_FOLLOWED_MS = 30_000;
+
 /** Delays between attempts to follow the Engine's events, in milliseconds. */
 export const EVENTS_RETRY = { initialMs: 100, maxMs: 2000 };
 

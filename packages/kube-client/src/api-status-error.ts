@@ -9,6 +9,8 @@ export type ApiStatus = {
   message: string;
   /** Seconds to wait before the request is sent again, from the header `Retry-After` or the details. */
   retryAfterSeconds?: number;
+  /** What the server says of single fields, or of what it met. */
+  causes?: { reason?: string; message?: string; field?: string }[];
 };
 
 /** The API server has answered, and refused. Without an answer a call rejects with `unavailable` or `deadline_exceeded`. */

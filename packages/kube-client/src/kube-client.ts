@@ -33,6 +33,8 @@ export type WatchOptions = Selection & {
   sendInitialEvents?: boolean;
   /** When the server is to end the watch. */
   timeoutSeconds: number;
+  /** Called once the server has accepted the watch. */
+  onOpen?: () => void;
 };
 
 export type ListOf<T extends KubeObject> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };

@@ -39,9 +39,9 @@ export type FakeKubelet = {
 };
 
 export async function startFakeKubelet(
-  options: Partial<KubeletOptions> & { runtime?: FakeRuntime; manifest?: string } = {},
+  options: Partial<KubeletOptions> & { runtime?: FakeRuntime; manifest?: string; untilReady?: boolean } = {},
 ): Promise<FakeKubelet> {
-  const { runtime = new FakeRuntime({ images: ['busybox:1'] }), manifest = '', ...given } = options;
+  const { runtime = new FakeRuntime({ images: ['busybox:1'] }), manifest = '', untilReady = true, ...given } = options;
   const scratch = mkdtempSync(join(tmpdir(), 'pwk-fake-'));
   const kubelet = kubeletOptions({
     manifestDir: join(scratch, 'manifests'),
@@ -61,7 +61,7 @@ export async function startFakeKubelet(
   const mounted = new Set<string>();
   const newAnswers = () => ({ readiness: new ProbeResults(), startup: new ProbeResults() });
   const start = (answers: FakeKubelet['answers']) =>
-    startKubelet(kubelet, { cri: runtime.client, ...fakeParts({ config, liveness, answers, mounted }) });
+    startKubelet(kubelet, { cri: runtime.client, ...fakeParts({ config, liveness, answers, mounted, kubelet }) });
   const answers = newAnswers();
   const fake: FakeKubelet = {
     runtime,
@@ -88,14 +88,14 @@ export async function startFakeKubelet(
       await fake.handle.close();
       fake.answers = newAnswers();
       fake.handle = await start(fake.answers);
-      await fake.handle.sourcesReady;
+      if (untilReady) await fake.handle.sourcesReady;
     },
     close: async () => {
       await fake.handle.close();
       await rm(scratch, { recursive: true, force: true });
     },
   };
-  await fake.handle.sourcesReady;
+  if (untilReady) await fake.handle.sourcesReady;
   return fake;
 }
 
@@ -110,13 +110,21 @@ type Shared = {
   liveness: ProbeResults;
   answers: FakeKubelet['answers'];
   mounted: Set<string>;
+  kubelet: KubeletOptions;
 };
 
-function fakeParts({ config, liveness, answers, mounted }: Shared): Omit<KubeletParts, 'claims'> {
+function fakeParts({
+  config,
+  liveness,
+  answers,
+  mounted,
+  kubelet,
+}: Shared): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const objects = new LocalObjects();
   const ignore = () => undefined;
   return {
     objects,
+    podObjects: objects,
     volumes: {
       mountForPod: async (pod) => {
         mounted.add(pod.metadata.uid);
@@ -148,6 +156,7 @@ function fakeParts({ config, liveness, answers, mounted }: Shared): Omit<Kubelet
       config.current = new PodConfig({
         sources: ['file'],
         nodeName: 'node',
+        ofCluster: kubelet.cluster !== undefined,
         objects,
         runningPods,
         logger: silentLogger,

@@ -2,12 +2,18 @@ import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { absentObject } from './api/absent-object.ts';
 import { formatTime } from './api/time.ts';
-import type { EphemeralContainer, Event, PersistentVolumeClaim, Pod } from './api/types.ts';
+import {
+  type EphemeralContainer,
+  type Event,
+  namespacedName,
+  type PersistentVolumeClaim,
+  type Pod,
+} from './api/types.ts';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { LocalObjects } from './config/local-objects.ts';
 import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
-import type { ExistingPod, PodUpdate } from './config/pod-update.ts';
+import { type ExistingPod, isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import {
@@ -71,6 +77,13 @@ export type KubeletDependencies = {
 
 /** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
 export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconfined' };
+
+/** What an API server says of a pod is said there. Throws `failed_precondition`. */
+function refuseOfApiServer(pod: Pod, what: string): void {
+  if (isStaticPod(pod)) return;
+  const message = `${what} pod ${namespacedName(pod)}: it is the API server's, so do it there, by kubectl for example`;
+  throw new PodwrightError('failed_precondition', message);
+}
 
 /** How to stream with a container; at least one of the streams. */
 export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
@@ -204,6 +217,7 @@ export class Kubelet {
     const { statuses, workers } = this.#parts;
     const pod = statuses.pod(uid);
     if (pod === undefined || !workers.has(uid)) return Promise.resolve();
+    refuseOfApiServer(pod, 'delete');
     return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
   }
 
@@ -288,8 +302,11 @@ export class Kubelet {
    * Has a pod have these containers for debugging besides its own. `failed_precondition` for a pod that runs no more,
    * `invalid_argument` for containers that cannot be.
    */
-  async setEphemeralContainers({ metadata: { uid }, status }: Pod, containers: EphemeralContainer[]): Promise<void> {
+  async setEphemeralContainers(pod: Pod, containers: EphemeralContainer[]): Promise<void> {
     const { manager, ephemeral, update } = this.#parts;
+    const { uid } = pod.metadata;
+    const { status } = pod;
+    refuseOfApiServer(pod, 'add a container to');
     const known = manager.get(uid);
     const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
     if (known === undefined || ended) {
@@ -301,8 +318,10 @@ export class Kubelet {
   }
 
   /** Sets conditions of a pod that others own, and returns the pod. `invalid_argument` for one of the kubelet's. */
-  patchConditions({ metadata: { uid, namespace, name } }: Pod, patch: ConditionsPatch): Pod {
+  patchConditions(pod: Pod, patch: ConditionsPatch): Pod {
+    const { uid, namespace, name } = pod.metadata;
     const now = formatTime(Date.now());
+    refuseOfApiServer(pod, 'patch the status of');
     this.#parts.statuses.change(uid, (pod, status) => withForeignConditions(pod, status, { patch, now }));
     return this.pod(namespace, name);
   }

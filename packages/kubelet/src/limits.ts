@@ -24,6 +24,8 @@ export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** Pods of an API server have at least this long. */
+export const LEAST_GRACE_SECONDS = 1;
 /** Upstream's immediate eviction: hooks before the stop may still begin. */
 export const EVICTION_GRACE_SECONDS = 1;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
@@ -32,6 +34,30 @@ export const STOP_MARGIN_MS = 120_000;
 export const MOUNT_TIMEOUT_MS = 60_000;
 /** Directories inside each other of a volume that is given to a pod's fsGroup: each holds a descriptor. */
 export const MAX_VOLUME_DEPTH = 500;
+/** Pauses between tries of what plugins of the node are asked for, as upstream doubles them (pkg/util/goroutinemap/exponentialbackoff). */
+export const VOLUME_BACKOFF = { initialMs: 500, maxMs: 122_000 };
+
+// Plugins that register
+
+/** Upstream's bounds of the calls by which plugins register: who they are, and how it went. */
+export const PLUGIN_INFO_TIMEOUT_MS = 1000;
+export const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
+/** inotify tells what changes; this is for what it does not. */
+export const PLUGIN_LOOK_PERIOD_MS = 10_000;
+/** What is there already when the kubelet starts is waited for so long, as pods may need it. */
+export const PLUGIN_FIRST_PATIENCE_MS = 2000;
+/** Of more than these the rest is not seen. */
+export const MAX_PLUGIN_DIRECTORIES = 1000;
+export const MAX_PLUGIN_SOCKETS = 1000;
+/** Names, versions and endpoints of plugins. */
+export const MAX_PLUGIN_TEXT_LENGTH = 1024;
+/** The longest answer of a plugin: Go's default. */
+export const MAX_PLUGIN_ANSWER_BYTES = 4 << 20;
+/** Upstream's bound of a call to a CSI driver. */
+export const CSI_TIMEOUT_MS = 120_000;
+/** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
+export const ORPHAN_PATIENCE_MS = 10_000;
+
 /** Output of a command that is kept. */
 export const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 /** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
@@ -144,6 +170,27 @@ export const STATUS_RECORD_DELAY_MS = 100;
 /** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
 export const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
+// The node of a cluster
+
+/** Pauses between tries to register (kubelet_node_status.go, registerWithAPIServer). */
+export const NODE_REGISTRATION_BACKOFF = { initialMs: 100, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
+/** Tries to tell the status, and to renew the lease, before the next period is waited for (nodeStatusUpdateRetry, maxUpdateRetries). */
+export const NODE_STATUS_TRIES = 5;
+export const LEASE_TRIES = 5;
+/** Pauses between tries to make the lease. */
+export const LEASE_BACKOFF = { initialMs: 200, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
+/** Periods of heartbeats are longer by up to this share, so that those of many nodes do not meet. */
+export const HEARTBEAT_JITTER = 0.04;
+/** What makes a node ready, or not any more, is told at once, but no sooner than this after the last time: upstream's fast path at the start. */
+export const NODE_PROMPT_PERIOD_MS = 100;
+/** The images of a node are listed this often (image_gc_manager.go). */
+export const NODE_IMAGES_PERIOD_MS = 30_000;
+/** Pauses between tries to make the CSINode: a few short ones, and between such rounds long ones, of which the last is repeated. */
+export const CSI_NODE_QUICK_RETRIES_MS = [10, 50, 250];
+export const CSI_NODE_RETRIES_MS = [30, 240, 1920, 15_360, 122_880];
+/** How often it is asked whether the API server answers at all. */
+export const API_WAIT_MS = 1000;
+
 // What users see: statuses, events, traces, logs, the local API
 
 /** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
@@ -161,6 +208,15 @@ export const MAX_EVENT_MESSAGE_LENGTH = 1024;
  */
 export const MAX_SIMILAR_EVENTS = 10;
 export const SIMILAR_EVENTS_WINDOW_MS = 600_000;
+/** Of one object may be told so many events at once, then one more each five minutes (the same file, as are the next three). */
+export const EVENT_SPAM_BURST = 25;
+export const EVENT_SPAM_REFILL_MS = 300_000;
+/** Objects and events that are remembered to know repeats. */
+export const MAX_CORRELATED_EVENTS = 4096;
+/** Events that wait for the API server (tools/record/event.go, as are the next two). */
+export const MAX_QUEUED_EVENTS = 1000;
+export const MAX_EVENT_TRIES = 12;
+export const EVENT_RETRY_MS = 10_000;
 /** Pods and steps a pod that are remembered at most; the oldest go first. */
 export const MAX_TRACED_PODS = 500;
 export const MAX_SPANS_PER_POD = 500;
@@ -220,6 +276,17 @@ export const MAX_RUN_MS = 4 * 3_600_000;
 /** Bearer tokens of a file, and its size. */
 export const MAX_TOKENS = 10_000;
 export const MAX_TOKEN_FILE_BYTES = 4 << 20;
+/** Answers of reviews that are kept: of tokens, and of access (upstream's 8192). */
+export const MAX_REVIEWED_TOKENS = 4096;
+export const MAX_ACCESS_REVIEWS = 8192;
+/** Reviews of one kind under way: those beyond are refused, or callers that nobody knows would hold up the API server. */
+export const MAX_REVIEWS_AT_ONCE = 100;
+/** A service account's token has some 1.2 KiB; what the API server says of its user has less. */
+export const MAX_REVIEWED_TOKEN_LENGTH = 64 << 10;
+export const MAX_USER_LENGTH = 64 << 10;
+/** How long a review may take with its repetitions, and these (upstream's DefaultAuthWebhookRetryBackoff). */
+export const REVIEW_TIMEOUT_MS = 10_000;
+export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
 /** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
 export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 /** How often the files of certificates and authorities are read again. */
@@ -229,6 +296,23 @@ export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;
 /** Entries of a directory below `/logs/` that are shown. */
 export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;
+
+// Certificates of a cluster
+
+/** A certificate with its chain has a few KiB. */
+export const MAX_CERTIFICATE_BYTES = 256 << 10;
+/** How long a request for a certificate is waited for before another is made (client-go's certificateWaitTimeout). */
+export const CERTIFICATE_TIMEOUT_MS = 900_000;
+/** A watch for its answer is begun anew after this long. */
+export const CERTIFICATE_WATCH_SECONDS = 300;
+/** How long until what has become of a request is looked at again after that failed. */
+export const SIGNING_RETRY_MS = 1000;
+/** Delays between requests that failed (client-go's certificate manager: five tries from 2 s on, then every 32 s). */
+export const RENEWAL_BACKOFF = { initialMs: 2000, maxMs: 32_000 };
+/** How often it is looked at whether a certificate is due, or another is wanted: the wall clock may be set meanwhile. */
+export const RENEWAL_LOOK_MS = 10_000;
+/** The same while nothing can be asked for yet. */
+export const RENEWAL_WAIT_MS = 1000;
 
 // Device plugins
 
@@ -253,3 +337,31 @@ export const MAX_DEVICE_RESOURCES = 256;
 export const MAX_STATE_FILE_BYTES = 64 << 20;
 /** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
+
+// What pods need of an API server
+
+/** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */
+export const OBJECT_PATIENCE_MS = 1000;
+/** Watches of single ConfigMaps and Secrets are begun anew after a random time between these (upstream's). */
+export const OBJECT_WATCH_SECONDS = { least: 1800, most: 3600 };
+/** How long an object is used that is not watched, unless the Node's annotation says (upstream's defaultTTL). */
+export const OBJECT_TTL_MS = 60_000;
+/** A token is replaced after this share of its life, and after a day, some seconds earlier (upstream's token manager). */
+export const TOKEN_USED_SHARE = 0.8;
+export const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
+export const TOKEN_JITTER_MS = 10_000;
+/** A token has one to two KiB. */
+export const MAX_TOKEN_LENGTH = 64 << 10;
+/** Delays after tokens that could not be replaced (upstream's of volumes). */
+export const TOKEN_RETRY = { initialMs: 500, maxMs: 122_000 };
+
+// Pods of an API server
+
+/** So many statuses are sent at a time; one a pod. */
+export const STATUSES_AT_ONCE = 8;
+/** How often what the API server shows of pods is compared with their statuses, as upstream. */
+export const STATUS_RECONCILE_MS = 10_000;
+/** Delays between tries while the API server does not answer. */
+export const STATUS_OUTAGE_BACKOFF = { initialMs: 500, maxMs: 10_000 };
+/** The same for mirror pods. */
+export const MIRROR_BACKOFF = { initialMs: 1000, maxMs: 60_000 };

@@ -1,5 +1,6 @@
-import type { Logger, Registry, TracingOptions } from '@podwright/base';
+import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
+import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
 import { ORPHAN_PERIOD_MS } from './limits.ts';
@@ -8,6 +9,9 @@ import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
+
+import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
+
 import { NO_PLACEMENT, type PlacementOptions } from './placement-options.ts';
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
@@ -115,6 +119,8 @@ export type KubeletOptions = {
   orphanPeriodMs: number;
   /** The HTTP API, for who serves it (`serveKubeletApi`). */
   server: KubeletServerOptions;
+  /** The node object, for a kubelet that has an API server. */
+  node: NodeSettings;
   /** Where traces of pods' syncs go, and how many of them. */
   tracing: TracingOptions;
   logger: Logger;
@@ -122,6 +128,22 @@ export type KubeletOptions = {
   legacyLogs?: LegacyLogs;
   /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
   metrics?: Registry;
+  /** How changes of an API server's ConfigMaps and Secrets are seen: by watches, or by reading again what is old, or each time. */
+  objectChangeDetection: 'Watch' | 'Cache' | 'Get';
+  /** The API server whose node this is; absent for a lone node. */
+  cluster?: ClusterOptions;
+};
+
+/** What a kubelet needs to be the node of a cluster. Whoever made the clients closes them, after the kubelet. */
+export type ClusterOptions = {
+  /** For everything but heartbeats and events. */
+  client: KubeClient;
+  /** For the lease and the node's status: no other call holds them up. */
+  heartbeatClient: KubeClient;
+  /** For events. */
+  eventClient: KubeClient;
+  /** For tests: stages `status/read`, `status/patched`, `status/deleted`, `mirror/deleted`, `mirror/created`. */
+  failpoint?: Failpoint;
 };
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
@@ -146,6 +168,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     warnOfMissingClusterDns: false,
     resolvConf: '/etc/resolv.conf',
     podCidr: '',
+    objectChangeDetection: 'Watch',
     maxPods: 110,
     allowedUnsafeSysctls: [],
     seccompDefault: false,
@@ -175,6 +198,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
     orphanPeriodMs: ORPHAN_PERIOD_MS,
     server: kubeletServerOptions(),
+    node: nodeSettings(),
     tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,
   };

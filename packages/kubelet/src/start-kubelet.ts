@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 import type { Pod } from './api/types.ts';
+
+import type { Cluster, ClusterInput } from './assembly/cluster.ts';
+
 import { startGrantServices } from './assembly/grant-services.ts';
+
 import { lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
@@ -11,6 +15,7 @@ import { type NodeGrants, openNodeGrants } from './assembly/node-grants.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
+import type { PodSourceListener } from './config/pod-sources.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
@@ -117,8 +122,9 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
-  const hostIps = () => addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, given);
+  const cluster = await openCluster({ options, cri, known, events, statuses });
+  const hostIps = () => cluster?.hostIps() ?? addresses;
+  const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
   const sync = createPodSync({
     options,
     cri,
@@ -138,8 +144,12 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
+  cluster?.start({ parts, sync, cgroups, runtimeState });
+  parts.nodePlugins.start(onRecovery);
   const grantServices = await startGrantServices({ options, cri, sync, grants });
-  const running = run({ options, cri, events, parts, cgroups, sync, runtimeState, records, grants, grantServices });
+  const running = run({
+    ...{ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants, grantServices },
+  });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = {
     name: options.nodeName,
@@ -166,6 +176,14 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     options: { ...options, systemReserved: known.systemReserved },
   };
   return new Kubelet({ ...sync, ...running, ...own });
+}
+
+/** What is of a cluster is loaded where there is one. */
+async function openCluster(input: Omit<ClusterInput, 'cluster'>): Promise<Cluster | undefined> {
+  const { cluster } = input.options;
+  if (cluster === undefined) return undefined;
+  const room = await import('./assembly/cluster.ts');
+  return await room.openCluster({ ...input, cluster });
 }
 
 /** The subnet of pods, where the kubelet is told (`podCIDR`); a runtime that has another way does not mind. */
@@ -212,6 +230,7 @@ type RunInput = {
   sync: PodSync;
   runtimeState: RuntimeState;
   records: StatusRecords;
+  cluster: Cluster | undefined;
   grants: NodeGrants;
   grantServices: { close: () => Promise<void> };
 };
@@ -228,13 +247,14 @@ function run(
     parts.objects.onChange((change) => loop.handleObject(change)),
     ...results.map((result) => result.onChange((update) => loop.handleProbe(update))),
   ];
-  const sources = parts.startSources({
+  const listener: PodSourceListener = {
     onUpdate: (update) => {
-      if (update.operation === 'UPDATE') for (const pod of update.pods) sync.statuses.relabel(pod);
+      if (['UPDATE', 'DELETE'].includes(update.operation)) for (const pod of update.pods) sync.statuses.relabel(pod);
       loop.handlePods(update);
     },
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
-  });
+  };
+  const sources = input.cluster?.startSources(listener, parts.startSources) ?? parts.startSources(listener);
   const wrongFiles = () => new Set(sources.errors().map(({ file }) => file));
   let sourcesRead = false;
   const sourcesReady = sources.ready.then(() => {
@@ -255,12 +275,13 @@ function run(
     for (const stop of unsubscribe) stop();
     await sources.stop();
     await workers.stop();
+    await input.cluster?.stop();
     await input.records.close();
     await pleg.stop();
     await input.runtimeState.stop();
     parts.probes.stop();
     await housekeeping;
-    await Promise.all([parts.volumes.close(), parts.claims.close()]);
+    await Promise.all([parts.volumes.close(), parts.claims.close(), parts.nodePlugins.close()]);
     await input.cgroups.close();
     await input.grantServices.close();
     await input.grants.close();

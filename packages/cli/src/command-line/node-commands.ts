@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { settingsText } from '../help/settings.ts';
-import type { ConfigFlags, DockershimFlags } from '../settings/config-flags.ts';
+import type { ClusterFlags, ConfigFlags, DockershimFlags } from '../settings/config-flags.ts';
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
 
@@ -13,14 +13,19 @@ export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('node')
     .description('the daemon in the foreground: kubelet and runtime in one')
+    .option(
+      '--kubeconfig <file>',
+      'how to reach the API server whose node this is (default: what podwright join wrote)',
+    )
+    .option('--bootstrap-kubeconfig <file>', 'how to get a first certificate, and that file')
+    .option('--kubelet-configuration <file>', 'KubeletConfiguration of the cluster')
     .addHelpText('after', settingsHelp)
-    .action(
-      action(async (context) => {
-        const config = await context.settings();
-        process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
-        return (await import('../daemon/node.ts')).runNode(config);
-      }),
-    );
+    .action(async (options: ClusterFlags) => {
+      const { loadConfig } = await import('../settings/node-config.ts');
+      const config = loadConfig({ ...program.opts<ConfigFlags>(), ...options });
+      process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
+      return (await import('../daemon/node.ts')).runNode(config);
+    });
   const runtime = program
     .command('runtime')
     .description('the container runtime alone, for any kubelet')

@@ -1,5 +1,6 @@
 import { errorCode, errorMessage, namesIn } from '@podwright/base';
 import { type DockershimOptions, lookAtEngine, lookAtPodNetwork } from '@podwright/dockershim';
+import { ENGINE_AWAY } from '../daemon/docker-runtime.ts';
 import { dockershimOptions } from '../daemon/dockershim-options.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
@@ -26,9 +27,8 @@ async function engineFindings({ dockerSocket, cgroupDriver: wanted }: Dockershim
     ];
   } catch (error) {
     // what is there and will not do says itself what would
-    const fix = 'start it, or name its socket: docker_endpoint in [dockershim]';
     const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
-    return [errorCode(error) === 'unavailable' ? { ...finding, fix } : finding];
+    return [errorCode(error) === 'unavailable' ? { ...finding, fix: ENGINE_AWAY } : finding];
   }
 }
 

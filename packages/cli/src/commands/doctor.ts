@@ -18,6 +18,7 @@ import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { formatBytes } from '../output/units.ts';
 import { wrapText } from '../output/wrap.ts';
+import { clusterFiles } from '../settings/cluster-files.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 import { type Finding, placeFindings } from './doctor-places.ts';
 import { installHint } from './install-hint.ts';
@@ -33,6 +34,8 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
   const config = await settings();
   const root = process.getuid?.() === 0;
   const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket)), ...placeFindings(config)];
+  if (root && clusterFiles(config) !== undefined)
+    findings.push(...(await (await import('./doctor-cluster.ts')).clusterFindings(config)));
   if (root) findings.push(...(await runtimeFindings(config)));
   await printAs(options.output, findings, () => wrapText(findings.map(line).join('\n'), terminalWidth()));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;

@@ -44,7 +44,7 @@ export async function run(files: string[], options: RunOptions, context: Command
     // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
     const applied = await apply(manifests, { ...course, node }).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
-      node = await ensureNode(context.config, context.configArgs).catch((failure: unknown) => {
+      node = await ensureNode(context).catch((failure: unknown) => {
         interrupts.first.throwIfAborted(); // a terminal's signal ends a node, too, that has not left the terminal yet
         throw failure;
       });

@@ -14,6 +14,7 @@ import {
   type SystemReserved,
   topologyOptions,
 } from '@podwright/kubelet';
+import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
 import { type FieldSetters, withFields } from './laid-fields.ts';
 
@@ -59,6 +60,9 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   },
   seccompDefault: (_, { seccompDefault }) => ({ seccompDefault }),
   seccompDefaultFlag: (_, { seccompDefault }) => ({ seccompDefault }),
+  configMapAndSecretChangeDetectionStrategy: (_, { configMapAndSecretChangeDetectionStrategy: how }) => ({
+    objectChangeDetection: how === '' ? 'Watch' : how,
+  }),
   allowedUnsafeSysctls: (_, { allowedUnsafeSysctls }) => ({ allowedUnsafeSysctls }),
   containerRuntimeEndpoint: (_, { containerRuntimeEndpoint }) => ({ runtimeEndpoint: containerRuntimeEndpoint }),
   imageServiceEndpoint: (_, { imageServiceEndpoint: at }) => ({ imageEndpoint: at === '' ? undefined : at }),
@@ -187,7 +191,11 @@ export function configuredOptions(
   isWanted: (field: string) => boolean,
 ): KubeletOptions {
   const fields = { configuration, isWanted };
-  return { ...withFields(options, SETTERS, fields), server: configuredServer(options.server, fields) };
+  return {
+    ...withFields(options, SETTERS, fields),
+    server: configuredServer(options.server, fields),
+    node: configuredNode(options.node, fields),
+  };
 }
 
 /** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */

@@ -51,7 +51,24 @@ const SETTERS: FieldSetters<KubeletServerOptions> = {
   })),
 };
 
-/** The settings with these fields laid over them. */
+/** The settings with these fields laid over them, and in a cluster upstream's defaults of who may call. */
 export function configuredServer(server: KubeletServerOptions, fields: WantedFields): KubeletServerOptions {
-  return withFields(server, SETTERS, fields);
+  const laid = withFields(server, SETTERS, fields);
+  const { configuration } = fields;
+  if (configuration.kubeconfig === '') return laid;
+  const anonymous = configuration['authentication.anonymous.enabled'];
+  return { ...laid, authentication: { ...laid.authentication, anonymous, reviews: reviewsOf(configuration) } };
+}
+
+function reviewsOf(configuration: KubeletConfiguration): Authentication['reviews'] {
+  const access = {
+    allowedMs: configuration['authorization.webhook.cacheAuthorizedTTL'],
+    deniedMs: configuration['authorization.webhook.cacheUnauthorizedTTL'],
+  };
+  return {
+    ...(configuration['authentication.webhook.enabled']
+      ? { tokens: { keptMs: configuration['authentication.webhook.cacheTTL'] } }
+      : {}),
+    ...(isOpen(configuration) ? {} : { access }),
+  };
 }

@@ -1,6 +1,6 @@
-import { type CgroupDriver, PodwrightError, type Registry } from '@podwright/base';
+import { type CgroupDriver, errorCode, errorMessage, PodwrightError, type Registry } from '@podwright/base';
 import { parseEndpoint } from '@podwright/cri';
-import { type DockershimHandle, startDockershim } from '@podwright/dockershim';
+import { type DockershimHandle, lookAtEngine, startDockershim } from '@podwright/dockershim';
 import type { KubeletOptions } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockershimOptions } from './dockershim-options.ts';
@@ -10,6 +10,20 @@ import type { KubeletSettings } from './kubelet-settings.ts';
 export type DockerRuntime = DockershimHandle & {
   place: Pick<KubeletOptions, 'runtimeEndpoint' | 'legacyLogs'>;
 };
+
+/** Throws where the Engine of this configuration does not answer or is none that pods run on, with what to do. */
+export async function requireEngine(config: NodeConfig): Promise<void> {
+  const { dockerSocket, cgroupDriver } = dockershimOptions(config);
+  try {
+    await lookAtEngine(dockerSocket, cgroupDriver);
+  } catch (error) {
+    if (errorCode(error) !== 'unavailable') throw error;
+    throw new PodwrightError('unavailable', `${errorMessage(error)}; ${ENGINE_AWAY}`);
+  }
+}
+
+/** What helps where no Engine answers. */
+export const ENGINE_AWAY = 'start it, or name its socket: docker_endpoint in [dockershim]';
 
 /**
  * Starts the dockershim of `podwright kubelet --container-runtime=docker`: on the socket of the runtime endpoint if the kubelet is

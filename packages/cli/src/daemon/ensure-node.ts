@@ -13,6 +13,7 @@ import type { StopOptions } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
+import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import { DAEMON_FLAGS } from './daemon-flags.ts';
 
@@ -24,8 +25,8 @@ export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
-/** Starts the daemon of this configuration when none answers. `configArgs` are the flags that select it. */
-export async function ensureNode(config: NodePaths, configArgs: string[]): Promise<EnsuredNode> {
+/** Starts the daemon of this configuration when none answers. */
+export async function ensureNode({ config, settings, configArgs }: CommandContext): Promise<EnsuredNode> {
   const node = presumedNode(config);
   const { client, logFile } = node;
   if (await answers(client)) return node;
@@ -35,6 +36,9 @@ export async function ensureNode(config: NodePaths, configArgs: string[]): Promi
       'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
     );
   }
+  // a daemon waits for its Engine, a person does not
+  const whole = await settings();
+  if (whole.container_runtime === 'docker') await (await import('./docker-runtime.ts')).requireEngine(whole);
   makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);

@@ -276,6 +276,30 @@ const CHANGES: Change[] = [
     (of) => of.server.tls.cipherSuites,
     ['TLS_RSA_WITH_AES_128_CBC_SHA'],
   ],
+  ['registerNode: false', '--register-node=false', (of) => of.node.register, false],
+  [
+    'registerWithTaints: [{key: a, value: b, effect: NoSchedule}]',
+    '--register-with-taints=a=b:NoSchedule',
+    (of) => of.node.taints,
+    [{ key: 'a', value: 'b', effect: 'NoSchedule' }],
+  ],
+  ['providerID: c://1', '--provider-id=c://1', (of) => of.node.providerId, 'c://1'],
+  ['', '--cloud-provider=external', (of) => of.node.externalCloudProvider, true],
+  [
+    'enableControllerAttachDetach: false',
+    '--enable-controller-attach-detach=false',
+    (of) => of.node.controllerAttachDetach,
+    false,
+  ],
+  [
+    'nodeStatusUpdateFrequency: 3s',
+    '--node-status-update-frequency=3s',
+    (of) => [of.node.statusUpdateMs, of.node.statusReportMs],
+    [3000, 3000],
+  ],
+  ['nodeStatusReportFrequency: 3s', '', (of) => of.node.statusReportMs, 3000],
+  ['nodeLeaseDurationSeconds: 3', '', (of) => of.node.leaseDurationSeconds, 3],
+  ['nodeStatusMaxImages: 3', '--node-status-max-images=3', (of) => of.node.maxImages, 3],
   ['userNamespaces: {idsPerPod: 131072}', '', (of) => of.userNamespaceIdsPerPod, 131_072],
   ['', '--feature-gates=MemoryQoS=true', (of) => of.containerResources.memoryQos?.throttlingFactor, 0.9],
   ['', '--root-dir=/k', (of) => [of.rootDir, of.images.dockerConfigPaths[0]], ['/k', '/k/config.json']],
@@ -283,6 +307,13 @@ const CHANGES: Change[] = [
   ['', '--hostname-override=Here', (of) => of.nodeName, 'here'],
   ['', '--node-ip=192.0.2.1', (of) => of.nodeIp, '192.0.2.1'],
   ['', '--node-labels=a=b', (of) => of.nodeLabels, { a: 'b' }],
+  [
+    'evictionHard: {memory.available: 0%}',
+    '--eviction-hard=memory.available<0%',
+    (of) => of.node.evictionHard,
+    { 'memory.available': '0%' },
+  ],
+  ['', '--experimental-allocatable-ignore-eviction', (of) => of.node.evictionHard, {}],
   ['', '--maximum-dead-containers=3', (of) => of.containerGc.maxContainers, 3],
   ['', '--maximum-dead-containers-per-container=3', (of) => of.containerGc.maxPerContainer, 3],
   ['', '--minimum-container-ttl-duration=3s', (of) => of.containerGc.minAgeMs, 3000],
@@ -299,4 +330,32 @@ test('each field and flag that is honoured changes its option', async () => {
     }
     if (flag !== '') assert.deepEqual(read(await optionsOf({ args: flag.split(' ') })), expected, flag);
   }
+});
+
+test('with a kubeconfig callers are reviewed, and without one they are not', async () => {
+  const reviewsOf = async (args: string[]) => (await optionsOf({ args })).server.authentication;
+  const joined = await reviewsOf([
+    '--kubeconfig=/k',
+    '--anonymous-auth',
+    '--authentication-token-webhook-cache-ttl=3s',
+  ]);
+  assert.deepEqual(
+    [joined.anonymous, joined.reviews],
+    [true, { tokens: { keptMs: 3000 }, access: { allowedMs: 300_000, deniedMs: 30_000 } }],
+  );
+  const open = await reviewsOf([
+    ...['--kubeconfig=/k', '--authorization-mode=AlwaysAllow', '--authentication-token-webhook=false'],
+  ]);
+  assert.deepEqual([open.anonymous, open.reviews], [false, {}]);
+  const alone = await reviewsOf(['--anonymous-auth']);
+  assert.deepEqual([alone.anonymous, alone.reviews], [false, undefined]);
+});
+
+test('what is about a cluster and makes no sense is refused', async () => {
+  const refused = (args: string[], message: RegExp) => assert.rejects(optionsOf({ args }), message);
+  await refused(['--bootstrap-kubeconfig=/b'], /--bootstrap-kubeconfig = "\/b": needs --kubeconfig/);
+  await refused(['--rotate-server-certificates'], /--rotate-server-certificates = true: needs --kubeconfig/);
+  await refused(['--register-with-taints=a=b'], /--register-with-taints: must be a taint with a key/);
+  await refused(['--register-with-taints=a b:NoSchedule'], /a b: not a key and value as labels have them/);
+  await refused(['--cloud-provider=aws'], /--cloud-provider: .*external/);
 });

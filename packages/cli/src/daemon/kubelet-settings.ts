@@ -11,6 +11,7 @@ import {
   readConfigurationFile,
   readDropIns,
 } from '@podwright/kubelet';
+import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { ConfigFlags } from '../settings/config-flags.ts';
 import { configOfText, givenFile, type NodeConfig, readText } from '../settings/node-config.ts';
 import { configuredOptions } from './configured-options.ts';
@@ -29,7 +30,7 @@ export type KubeletSettings = {
 };
 
 /** Where nobody gave a KubeletConfiguration, a host with swap or cgroup v1 is taken as it is. */
-const WITHOUT_CONFIGURATION: GivenFields = new Map(
+export const WITHOUT_CONFIGURATION: GivenFields = new Map(
   ['failCgroupV1', 'failSwapOn'].map((name) => [name, { value: false, place: 'podwright' }] as const),
 );
 
@@ -50,9 +51,9 @@ export async function kubeletSettings(line: {
   const hasConfiguration = isUpstreams || dropIns !== undefined;
   const base = isUpstreams ? readConfigurationFile(text, file) : hasConfiguration ? new Map() : WITHOUT_CONFIGURATION;
   const files = dropIns === undefined ? base : readDropIns(resolve(dropIns), base);
-  const all = layFlags(files, new Map([...ownSettings(flags), ...line.given]));
-  const configuration = checkedConfiguration(all, { cgroupVersion: await hostCgroupVersion() });
   const config = configOfText(hasConfiguration ? '' : text, { file, flags });
+  const all = layFlags(files, new Map([...clusterFields(tomlCluster(config)), ...ownSettings(flags), ...line.given]));
+  const configuration = await checkedSettings(all);
   const isVerbose = configuration['logging.verbosity'] >= DEBUG_VERBOSITY && flags.logLevel === undefined;
   return {
     config: isVerbose ? { ...config, log_level: 'debug' } : config,
@@ -63,6 +64,26 @@ export async function kubeletSettings(line: {
       return hasConfiguration ? { ...laid, warnOfMissingClusterDns: true } : laid;
     },
   };
+}
+
+/** The whole configuration, checked for this host. */
+export async function checkedSettings(given: GivenFields): Promise<KubeletConfiguration> {
+  return checkedConfiguration(given, { cgroupVersion: await hostCgroupVersion() });
+}
+
+const tomlCluster = ({ cluster: { kubeconfig, bootstrap_kubeconfig: bootstrapKubeconfig } }: NodeConfig) => ({
+  kubeconfig,
+  bootstrapKubeconfig,
+});
+
+/** The files of `[cluster]` as the flags of the same names. */
+export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | 'bootstrapKubeconfig'>>): GivenFields {
+  const { kubeconfig, bootstrapKubeconfig } = files;
+  return new Map(
+    Object.entries({ kubeconfig, bootstrapKubeconfig }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, { value, place: '[cluster]' }]],
+    ),
+  );
 }
 
 /** Flags of every command that say what a field says, too. */

@@ -12,6 +12,7 @@ import {
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
+import type { ClusterConnection, ClusterConnectionInput } from './cluster.ts';
 import { startDockerRuntime } from './docker-runtime.ts';
 import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
@@ -47,7 +48,8 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
     defaults: UPSTREAM_DEFAULTS,
     metrics: metrics.registry,
     configure: (options: KubeletOptions) => ({ ...configure(options), ...dockershim?.place }),
-    shown: { configuration, flags },
+    configuration,
+    flags,
     serveStream: dockershim?.serveStream,
   };
   const toldToStop = new AbortController();
@@ -76,10 +78,12 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await dockershim?.close();
 }
 
-/** What the API shows of how the kubelet was started. */
-type ShownSettings = Pick<ServeKubeletApiInput, 'configuration' | 'flags'>;
-
-type ServeStream = ServeKubeletApiInput['serveStream'];
+/** Beside where the runtime is: how the kubelet was configured, which the API shows, and a node that nobody configured has none. */
+type ServedPlace = KubeletPlace &
+  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream'> & {
+    metrics: Registry;
+    configure?: KubeletSettings['configure'];
+  };
 
 type ServedKubelet = {
   endPods: () => Promise<void>;
@@ -87,27 +91,25 @@ type ServedKubelet = {
   close: () => Promise<void>;
 };
 
-/** A kubelet on a runtime, with its local API and its HTTP API. */
+/** A kubelet on a runtime, with its local API and its HTTP API, and with the API server of its cluster where it has one. */
 export async function serveKubelet(
   config: NodeConfig,
-  place: KubeletPlace & {
-    metrics: Registry;
-    configure?: KubeletSettings['configure'];
-    shown?: ShownSettings;
-    serveStream?: ServeStream;
-  },
+  place: ServedPlace,
   { onStop, runtimeWait }: { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait },
 ): Promise<ServedKubelet> {
-  const { configure = (options) => options, shown, serveStream, ...runtime } = place;
-  const options = configure(kubeletOptionsOf(config, runtime));
+  const { configure = (options) => options, configuration, flags, serveStream, ...runtime } = place;
+  const alone = configure(kubeletOptionsOf(config, runtime));
   const logger = createLogger({ name: 'api', level: config.log_level });
-  const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger });
+  const cluster = await clusterOf(alone, { configuration, metrics: place.metrics, logLevel: config.log_level });
+  const options = { ...alone, cluster: cluster?.options };
+  const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger }).catch(async (error: unknown) => {
+    await cluster?.close();
+    throw error;
+  });
   const api = await serveKubeletApi({
-    kubelet,
-    registry: place.metrics,
-    ...shown,
-    serveStream,
-    logger,
+    ...{ kubelet, registry: place.metrics, configuration, flags, serveStream, logger },
+    reviewer: cluster?.options.client,
+    signedCertificate: await cluster?.signServer(kubelet),
   });
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
@@ -132,8 +134,19 @@ export async function serveKubelet(
     close: async () => {
       await Promise.all([server.close(), api.close()]);
       await kubelet.close();
+      await cluster?.close();
     },
   };
+}
+
+/** What is of a cluster is loaded where there is one. */
+async function clusterOf(
+  options: KubeletOptions,
+  input: Omit<ClusterConnectionInput, 'options' | 'configuration'> & Pick<ServedPlace, 'configuration'>,
+): Promise<ClusterConnection | undefined> {
+  const { configuration, ...rest } = input;
+  if (configuration === undefined || configuration.kubeconfig === '') return undefined;
+  return (await import('./cluster.ts')).connectCluster({ options, configuration, ...rest });
 }
 
 /** While the runtime is down, `node.sock` and the healthz port say so. */

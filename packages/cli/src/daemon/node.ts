@@ -1,10 +1,11 @@
 import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
+import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
 import { serveKubelet } from './kubelet.ts';
-import { type KubeletPlace, LONE_NODE_DEFAULTS } from './kubelet-options.ts';
+import { type KubeletPlace, LONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
@@ -16,13 +17,17 @@ import { serviceManagerOf } from './service-manager.ts';
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
+  const files = clusterFiles(config);
+  const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
   const runtime = await (config.container_runtime === 'docker' ? dockerRuntime : ownRuntime)(config, registry);
   const place = {
     ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry },
     criApiVersion: 'v1' as const,
-    defaults: LONE_NODE_DEFAULTS,
+    defaults: settings === undefined ? LONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
+    configuration: settings?.configuration,
+    configure: settings?.configure,
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await runtime.close({ removeHostState: false }); // or the process would live on without a kubelet

@@ -7,11 +7,8 @@ import { ensureNode, stopNode } from './ensure-node.ts';
  * Calls `work` with the CRI of this node's runtime. A node that had to be started for it is stopped again
  * when it has no pods.
  */
-export async function withRuntime<T>(
-  { config, configArgs }: CommandContext,
-  work: (cri: CriClient) => Promise<T>,
-): Promise<T> {
-  const node = await ensureNode(config, configArgs);
+export async function withRuntime<T>(context: CommandContext, work: (cri: CriClient) => Promise<T>): Promise<T> {
+  const node = await ensureNode(context);
   const { runtime } = await node.client.node();
   const cri = await connectCri({ runtimeEndpoint: runtime.endpoint, logger: silentLogger });
   try {

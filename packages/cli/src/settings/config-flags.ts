@@ -12,7 +12,11 @@ export type ConfigFlags = {
   readySandboxes?: string;
   metricsAddress?: string;
   logLevel?: string;
-} & DockershimFlags;
+} & ClusterFlags &
+  DockershimFlags;
+
+/** Flags of `podwright node` as a node of a cluster. */
+export type ClusterFlags = { kubeconfig?: string; bootstrapKubeconfig?: string; kubeletConfiguration?: string };
 
 /** Flags of the daemons that serve the CRI on a Docker Engine, as the kubelet of old had them. */
 export type DockershimFlags = {
@@ -45,6 +49,9 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   readySandboxes: ['runtime', 'ready_sandboxes'],
   metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
+  kubeconfig: ['cluster', 'kubeconfig'],
+  bootstrapKubeconfig: ['cluster', 'bootstrap_kubeconfig'],
+  kubeletConfiguration: ['cluster', 'kubelet_configuration'],
   dockerEndpoint: ['dockershim', 'docker_endpoint'],
   listen: ['dockershim', 'listen'],
   podInfraContainerImage: ['dockershim', 'sandbox_image'],

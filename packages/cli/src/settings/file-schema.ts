@@ -62,6 +62,18 @@ export const FileSchema = z.strictObject({
       cni_bin_dirs: z.array(path).min(1).default(['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni']),
     })
     .prefault({}),
+  cluster: z
+    .strictObject({
+      kubeconfig: path.optional(),
+      bootstrap_kubeconfig: path.optional(),
+      kubelet_configuration: path.optional(),
+    })
+    .refine(
+      ({ kubeconfig, ...others }) =>
+        kubeconfig !== undefined || Object.values(others).every((one) => one === undefined),
+      'needs kubeconfig',
+    )
+    .prefault({}),
   runtime: RuntimeSchema.prefault({}),
   dockershim: DockershimSchema.prefault({}),
   kubelet: z

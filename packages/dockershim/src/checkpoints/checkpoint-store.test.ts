@@ -34,6 +34,16 @@ test('a checkpoint is read as it was written, by another process as well', async
   assert.deepEqual(readdirSync(directory), []);
 });
 
+test('the files of a sandbox go with its checkpoint, and are seen without', async (t) => {
+  const { directory, store } = place(t);
+  mkdirSync(store.filesOf(ID));
+  assert.deepEqual(await store.ids(), [ID]);
+  await store.write(ID, checkpoint);
+  assert.deepEqual(await store.ids(), [ID]);
+  await store.remove(ID);
+  assert.deepEqual(readdirSync(directory), []);
+});
+
 test('what is no checkpoint is named, and gone', async (t) => {
   const { directory, warned, store } = place(t);
   const good = encodeCheckpoint(checkpoint);

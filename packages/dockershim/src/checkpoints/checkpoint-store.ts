@@ -1,5 +1,5 @@
 import { open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   errorMessage,
   isErrno,
@@ -19,7 +19,7 @@ export function isSandboxId(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** Checkpoints on disk, a file a sandbox. What cannot be read is warned of by name, and removed. */
+/** Checkpoints on disk, a file a sandbox, and a directory of files beside it. What cannot be read is warned of by name, and removed. */
 export class CheckpointStore {
   readonly #directory: string;
   readonly #logger: Logger;
@@ -51,15 +51,22 @@ export class CheckpointStore {
     }
   }
 
-  /** No error if there is none. */
-  async remove(id: string): Promise<void> {
-    if (isSandboxId(id)) await rm(this.#path(id), { force: true });
+  /** The sandbox's directory of files, which is there once somebody has made it. */
+  filesOf(id: string): string {
+    return this.#path(id).slice(0, -SUFFIX.length);
   }
 
-  /** Ids of the sandboxes that have one, readable or not. */
+  /** Removes the files, and then the checkpoint. No error if there is none. */
+  async remove(id: string): Promise<void> {
+    if (!isSandboxId(id)) return;
+    await rm(this.filesOf(id), { recursive: true, force: true });
+    await rm(this.#path(id), { force: true });
+  }
+
+  /** Ids of the sandboxes that have one, readable or not, or files. */
   async ids(): Promise<string[]> {
     const names = await namesIn(this.#directory);
-    return names.map((name) => name.slice(0, -SUFFIX.length)).filter((id, index) => isFileOf(id, names[index]!));
+    return [...new Set(names.map((name) => basename(name, SUFFIX)))].filter(isSandboxId);
   }
 
   /** Removes what writes that were interrupted have left. Only while nothing is written. */
@@ -73,8 +80,6 @@ export class CheckpointStore {
     return join(this.#directory, id + SUFFIX);
   }
 }
-
-const isFileOf = (id: string, name: string): boolean => isSandboxId(id) && name === id + SUFFIX;
 
 async function readBounded(path: string): Promise<string> {
   const file = await open(path);

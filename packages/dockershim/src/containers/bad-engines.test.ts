@@ -21,7 +21,10 @@ const contextOf = (signal = AbortSignal.timeout(60_000)): CallContext => ({ sign
 async function check(answer: RequestListener, code: string, words: RegExp): Promise<void> {
   await using fake = await startFakeEngine(answer);
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
-  const verbs = containerHandlers({ engine, logger: silentLogger, failpoint: noFailpoint }, { facts: engine });
+  const verbs = containerHandlers(
+    { engine, logger: silentLogger, failpoint: noFailpoint },
+    { facts: engine, filesOf: String },
+  );
   const about = { containerId: 'abc' };
   for (const call of [
     () => verbs.containerStatus(create(ContainerStatusRequestSchema, about), contextOf()),
@@ -63,7 +66,10 @@ test('what leads elsewhere in the paths of the Engine is no container, and it is
     response.writeHead(301).end();
   });
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
-  const verbs = containerHandlers({ engine, logger: silentLogger, failpoint: noFailpoint }, { facts: engine });
+  const verbs = containerHandlers(
+    { engine, logger: silentLogger, failpoint: noFailpoint },
+    { facts: engine, filesOf: String },
+  );
   for (const containerId of ['.', '..', '../json', 'a/b', 'a b', '%2e']) {
     const status = verbs.containerStatus(create(ContainerStatusRequestSchema, { containerId }), contextOf());
     await assert.rejects(status, (error) => errorCode(error) === 'not_found');
@@ -90,7 +96,10 @@ test('an answer that is none, is cut or never ends is an error', async () => {
 test('an Engine that does not answer holds no client that leaves', async () => {
   await using fake = await startFakeEngine(() => undefined);
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
-  const verbs = containerHandlers({ engine, logger: silentLogger, failpoint: noFailpoint }, { facts: engine });
+  const verbs = containerHandlers(
+    { engine, logger: silentLogger, failpoint: noFailpoint },
+    { facts: engine, filesOf: String },
+  );
   const leave = new AbortController();
   const call = verbs.listContainers(create(ListContainersRequestSchema), contextOf(leave.signal));
   leave.abort(new Error('left'));

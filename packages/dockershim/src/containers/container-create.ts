@@ -80,7 +80,7 @@ async function checkTarget(
 
 /** The Engine is asked about itself only where the container needs something that not every one has. */
 async function specSources(
-  { facts }: ContainerServices,
+  { facts, filesOf }: ContainerServices,
   { linux, CDIDevices }: ContainerConfig,
   {
     sandbox,
@@ -97,6 +97,7 @@ async function specSources(
   const path = seccompProfilePath(context);
   return {
     ...{ sandboxConfig, sandbox },
+    ...(sandbox.Config.NetworkDisabled && { networkFiles: filesOf(sandbox.Id) }),
     security: {
       options: asks ? (await facts.info(signal)).SecurityOptions : [],
       ...(path !== undefined && { seccompProfile: await readSeccompProfile(path) }),

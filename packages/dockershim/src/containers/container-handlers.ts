@@ -4,7 +4,7 @@ import { containerCreate } from './container-create.ts';
 import { containerList, containerStream } from './container-list.ts';
 import { containerRemove } from './container-remove.ts';
 import { containerReopenLog } from './container-reopen-log.ts';
-import type { EngineFactsSource } from './container-services.ts';
+import type { ContainerServices } from './container-services.ts';
 import { containerStart } from './container-start.ts';
 import { containerInspect } from './container-status.ts';
 import { containerStop } from './container-stop.ts';
@@ -13,9 +13,9 @@ import { containerUpdate } from './container-update.ts';
 /** What a client does with containers, but for their streams and statistics. CheckpointContainer is not among it: Docker has none. */
 export function containerHandlers(
   { engine, logger, failpoint }: Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'>,
-  { facts }: { facts: EngineFactsSource },
+  { facts, filesOf }: Pick<ContainerServices, 'facts' | 'filesOf'>,
 ) {
-  const services = { engine, logger, failpoint, facts };
+  const services = { engine, logger, failpoint, facts, filesOf };
   return {
     createContainer: containerCreate(services),
     startContainer: containerStart(services),

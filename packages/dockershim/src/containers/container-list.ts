@@ -18,7 +18,7 @@ import { givenMarks } from './details.ts';
 type Listed = MessageInitShape<typeof ContainerSchema>;
 type Needs = Pick<ContainerServices, 'engine'>;
 
-/** ListContainers: one question to the Engine, which filters. */
+/** ListContainers: one question to the Engine, which filters, or none while nothing changes. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
   return async ({ filter }, { signal }) => ({ containers: await select(services, filter, signal) });
 }
@@ -34,7 +34,7 @@ export function containerStream(services: Needs): RuntimeHandlers['streamContain
 async function select({ engine }: Needs, filter: CriFilter | undefined, signal: AbortSignal): Promise<Listed[]> {
   const asked = engineFilter(filter);
   if (asked === undefined) return [];
-  const found = await engine.containers.list(asked, signal);
+  const found = await engine.lists.list(asked, signal);
   const ours = found.filter(({ Names, Labels }) => isOurs(CONTAINER_TYPE, { names: Names, labels: Labels }));
   return ours.map(listedContainer).filter((container) => matches(container, filter));
 }

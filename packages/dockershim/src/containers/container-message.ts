@@ -1,8 +1,9 @@
 import { type ContainerStatusSchema, criSignal, type MessageInitShape } from '@podwright/cri';
 import { nanoseconds } from '../engine/engine-times.ts';
 import type { ContainerInspection } from '../engine/engine-types.ts';
-import { LOG_PATH_LABEL } from '../labels/labels.ts';
+import { LOG_PATH_LABEL, SANDBOX_ID_LABEL } from '../labels/labels.ts';
 import { parseName } from '../labels/names.ts';
+import { isNetworkFile } from '../sandbox/network-files.ts';
 import { phaseOf, stateOfPhase } from './container-phase.ts';
 import { givenMarks } from './details.ts';
 import type { ImageNames } from './image-names.ts';
@@ -29,17 +30,23 @@ export function criContainerStatus(container: ContainerInspection, image: ImageN
     imageId: Image,
     labels,
     annotations,
-    mounts: container.Mounts.filter(({ Type }) => Type === 'bind').map(({ Source, Destination, RW, Propagation }) => ({
-      hostPath: Source,
-      containerPath: Destination,
-      readonly: !RW,
-      propagation: criPropagation(Propagation),
-    })),
+    mounts: mountsOf(container),
     logPath: Config.Labels[LOG_PATH_LABEL],
     resources: { linux: criResources(container) },
     user: userOf(container),
     stopSignal: criSignal(Config.StopSignal || DEFAULT_STOP_SIGNAL),
   };
+}
+
+function mountsOf({ Mounts, Config }: ContainerInspection): Status['mounts'] {
+  const sandboxId = Config.Labels[SANDBOX_ID_LABEL] ?? '';
+  const asked = Mounts.filter((mount) => mount.Type === 'bind' && !isNetworkFile(sandboxId, mount));
+  return asked.map(({ Source, Destination, RW, Propagation }) => ({
+    hostPath: Source,
+    containerPath: Destination,
+    readonly: !RW,
+    propagation: criPropagation(Propagation),
+  }));
 }
 
 /** The reference as all dockershims tell it: by which words it can be pulled, or that it cannot be. */

@@ -10,4 +10,6 @@ export type EngineFactsSource = {
 /** What the verbs of containers need. */
 export type ContainerServices = Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'> & {
   facts: EngineFactsSource;
+  /** The directory with the files of a sandbox whose network the Engine leaves alone. */
+  filesOf: (sandboxId: string) => string;
 };

@@ -178,6 +178,23 @@ test('mounts, and what Docker cannot mount', () => {
   checkRefusal(mount({ propagation: 9 as never }), 'invalid_argument', /propagation 9 is unknown/);
 });
 
+test("a container has its pod's hosts and resolv.conf where the Engine leaves them to us, or its own", () => {
+  const given = { networkFiles: '/state/sandboxes/x' };
+  const file = (name: string) => ({ Type: 'bind', Source: `/state/sandboxes/x/${name}`, Target: `/etc/${name}` });
+  const both = (ReadOnly: boolean) => ['hosts', 'resolv.conf'].map((name) => ({ ...file(name), ReadOnly }) as const);
+  checkHost({}, { Mounts: both(false) as HostConfig['Mounts'] }, given);
+  checkHost(security({ readonlyRootfs: true }), { Mounts: both(true) as HostConfig['Mounts'] }, given);
+  const own = mount({ containerPath: '/etc//hosts/' });
+  const { Mounts } = specOf(own, given).HostConfig;
+  assert.deepEqual(
+    Mounts!.map(({ Source, Target }) => [Source, Target]),
+    [
+      ['/h', '/etc//hosts/'],
+      ['/state/sandboxes/x/resolv.conf', '/etc/resolv.conf'],
+    ],
+  );
+});
+
 test('a volume is relabelled for a pod with a label of its own, where the Engine has SELinux', () => {
   const relabelled = { ...mount({ selinuxRelabel: true, readonly: true }), linux: {} };
   const marked = { ...relabelled, ...security({ selinuxOptions: { level: 's0:c1' } }) };

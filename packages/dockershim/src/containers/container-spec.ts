@@ -2,8 +2,11 @@ import { posix } from 'node:path';
 import {
   absolutePath,
   type ContainerConfig,
+  create,
   invalid,
   type KeyValue,
+  type Mount,
+  MountSchema,
   type PodSandboxConfig,
   plainText,
   signalName,
@@ -17,6 +20,7 @@ import {
   SANDBOX_ID_LABEL,
   TYPE_LABEL,
 } from '../labels/labels.ts';
+import { networkFileMounts } from '../sandbox/network-files.ts';
 import { hasSecurity } from '../sandbox/security-options.ts';
 import { formatDetails } from './details.ts';
 import { deviceConfig, mountConfig } from './mounts.ts';
@@ -30,6 +34,8 @@ export type SpecSources = {
   sandboxConfig: PodSandboxConfig;
   /** The sandbox as it is: what the pod's containers have from it. */
   sandbox: Pick<ContainerInspection, 'Id' | 'HostConfig'>;
+  /** Where the pod's `hosts` and `resolv.conf` are, if the Engine does not write them. */
+  networkFiles?: string;
   security: SecurityFacts;
   /** What is asked for, or as near as this host lets the Engine go. */
   oomScoreAdj: number;
@@ -72,7 +78,7 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
   checkPod(config, sources);
   const { CgroupParent, Runtime } = sandbox.HostConfig;
   return {
-    ...mountConfig(config.mounts, { relabels: relabels(config, security) }),
+    ...mountConfig([...config.mounts, ...networkFiles(config, sources)], { relabels: relabels(config, security) }),
     ...namespaceModes(context?.namespaceOptions, sandbox.Id),
     ...securityConfig(context, security),
     ...dockerResources(config.linux?.resources),
@@ -83,6 +89,13 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
     Runtime,
     RestartPolicy: { Name: 'no' },
   };
+}
+
+function networkFiles({ mounts, linux }: ContainerConfig, { networkFiles: directory }: SpecSources): Mount[] {
+  if (directory === undefined) return [];
+  const taken = mounts.map(({ containerPath }) => posix.resolve('/', containerPath));
+  const readonly = linux?.securityContext?.readonlyRootfs ?? false;
+  return networkFileMounts(directory, taken).map((mount) => create(MountSchema, { ...mount, readonly }));
 }
 
 /** What the whole pod must have been asked to allow. */

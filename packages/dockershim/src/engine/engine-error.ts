@@ -11,12 +11,15 @@ const CODES: Record<number, ErrorCode> = {
   503: 'unavailable',
 };
 
+/** What the Engine says with status 500 where there is no room for a file (errno(3), ENOSPC and EDQUOT). */
+const FULL_DISK = /no space left on device|disk quota exceeded/;
+
 /** An answer of the Engine that is an error, with the status code that told it. */
 export class EngineError extends PodwrightError {
   readonly statusCode: number;
 
   constructor(statusCode: number, message: string) {
-    super(CODES[statusCode] ?? 'internal', message);
+    super(FULL_DISK.test(message) ? 'resource_exhausted' : (CODES[statusCode] ?? 'internal'), message);
     this.statusCode = statusCode;
   }
 }

@@ -39,12 +39,24 @@ export class EngineHttp {
   readonly #socketPath: string;
   #prefix: string;
   readonly #agent: Agent;
+  #changes = 0;
+  #changing = 0;
 
   /** `apiVersion` is what the calls are in, such as `1.41`. */
   constructor(socketPath: string, apiVersion: string) {
     this.#socketPath = socketPath;
     this.#prefix = `/v${apiVersion}`;
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
+  }
+
+  /** Grows with each call that may change something, as it begins and as it ends. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Whether such a call is under way. */
+  get isChanging(): boolean {
+    return this.#changing > 0;
   }
 
   /** Puts the calls from now on in another version of the API. */
@@ -101,7 +113,19 @@ export class EngineHttp {
     this.#agent.destroy();
   }
 
-  async #answer(call: EngineCall, isAgain = false): Promise<IncomingMessage> {
+  async #answer(call: EngineCall): Promise<IncomingMessage> {
+    if (call.method === 'GET') return await this.#head(call);
+    this.#changes++;
+    this.#changing++;
+    try {
+      return await this.#head(call);
+    } finally {
+      this.#changes++;
+      this.#changing--;
+    }
+  }
+
+  async #head(call: EngineCall, isAgain = false): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const outgoing = this.#request(call, {});
     outgoing.on('response', resolve);
@@ -109,7 +133,7 @@ export class EngineHttp {
     outgoing.on('error', (error) => {
       // a socket that was kept, of an Engine that has been restarted since
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
-      if (isStale && call.method === 'GET' && !isAgain) resolve(this.#answer(call, true));
+      if (isStale && call.method === 'GET' && !isAgain) resolve(this.#head(call, true));
       else reject(this.#explain(call.what, call.signal, error));
     });
     const response = await promise;

@@ -78,6 +78,7 @@ export const containerInspectionSchema = z.object({
     Tty: z.boolean().optional(),
     OpenStdin: z.boolean().optional(),
     StdinOnce: z.boolean().optional(),
+    NetworkDisabled: z.boolean().optional(),
     StopSignal: text,
     Labels: map(z.string()),
   }),
@@ -111,6 +112,8 @@ export type ContainerInspection = z.infer<typeof containerInspectionSchema>;
 /** `POST /containers/create`, as far as it is sent. Sizes are bytes, times of CPU as in the kernel's files. */
 export type ContainerSpec = {
   Hostname?: string;
+  /** The Engine makes a network namespace and leaves it alone; nor does it write `hosts` and `resolv.conf`. */
+  NetworkDisabled?: boolean;
   User?: string;
   Tty?: boolean;
   OpenStdin?: boolean;

@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { VERSION_TIMEOUT_MS } from '../limits.ts';
+import { ContainerLists } from './container-lists.ts';
 import { EngineArchives } from './engine-archives.ts';
 import { EngineContainers } from './engine-containers.ts';
 import { EngineExec } from './engine-exec.ts';
@@ -14,6 +15,7 @@ const API_VERSION = '1.41';
 export class Engine {
   readonly http: EngineHttp;
   readonly containers: EngineContainers;
+  readonly lists: ContainerLists;
   readonly exec: EngineExec;
   readonly archives: EngineArchives;
   readonly images: EngineImages;
@@ -21,6 +23,7 @@ export class Engine {
   constructor(http: EngineHttp) {
     this.http = http;
     this.containers = new EngineContainers(http);
+    this.lists = new ContainerLists(http, this.containers);
     this.exec = new EngineExec(http);
     this.archives = new EngineArchives(http);
     this.images = new EngineImages(http);
@@ -45,6 +48,7 @@ export class Engine {
   }
 
   close(): void {
+    this.lists.close();
     this.http.close();
   }
 }

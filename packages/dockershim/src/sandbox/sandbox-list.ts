@@ -28,7 +28,7 @@ export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers[
     const isReadyOnly = filter?.state?.state === PodSandboxState.SANDBOX_READY;
     // first, so that none is missing whose sandbox is just being made
     const checkpointed = isReadyOnly ? [] : await checkpoints.ids();
-    const found = await services.engine.containers.list(engineFilter(filter), signal);
+    const found = await services.engine.lists.list(engineFilter(filter), signal);
     const listed = found.flatMap((container) => listedSandbox(container, unfinished) ?? []);
     const withContainer = new Set(found.map(({ Id }) => Id));
     const orphans = checkpointed.filter((id) => !withContainer.has(id) && id.startsWith(filter?.id ?? ''));

@@ -3,6 +3,7 @@ import type { PodSandboxConfig, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerSpec } from '../engine/engine-types.ts';
 import { createSandbox } from './create-sandbox.ts';
 import { asksAbilities, refuseOwnUsers, requireAbilities, runtimeOf } from './engine-abilities.ts';
+import { writeNetworkFiles } from './network-files.ts';
 import { allowedOomScoreAdj } from './oom-score.ts';
 import { rewriteResolvConf } from './resolv-conf.ts';
 import { checkpointOf, networkFacts } from './sandbox-checkpoint.ts';
@@ -68,17 +69,19 @@ async function run(dependencies: SandboxDependencies, wanted: Wanted, signal: Ab
 
 async function finish(
   dependencies: SandboxDependencies,
-  { config, id, createdAtMs }: Wanted & { id: string },
+  { config, id, spec, createdAtMs }: Wanted & { id: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { engine, network, failpoint } = dependencies.services;
   const checkpoint = checkpointOf(config, { createdAtMs, network: network.name });
   await dependencies.checkpoints.write(id, checkpoint);
   await failpoint('sandbox-run/checkpointed');
+  if (spec.NetworkDisabled) await writeNetworkFiles(dependencies.checkpoints.filesOf(id), config.dnsConfig);
   await engine.containers.start(id, signal);
   await failpoint('sandbox-run/started');
   const container = await engine.containers.inspect(id, signal);
-  if (config.dnsConfig !== undefined) await rewriteResolvConf(container.ResolvConfPath, config.dnsConfig);
+  if (config.dnsConfig !== undefined && !spec.NetworkDisabled)
+    await rewriteResolvConf(container.ResolvConfPath, config.dnsConfig);
   await failpoint('sandbox-run/resolv-conf-written');
   if (checkpoint.hostNetwork) return;
   const netnsPath = netnsPathOf(container);

@@ -40,6 +40,13 @@ test('a sandbox is named and labelled as all dockershims do', () => {
     assert.equal(decodeDetails({ 'io.podwright.details': text }), undefined);
 });
 
+test('the Engine leaves the network of a pod alone that a plugin sets up', () => {
+  const onHost = secured({ namespaceOptions: { network: NamespaceMode.NODE } });
+  assert.equal(specOf().NetworkDisabled, true);
+  assert.equal(specOf(onHost).NetworkDisabled, undefined);
+  assert.equal(specOf({}, 'default').NetworkDisabled, undefined);
+});
+
 test("what is asked for of namespaces, users and limits is the Engine's", () => {
   const check = (more: Init, expected: object) => {
     const { HostConfig, User } = specOf(more);

@@ -98,8 +98,8 @@ export function completeEphemeral(container: EphemeralContainer, spec: PodSpec):
 
 /** A volume without a source is an emptyDir, as the API has it since its first days. */
 function completeVolume(volume: Volume): Volume {
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim } = volume;
-  if (nfs || persistentVolumeClaim) return volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, ...others } = volume;
+  if (others.nfs || others.persistentVolumeClaim || others.csi || others.ephemeral) return volume;
   if (image)
     return { ...volume, image: { ...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference) } };
   if (hostPath) return { ...volume, hostPath: { ...hostPath, type: hostPath.type ?? '' } };

@@ -20,7 +20,7 @@ export function formatFieldPath(path: FieldPath): string {
 }
 
 /** What collectors of one object have found together. */
-type Found = { issues: FieldIssue[]; count: number; limit: number };
+type Found = { issues: FieldIssue[]; count: number; limit: number; ofApiServer?: boolean };
 
 /** Collects issues on a walk through an object, up to a limit; `at` makes a collector for a part of it. */
 export class IssueList {
@@ -31,6 +31,17 @@ export class IssueList {
   constructor(path: FieldPath = [], limit = Number.POSITIVE_INFINITY, found: Found = { issues: [], count: 0, limit }) {
     this.path = path;
     this.#found = found;
+  }
+
+  /** For an object that an API server has validated: what nobody here knows of it is kept, and no issue. */
+  static ofApiServer(): IssueList {
+    const limit = Number.POSITIVE_INFINITY;
+    return new IssueList([], limit, { issues: [], count: 0, limit, ofApiServer: true });
+  }
+
+  /** Whether the object is one of `ofApiServer`. */
+  get isOfApiServer(): boolean {
+    return this.#found.ofApiServer === true;
   }
 
   at(...steps: (string | number)[]): IssueList {

@@ -5,6 +5,11 @@ export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
+/** A time as leases have it (metav1.MicroTime): with six digits of the second, of which the host's clock gives three. */
+export function formatMicroTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/Z$/, '000Z');
+}
+
 /** A duration as Go programs, and so the kubelet's messages, write it: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`; to the microsecond. */
 export function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '';

@@ -40,11 +40,16 @@ export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?
 export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
 export type DownwardApiProjection = { items?: DownwardApiFile[] };
 
+/** A token of the pod's service account, which an API server signs; `audience` '' is the API server itself. */
+export type ServiceAccountTokenProjection = { audience?: string; expirationSeconds?: number; path: string };
+
 /** Exactly one is set. */
 export type VolumeProjection = {
   configMap?: ConfigMapProjection;
   secret?: SecretProjection;
   downwardAPI?: DownwardApiProjection;
+  /** Of pods of a cluster alone. */
+  serviceAccountToken?: ServiceAccountTokenProjection;
 };
 
 export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };
@@ -58,6 +63,16 @@ export type NfsVolumeSource = { server: string; path: string; readOnly?: boolean
 /** On a lone node a claim is a directory of the node, whether or not there is an object of that name. */
 export type PersistentVolumeClaimVolumeSource = { claimName: string; readOnly?: boolean };
 
+/** A volume that a CSI driver of the node makes for the pod alone (core/v1 CSIVolumeSource). */
+export type CsiVolumeSource = {
+  driver: string;
+  readOnly?: boolean;
+  fsType?: string;
+  volumeAttributes?: Record<string, string>;
+  /** A Secret of the pod's namespace. */
+  nodePublishSecretRef?: { name?: string };
+};
+
 /** A named volume with exactly one source. */
 export type Volume = {
   name: string;
@@ -70,4 +85,7 @@ export type Volume = {
   image?: ImageVolumeSource;
   nfs?: NfsVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+  csi?: CsiVolumeSource;
+  /** Of a cluster alone, whose controllers make a claim of it. */
+  ephemeral?: object;
 };

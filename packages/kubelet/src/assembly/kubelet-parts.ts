@@ -1,29 +1,59 @@
 import type { CriClient } from '@podwright/cri';
 import type { Container, Pod } from '../api/types.ts';
-import { LocalObjects } from '../config/local-objects.ts';
+import { LocalObjects, type ObjectLookup, type PodObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
+import { csiPersistentVolumes } from '../csi/csi-persistent-volumes.ts';
+import { CsiPlugin } from '../csi/csi-plugin.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
+import { matchesTerm } from '../pod/node-affinity.ts';
+import type { PodNeeds } from '../pod/pod-syncer.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
 import { ClaimVolumes } from '../volumes/claims.ts';
-import { ProgramMounter } from '../volumes/mounter.ts';
+import { type Mounter, ProgramMounter } from '../volumes/mounter.ts';
+import type { PodTokens } from '../volumes/payload.ts';
+import { persistentVolumeKinds } from '../volumes/persistent-volume-kinds.ts';
+import { type PersistentVolumesOptions, PersistentVolumesPlugin } from '../volumes/persistent-volumes.ts';
+import type { VolumePlugin } from '../volumes/plugin.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
+import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
+
+/** What pods have of an API server. */
+export type ApiParts = PodNeeds & {
+  /** Those of manifests are the node's. */
+  objects(ofManifests: ObjectLookup): PodObjects;
+  tokens: PodTokens;
+  serviceVariables(pod: Pod): ReadonlyMap<string, string>;
+  /** The volume that a claim is bound to. */
+  volumeOf: PersistentVolumesOptions['volumeOf'];
+  /** Those of the node's own object, once it has been read. */
+  nodeLabels(): Record<string, string> | undefined;
+};
 
 /** The parts that the sync of pods knows by their contracts alone, so that a caller can replace them. */
 export type KubeletParts = {
+  /** Those of manifests. */
   objects: LocalObjects;
+  /** Those that pods refer to, wherever they are from. */
+  podObjects: PodObjects;
+  /** Absent without an API server. */
+  api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;
+  /** What plugins of the node have of an API server; absent without one. */
+  pluginCluster?: PluginCluster;
+  nodePlugins: NodePlugins;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
@@ -55,25 +85,39 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   };
   const mounter = new ProgramMounter();
   const claims = new ClaimVolumes(options.rootDir, logger);
-  const plugins = builtinVolumePlugins({ mounter, objects, nodeAllocatable, claims });
+  const cluster = given.pluginCluster;
+  const nodePlugins = given.nodePlugins ?? createNodePlugins({ options, objects, mounter, directories, cluster });
+  const { api } = given;
+  const podObjects = api?.objects(objects) ?? objects;
+  const plugins = [
+    ...builtinVolumePlugins({
+      ...{ mounter, objects: podObjects, nodeAllocatable, claims, tokens: api?.tokens },
+      claimPlugin: api && claimPlugin({ api, options, mounter, csi: nodePlugins.csi }),
+    }),
+    new CsiPlugin(nodePlugins.csi),
+  ];
   const volumes =
     given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger, metrics: options.metrics });
   const commands = new CriCommandRunner(cri);
   const preparer = new ContainerPreparer({
     volumes,
     directories,
-    objects,
+    objects: podObjects,
     nodeAllocatable,
     hostIps,
     clusterDomain,
     hostsFile: '/etc/hosts',
+    serviceVariables: api && ((pod) => api.serviceVariables(pod)),
   });
   const { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName } = options;
-  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, objects, logger };
+  const ofCluster = options.cluster !== undefined;
+  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, ofCluster, objects, logger };
   return {
     objects,
+    podObjects,
     volumes,
     claims,
+    nodePlugins,
     probes: new ProberManager({ commands, events, metrics: options.metrics }),
     hooks: new LifecycleHooks({ commands, events, metrics: options.metrics }),
     prepare: async (request, signal) => {
@@ -83,4 +127,30 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     startSources: (listener) => startPodSources({ ...listener, ...sources }),
     ...given,
   };
+}
+
+/** Has pods of the API server use what their claims are bound to there. */
+function claimPlugin({
+  api,
+  options,
+  mounter,
+  csi,
+}: {
+  api: ApiParts;
+  options: KubeletOptions;
+  mounter: Mounter;
+  csi: CsiVolumes;
+}): (ofManifests: VolumePlugin) => VolumePlugin {
+  return (ofManifests) =>
+    new PersistentVolumesPlugin({
+      kinds: [...persistentVolumeKinds(mounter), csiPersistentVolumes(csi)],
+      directories: new PodDirectories(options.rootDir),
+      volumeOf: (pod, claimName, signal) => api.volumeOf(pod, claimName, signal),
+      fitsNode: ({ spec }) => {
+        const node = { name: options.nodeName, labels: api.nodeLabels() ?? options.nodeLabels };
+        const terms = spec.nodeAffinity?.required?.nodeSelectorTerms;
+        return terms === undefined || terms.some((term) => matchesTerm(term, node));
+      },
+      ofManifests,
+    });
 }

@@ -21,16 +21,19 @@ export type OrphanInput = {
  */
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
-  await removeLeftFiles(input);
-  await removeLeftCgroups(input);
-  await input.grants.keepOnly((uid) => isKnownPod(input.sync, uid));
+  try {
+    await removeLeftFiles(input);
+  } finally {
+    await removeLeftCgroups(input);
+    await input.grants.keepOnly((uid) => isKnownPod(input.sync, uid));
+  }
 }
 
 /** Removes the volumes, logs and statuses of pods that are gone. */
 async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInput): Promise<void> {
   const isKnown = (uid: string) => isKnownPod(sync, uid);
   const withVolumes = await volumes.removeOrphans(isKnown).catch((error: unknown) => {
-    sync.metrics?.swept({ pods: 1, failures: 1 }); // it ends at the first that fails
+    sync.metrics?.swept({ pods: 1, failures: 1 }); // one at least
     throw error;
   });
   sync.metrics?.swept({ pods: withVolumes.length, failures: 0 });

@@ -49,7 +49,7 @@ export type PodSyncInput = {
   options: KubeletOptions;
   cri: CriClient;
   events: EventRecorder;
-  parts: Omit<KubeletParts, 'claims'>;
+  parts: Omit<KubeletParts, 'claims' | 'nodePlugins'>;
   cgroups: PodCgroups;
   statuses: StatusManager;
   /** What pods may have together. */
@@ -84,6 +84,8 @@ export type PodSync = {
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
   changes: PodChanges;
+  /** Pods of which nothing runs any more, and again when they hold nothing any more. */
+  stopped: PodChanges;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -99,7 +101,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
-  const changes = new PodChanges();
+  const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
   const admission = podAdmission(input);
   const pleg = new Pleg({
@@ -133,10 +135,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
     pleg,
     statuses,
     reasons: new WaitingReasons(),
-    volumes: parts.volumes,
-    probes: parts.probes,
-    restarts,
-    allocations,
+    ...{ volumes: parts.volumes, probes: parts.probes, needs: parts.api },
+    ...{ restarts, allocations },
     cgroups,
     obstacles: input.obstacles,
     logger,
@@ -151,6 +151,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
+    onStopped: (podUid) => stopped.tell(podUid),
   });
   const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
@@ -162,7 +163,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     isWaiting: (podUid) => allocations.isDeferred(podUid),
     observer: observer(metrics, tracer),
   });
-  const told = { statuses, cache, tracer, metrics, changes };
+  const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
@@ -227,7 +228,7 @@ function runtimeDependencies(
     events,
     logger: options.logger,
     hooks: parts.hooks,
-    objects: parts.objects,
+    objects: parts.podObjects,
     prepare: parts.prepare,
     dns: () => dnsSettings(options, events),
     features,
@@ -285,7 +286,7 @@ function imageManager({ options, cri, events, parts }: PodSyncInput, access: Ima
   return new ImageManager({
     cri,
     events,
-    objects: parts.objects,
+    objects: parts.podObjects,
     logger,
     queue,
     backoff: pullBackoff,

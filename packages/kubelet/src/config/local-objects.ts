@@ -1,16 +1,29 @@
 import { Broadcast, type Subscription } from '@podwright/base';
-import type { LocalObject } from '../api/types.ts';
+import type { LocalObject, Pod } from '../api/types.ts';
 
 export type LocalObjectKind = LocalObject['kind'];
 export type LocalObjectOf<K extends LocalObjectKind> = Extract<LocalObject, { kind: K }>;
 
-/** Read access to the ConfigMaps, Secrets and RuntimeClasses of the node. RuntimeClasses have the namespace ''. */
+/** Read access to ConfigMaps, Secrets and RuntimeClasses. RuntimeClasses have the namespace ''. */
 export interface ObjectLookup {
+  /** Undefined where there is none. Throws `unavailable` where that is not known, as an API server has not told yet. */
   get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined;
 }
 
+/** Where pods have the objects from that they refer to: those of manifests from the node, those of an API server from it. */
+export interface PodObjects {
+  of(pod: Pod): ObjectLookup;
+}
+
 /** What changed about one object; `object` is absent once it is gone. */
-export type LocalObjectChange = { kind: LocalObjectKind; namespace: string; name: string; object?: LocalObject };
+export type LocalObjectChange = {
+  kind: LocalObjectKind;
+  namespace: string;
+  name: string;
+  object?: LocalObject;
+  /** UIDs of the pods that use it, where they are known. */
+  users?: ReadonlySet<string>;
+};
 
 /** A change as watchers see it: what went is told as it was last. */
 export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
@@ -21,13 +34,18 @@ export function localObjectKey(kind: LocalObjectKind, namespace: string, name: s
 }
 
 /** The node's ConfigMaps, Secrets and RuntimeClasses, each set by the source that holds its file. */
-export class LocalObjects implements ObjectLookup {
+export class LocalObjects implements ObjectLookup, PodObjects {
   #objects = new Map<string, LocalObject>();
   readonly #listeners = new Set<(change: LocalObjectChange) => void>();
   readonly #events = new Broadcast<LocalObjectEvent>();
   /** Of each object, by its key: they grow by one a change, across all objects. */
   readonly #versions = new Map<string, number>();
   #version = 0;
+
+  /** The same for all pods. */
+  of(): ObjectLookup {
+    return this;
+  }
 
   /** Every object, with its version as `resourceVersion`. */
   list(): LocalObject[] {

@@ -104,6 +104,19 @@ test("a generateName in a name's place is one error", () => {
   ]);
 });
 
+test('sources of projected volumes that need an API server are refused in plain words', () => {
+  for (const [source, advice] of [
+    ['serviceAccountToken: {path: token}', 'put a token of your own into a Secret'],
+    ['clusterTrustBundle: {path: ca}', 'put the certificates into a ConfigMap'],
+  ]) {
+    const [error] = errorsOf(
+      podText(`containers: [{name: a, image: b}]\nvolumes: [{name: v, projected: {sources: [{${source}}]}}]`),
+    );
+    assert.match(error ?? '', /spec\.volumes\[0\]\.projected\.sources\[0\]\.\w+: needs an API server/);
+    assert.ok(error!.endsWith(advice!), error);
+  }
+});
+
 test('a kind that needs a cluster is refused in plain words', () => {
   const [deployment] = errorsOf('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}');
   assert.match(

@@ -2,6 +2,7 @@ import type { Logger } from '@podwright/base';
 import { formatFieldPath } from '../api/issue.ts';
 import { qosClass } from '../api/qos-class.ts';
 import { type LocalObject, namespacedName, type Pod, type RuntimeClass } from '../api/types.ts';
+import { apiReference } from './api-references.ts';
 import { ignoredFields } from './ignored-fields.ts';
 import { immutableProblems } from './immutable.ts';
 import type { LocalObjects } from './local-objects.ts';
@@ -29,6 +30,8 @@ export type PodConfigOptions = {
   objects: LocalObjects;
   /** The pods that the runtime has: they keep their names and UIDs over a restart. */
   runningPods: () => ExistingPod[];
+  /** Pods have the node's name behind theirs, and must not need objects of the API server. */
+  ofCluster?: boolean;
   logger: Logger;
 };
 
@@ -91,7 +94,8 @@ export class PodConfig {
       for (const one of snapshot?.objects ?? []) {
         placed.push(one);
         const pod = this.#identify(one, source);
-        if (pod !== undefined) claimOf.set(one, { placed: one, pod, source, rank: claims.rank(pod, one.file) });
+        if (pod !== undefined && this.#isAllowed(one, pod, errors))
+          claimOf.set(one, { placed: one, pod, source, rank: claims.rank(pod, one.file) });
       }
     }
     const rank = (one: PlacedObject) => claimOf.get(one)?.rank ?? 0;
@@ -111,6 +115,13 @@ export class PodConfig {
     return { pods, localObjects };
   }
 
+  #isAllowed(placed: PlacedObject, { spec }: Pod, errors: ManifestError[]): boolean {
+    const reference = this.#options.ofCluster === true ? apiReference(spec) : undefined;
+    if (reference !== undefined)
+      errors.push(new ManifestError({ ...placed, path: 'spec' }, `static pods may not reference ${reference}`));
+    return reference === undefined;
+  }
+
   /** The object, or the one before it if it must not change. */
   #localObject(placed: PlacedObject, errors: ManifestError[]): LocalObject[] {
     const { object } = placed;
@@ -125,10 +136,10 @@ export class PodConfig {
   #identify(placed: PlacedObject, source: PodSourceName): Pod | undefined {
     const { object } = placed;
     if (object.kind !== 'Pod') return undefined;
-    const { nodeName } = this.#options;
+    const { nodeName, ofCluster } = this.#options;
     const identified =
       this.#identified.get(placed) ??
-      this.#seenBefore(identifyPod({ ...placed, object }, { source, nodeName, seenAtMs: Date.now() }));
+      this.#seenBefore(identifyPod({ ...placed, object }, { source, nodeName, ofCluster, seenAtMs: Date.now() }));
     this.#identified.set(placed, identified);
     return identified;
   }

@@ -29,6 +29,8 @@ export type PodSourcesInput = PodSourceListener & {
   /** How often each is read again. */
   sourcePeriods: { fileMs: number; urlMs: number };
   nodeName: string;
+  /** Whether the node is one of a cluster. */
+  ofCluster?: boolean;
   /** Where the ConfigMaps, Secrets and RuntimeClasses of the manifests go. */
   objects: LocalObjects;
   logger: Logger;
@@ -36,11 +38,13 @@ export type PodSourcesInput = PodSourceListener & {
 
 /** Begins to read the manifest directory and URL. Each source's first update holds all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
-  const { manifestDir, manifestUrl, manifestUrlHeaders: headers, nodeName, objects, runningPods, logger } = input;
+  const { manifestDir, manifestUrl, manifestUrlHeaders: headers, objects, runningPods, logger } = input;
+  const { nodeName, ofCluster } = input;
   const { fileMs, urlMs } = input.sourcePeriods;
   const config = new PodConfig({
     sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
     nodeName,
+    ofCluster,
     objects,
     runningPods,
     logger,

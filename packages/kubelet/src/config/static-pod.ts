@@ -8,16 +8,18 @@ import {
   CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
   type PodSourceName,
+  seenAt,
 } from './pod-update.ts';
 
 /**
  * Gives a pod of a source its identity. The UID, unless the manifest has one, follows from the node, the file and the
  * content, so that it is the same after a restart and another one when the manifest changes, as with the kubelet's static
- * pods; amounts of CPU and memory, which are changed while a pod runs, leave it as it is. The name stays as it is: on a lone node nothing is gained from the node's name behind it.
+ * pods; amounts of CPU and memory, which are changed while a pod runs, leave it as it is. The name stays as it is on a lone node; in a
+ * cluster it has the node's behind it.
  */
 export function identifyPod(
   placed: PlacedObject & { object: Pod },
-  { source, nodeName, seenAtMs }: { source: PodSourceName; nodeName: string; seenAtMs: number },
+  { source, nodeName, seenAtMs, ofCluster }: StaticPodContext,
 ): Pod {
   const { object: pod, file } = placed;
   const hashOf = (content: object) =>
@@ -29,15 +31,27 @@ export function identifyPod(
     ...pod.metadata.annotations,
     [CONFIG_SOURCE_ANNOTATION]: source,
     [CONFIG_HASH_ANNOTATION]: hashOf(pod),
-    [CONFIG_SEEN_ANNOTATION]: new Date(seenAtMs).toISOString().replace('Z', '000000Z'), // nanoseconds, as upstream
+    [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs),
     [CONFIG_FILE_ANNOTATION]: file,
   };
   const { status: _, ...rest } = pod;
   return {
     ...rest,
-    metadata: { ...pod.metadata, uid: pod.metadata.uid || hashOf(unresizable(pod) as object), annotations },
+    metadata: {
+      ...pod.metadata,
+      ...(ofCluster && { name: nameInCluster(pod, nodeName) }),
+      uid: pod.metadata.uid || hashOf(unresizable(pod) as object),
+      annotations,
+    },
     spec: { ...pod.spec, nodeName, ...(source === 'file' ? { tolerations: withStaticToleration(pod.spec) } : {}) },
   };
+}
+
+/** Where a static pod comes from, and whether an API server shows it among those of other nodes. */
+type StaticPodContext = { source: PodSourceName; nodeName: string; seenAtMs: number; ofCluster?: boolean };
+
+function nameInCluster({ metadata }: Pod, nodeName: string): string {
+  return `${metadata.name}-${nodeName.toLowerCase()}`;
 }
 
 /** Pods of manifest files tolerate every NoExecute taint, as upstream's do. */

@@ -73,7 +73,7 @@ test('help has a line for each flag, with what it changes', () => {
   assert.match(flagHelp(OWN), /^ {6}--max-pods int +pods at most \(default: 110\)$/m);
   assert.match(
     flagHelp(OWN),
-    /^ {6}--kubeconfig string +how to reach an API server; only "": it cannot join a cluster yet$/m,
+    /^ {6}--kubeconfig path +how to reach the API server whose node this is; without it the kubelet stands alone$/m,
   );
   assert.match(flagHelp(OWN), /^ {2}-v, --v int /m);
 });

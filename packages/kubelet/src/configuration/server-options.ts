@@ -35,7 +35,7 @@ export type ServerTls = {
 /** Go's names, as in KubeletConfiguration. */
 export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'VersionTLS13';
 
-/** Who may call: whoever is authenticated in one of these ways may do everything. */
+/** Who may call: whoever is authenticated in one of these ways may do everything, unless `reviews.access` says otherwise. */
 export type ServerAuthentication = {
   /** Requests without credentials are those of `system:anonymous`. */
   anonymous: boolean;
@@ -43,6 +43,16 @@ export type ServerAuthentication = {
   clientCaFile?: string;
   /** File of bearer tokens, a line each: `token`, or `token,user,uid,"group1,group2"`. Read again when it changes. */
   tokenFile?: string;
+  /** What a cluster's API server is asked; a lone node asks nobody. */
+  reviews?: ServerReviews;
+};
+
+/** Times in milliseconds for which answers are kept. */
+export type ServerReviews = {
+  /** Whose a bearer token is (TokenReview). */
+  tokens?: { keptMs: number };
+  /** Whether a user may (SubjectAccessReview). */
+  access?: { allowedMs: number; deniedMs: number };
 };
 
 /** The options with upstream's defaults for what is left out. */

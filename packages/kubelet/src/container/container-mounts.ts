@@ -38,8 +38,8 @@ export function wantedMounts({ pod, container, environment, recursiveReadOnly }:
 }
 
 /** Volumes whose content is the node's or an image's are never written by containers; others if the pod says so. */
-function isReadOnly({ configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim }: Volume): boolean {
-  if (nfs?.readOnly === true || persistentVolumeClaim?.readOnly === true) return true;
+function isReadOnly({ configMap, secret, downwardAPI, projected, image, ...others }: Volume): boolean {
+  if ([others.nfs, others.persistentVolumeClaim, others.csi].some((source) => source?.readOnly === true)) return true;
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 

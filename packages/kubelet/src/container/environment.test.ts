@@ -15,6 +15,7 @@ function environment(
     podIps?: string[];
     files?: [string, string][];
     annotations?: Record<string, string>;
+    services?: Record<string, string>;
   } = {},
 ): string[] {
   const objects = new LocalObjects();
@@ -40,12 +41,26 @@ function environment(
     container,
     objects,
     files: new Map(options.files),
+    services: options.services && new Map(Object.entries(options.services)),
     podIps: options.podIps ?? ['10.0.0.2', 'fd00::2'],
     hostIps: ['192.0.2.1'],
     nodeAllocatable: { cpuMillis: 2000n, memoryBytes: 1n << 30n, ephemeralStorageBytes: 5n },
   });
   return variables.map(({ name, value }) => `${name}=${value}`);
 }
+
+test('services are told of last, where the container says nothing else, and variables may refer to them', () => {
+  const services = { WEB_SERVICE_HOST: '10.0.0.9', OWN: 'service' };
+  const env = [
+    { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
+    { name: 'BEFORE', value: '$(OWN)' },
+    { name: 'OWN', value: 'mine' },
+    { name: 'AFTER', value: '$(OWN)' },
+  ];
+  assert.deepEqual(environment({ env }, { services }), [
+    ...['URL=http://10.0.0.9', 'BEFORE=service', 'OWN=mine', 'AFTER=mine', 'WEB_SERVICE_HOST=10.0.0.9'],
+  ]);
+});
 
 test('variables refer to what stands before them, and the last of a name wins', () => {
   const env = [

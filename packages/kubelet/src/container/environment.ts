@@ -10,7 +10,7 @@ import {
   type KeySelector,
   type Pod,
 } from '../api/types.ts';
-import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
+import type { LocalObjectOf, PodObjects } from '../config/local-objects.ts';
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
 import { MAX_ENVIRONMENT_LENGTH } from '../limits.ts';
@@ -22,16 +22,18 @@ import type { EnvironmentVariable } from './prepared-container.ts';
 export type EnvironmentInput = PodAddresses & {
   pod: Pod;
   container: Container;
-  objects: ObjectLookup;
+  objects: PodObjects;
   files: EnvironmentFiles;
+  /** Variables by which services are found, where there is an API server. */
+  services?: ReadonlyMap<string, string>;
   nodeAllocatable: NodeAllocatable;
 };
 
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
- * The container's environment, one entry a name: `envFrom` in order, a later source wins, then `env`, which wins over it.
- * A value may refer to what stands before it. Throws `failed_precondition` naming an object or key that is not there, or a
+ * The container's environment, one entry a name: `envFrom` in order, a later source wins, then `env`, which wins over it; those of
+ * services last, where the name is free. A value may refer to what stands before it and to services. Throws `failed_precondition` naming an object or key that is not there, or a
  * variable that is too large for a program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
@@ -43,13 +45,15 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] 
       throw refusal(input, `it is larger than ${MAX_ENVIRONMENT_LENGTH >> 20} MiB, and no program takes that`);
     variables.set(name, text);
   };
+  const known = (name: string) => variables.get(name) ?? input.services?.get(name);
   for (const source of input.container.envFrom ?? []) {
     for (const [key, value] of entriesOf(input, source)) set(`${source.prefix ?? ''}${key}`, value);
   }
   for (const { name, value, valueFrom } of input.container.env ?? []) {
-    const text = valueFrom === undefined ? expand(value ?? '', (key) => variables.get(key)) : resolve(input, valueFrom);
+    const text = valueFrom === undefined ? expand(value ?? '', known) : resolve(input, valueFrom);
     if (text !== undefined) set(name, text);
   }
+  for (const [name, text] of input.services ?? []) if (!variables.has(name)) set(name, text);
   return [...variables].map(([name, value]) => ({ name, value }));
 }
 
@@ -108,7 +112,7 @@ function find<K extends SourceKind>(
   ref: { name: string; optional?: boolean },
 ): LocalObjectOf<K> | undefined {
   const { namespace } = input.pod.metadata;
-  const object = input.objects.get(kind, namespace, ref.name);
+  const object = input.objects.of(input.pod).get(kind, namespace, ref.name);
   if (object === undefined && ref.optional !== true)
     throw new PodwrightError('failed_precondition', `${kind.toLowerCase()} "${ref.name}" not found`);
   return object;

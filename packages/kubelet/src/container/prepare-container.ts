@@ -14,7 +14,7 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { KEPT_MESSAGE_FILES } from '../limits.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
@@ -29,12 +29,14 @@ import type { ContainerMount, EnvironmentVariable, PreparedContainer, PrepareReq
 export type ContainerPreparerOptions = {
   volumes: PodVolumes;
   directories: PodDirectories;
-  objects: ObjectLookup;
+  objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
   hostIps: () => string[];
   clusterDomain: string;
   /** The host's hosts file, for pods in its network. */
   hostsFile: string;
+  /** Variables by which the pod's containers find services. Absent without an API server; throws where it has not told yet. */
+  serviceVariables?: (pod: Pod) => ReadonlyMap<string, string>;
 };
 
 const HOSTS_PATH = '/etc/hosts';
@@ -70,7 +72,16 @@ export class ContainerPreparer {
 
   async #environment({ pod, container, podIps }: PrepareRequest, signal: AbortSignal): Promise<EnvironmentVariable[]> {
     const files = await readEnvironmentFiles(container, (volume) => this.#volumePath(pod, volume, signal));
-    return makeEnvironment({ ...this.#options, pod, container, podIps, files, hostIps: this.#options.hostIps() });
+    const services = this.#options.serviceVariables?.(pod);
+    return makeEnvironment({
+      ...this.#options,
+      pod,
+      container,
+      podIps,
+      files,
+      services,
+      hostIps: this.#options.hostIps(),
+    });
   }
 
   async #volumePath(pod: Pod, volume: string, signal: AbortSignal): Promise<string> {

@@ -1,4 +1,4 @@
-import { quantityInUnitsOf } from '../api/quantity.ts';
+import { parseQuantity, quantityInUnitsOf } from '../api/quantity.ts';
 import type { Container, ResourceFieldSelector } from '../api/types.ts';
 
 /** What the node has for pods. Stands in for limits that a container does not set. */
@@ -15,7 +15,12 @@ export function containerResource(
   const name = ref.resource.slice(dot + 1);
   const given = container.resources?.[list];
   const amount = given !== undefined && Object.hasOwn(given, name) ? given[name]! : fallback(list, name, allocatable);
-  return quantityInUnitsOf(amount, ref.divisor ?? '1').toString();
+  return quantityInUnitsOf(amount, divisorOf(ref)).toString();
+}
+
+/** API servers write 0 where none was given. */
+function divisorOf({ divisor = '1' }: ResourceFieldSelector): string {
+  return parseQuantity(divisor).nanos === 0n ? '1' : divisor;
 }
 
 function fallback(list: 'limits' | 'requests', name: string, allocatable: NodeAllocatable): string {

@@ -8,6 +8,9 @@ export type EventRecorder = {
 /** `fieldPath` is the part of the object that it is about, as `spec.containers{main}`. */
 export type EventSubject = { kind: string; namespace: string; name: string; uid: string; fieldPath?: string };
 
+/** An event as it was recorded; `atMs` since 1970. */
+export type RecordedEvent = { about: EventSubject; type: EventType; reason: string; message: string; atMs: number };
+
 /** What an event is about: the pod, or one of its containers. */
 export function eventSubject(pod: Pod, container?: string): EventSubject {
   const { name, namespace, uid } = pod.metadata;

@@ -3,7 +3,7 @@ import { Broadcast, type Subscription } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import type { Event, EventType } from '../api/types.ts';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_EVENTS, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from '../limits.ts';
-import type { EventRecorder, EventSubject } from './event-recorder.ts';
+import type { EventRecorder, EventSubject, RecordedEvent } from './event-recorder.ts';
 
 const COMBINED_PREFIX = '(combined from similar events): ';
 
@@ -15,6 +15,7 @@ export class PodEvents implements EventRecorder {
   /** Keys of the events that differ in their message only. */
   readonly #similar = new Map<string, Set<string>>();
   readonly #changes = new Broadcast<Event>();
+  readonly #listeners = new Set<(event: RecordedEvent) => void>();
 
   constructor(nodeName: string, now: () => number = Date.now) {
     this.#host = nodeName;
@@ -36,6 +37,7 @@ export class PodEvents implements EventRecorder {
     if (known === undefined && !combined) this.#groupOf(group).add(key);
     if (this.#events.size > MAX_EVENTS) this.#forget(this.#events.keys().next().value!);
     this.#changes.publish(event);
+    for (const listener of this.#listeners) listener({ about, type, reason, message, atMs: this.#now() });
   }
 
   #groupOf(group: string): Set<string> {
@@ -69,6 +71,12 @@ export class PodEvents implements EventRecorder {
   /** Events from this call on, until the signal aborts. */
   subscribe(signal: AbortSignal): Subscription<Event> {
     return this.#changes.subscribe(signal);
+  }
+
+  /** Hears of each event as it was recorded, until what this gives is called. */
+  listen(listener: (event: RecordedEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   #newEvent(about: EventSubject, what: { type: EventType; reason: string; message: string }): Event {

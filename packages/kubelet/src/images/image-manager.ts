@@ -3,7 +3,7 @@ import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Pod, PullPolicy } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { PULL_BACKOFF_SHOWN_AFTER_MS } from '../limits.ts';
@@ -20,7 +20,7 @@ import { pullSecretEntries } from './pull-secrets.ts';
 export type ImageManagerOptions = {
   cri: CriClient;
   events: EventRecorder;
-  objects: ObjectLookup;
+  objects: PodObjects;
   logger: Logger;
   queue: PullQueueOptions;
   backoff: { initialMs: number; maxMs: number };

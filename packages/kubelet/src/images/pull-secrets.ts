@@ -1,13 +1,18 @@
-import type { Pod } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import { errorMessage } from '@podwright/base';
+import type { Pod, Secret } from '../api/types.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 
-/** Entries of the pod's `imagePullSecrets`; a secret that is missing or cannot be decoded is named in `problems`. */
-export function pullSecretEntries(pod: Pod, objects: ObjectLookup): { entries: KeyringEntry[]; problems: string[] } {
+/** Entries of the pod's `imagePullSecrets`; a secret that is missing, not read or cannot be decoded is named in `problems`. */
+export function pullSecretEntries(pod: Pod, objects: PodObjects): { entries: KeyringEntry[]; problems: string[] } {
   const entries: KeyringEntry[] = [];
   const problems: string[] = [];
   for (const { name } of pod.spec.imagePullSecrets ?? []) {
-    const secret = objects.get('Secret', pod.metadata.namespace, name);
+    const secret = readSecret(pod, objects, name);
+    if (typeof secret === 'string') {
+      problems.push(`the secret "${name}" cannot be read: ${secret}`);
+      continue;
+    }
     const encoded = secret?.data?.['.dockerconfigjson'] ?? secret?.data?.['.dockercfg'];
     if (encoded === undefined) {
       problems.push(
@@ -24,4 +29,13 @@ export function pullSecretEntries(pod: Pod, objects: ObjectLookup): { entries: K
     }
   }
   return { entries, problems };
+}
+
+/** The secret, undefined if there is none, or why that is not known. */
+function readSecret(pod: Pod, objects: PodObjects, name: string): Secret | string | undefined {
+  try {
+    return objects.of(pod).get('Secret', pod.metadata.namespace, name);
+  } catch (error) {
+    return errorMessage(error);
+  }
 }

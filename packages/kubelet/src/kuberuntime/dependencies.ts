@@ -1,7 +1,7 @@
 import type { Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import type { PreparedContainer, PrepareRequest } from '../container/prepared-container.ts';
 import type { UserNamespaces } from '../container/user-namespaces.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
@@ -22,7 +22,7 @@ export type KuberuntimeDependencies = {
   images: Pick<ImageManager, 'ensureImage' | 'forgetPod'>;
   events: EventRecorder;
   hooks: HookRunner;
-  objects: ObjectLookup;
+  objects: PodObjects;
   tracer: PodTracer;
   logger: Logger;
   crashBackoff: CrashBackoff;

@@ -52,7 +52,7 @@ export async function makeSandboxConfig(
 export function runtimeHandler(deps: Pick<KuberuntimeDependencies, 'objects'>, pod: Pod): string {
   const name = pod.spec.runtimeClassName ?? '';
   if (name === '') return '';
-  const runtimeClass = deps.objects.get('RuntimeClass', '', name);
+  const runtimeClass = deps.objects.of(pod).get('RuntimeClass', '', name);
   if (runtimeClass === undefined) {
     throw new PodwrightError('not_found', `find the RuntimeClass "${name}": there is none of that name on this node`);
   }

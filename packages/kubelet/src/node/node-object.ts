@@ -44,7 +44,10 @@ export type NodeFacts = {
  * What upstream's table of declared features has and this kubelet does. It resizes neither init containers that are no sidecars nor
  * pod-level resources in place, and gives no pod of the host's network a user namespace.
  */
-const DECLARED_FEATURES = ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'];
+export const DECLARED_FEATURES: readonly string[] = [
+  'ExtendWebSocketsToKubelet',
+  'RestartAllContainersOnContainerExits',
+];
 
 /** The node as an object of the API; `isReady` once its manifests have been read, `problems` keep it from being ready, too. */
 export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[]): NodeObject {
@@ -84,7 +87,7 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
         operatingSystem: 'linux',
         architecture: { x64: 'amd64' }[arch() as string] ?? arch(),
       },
-      declaredFeatures: DECLARED_FEATURES,
+      declaredFeatures: [...DECLARED_FEATURES],
     },
   };
 }

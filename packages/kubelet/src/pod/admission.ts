@@ -22,13 +22,13 @@ export class PodAdmission {
     const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
     const shortOf = refusal.shortages?.[0]?.resource;
     if (preempt !== undefined) return this.admit(pod, { preempt, shortOf });
-    this.#decided.set(pod.metadata.uid, refusal);
-    return { refusal };
+    return this.refuse(pod.metadata.uid, refusal);
   }
 
-  /** An admitted pod may not run after all. */
-  refuse(podUid: string, refusal: Refusal): void {
+  /** Refuses a pod without a look, such as one that asks for what there is not; also one that was admitted before. */
+  refuse(podUid: string, refusal: Refusal): AdmissionDecision {
     this.#decided.set(podUid, refusal);
+    return { refusal };
   }
 
   /** Takes a pod without a look, such as one that runs already. */

@@ -11,7 +11,10 @@ export function wantsNode({ spec }: Pod, node: SelectableNode): boolean {
 }
 
 /** A term that says nothing matches nothing. */
-function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: SelectableNode): boolean {
+export function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  node: SelectableNode,
+): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
   const ofLabels = (requirement: NodeSelectorRequirement) => matches(requirement, node.labels[requirement.key]);
   return matchExpressions.every(ofLabels) && matchFields.every((requirement) => matches(requirement, node.name));

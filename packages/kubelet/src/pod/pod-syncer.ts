@@ -42,6 +42,13 @@ import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
+/** Brings what a pod refers to into reach before its volumes and containers are made, for as long as it is here. */
+export type PodNeeds = {
+  /** May be repeated; rejects with the signal's reason alone. */
+  ready(pod: Pod, signal: AbortSignal): Promise<void>;
+  release(podUid: string): void;
+};
+
 export type PodSyncerDependencies = {
   runtime: SyncPodDependencies & KillPodDependencies & RemovePodDependencies;
   pleg: Pleg;
@@ -53,6 +60,8 @@ export type PodSyncerDependencies = {
   allocations: PodAllocations;
   cgroups: PodCgroups;
   obstacles: Obstacles;
+  /** What pods have of an API server, where there is one. */
+  needs?: PodNeeds;
   logger: Logger;
   /** Why the pod may not run here, if that was decided when it came. */
   refusal: (podUid: string) => WaitingReason | undefined;
@@ -212,8 +221,12 @@ export class PodSyncer implements PodSteps {
    * could not be brought up to date that had been mounted: the pod goes on with them as they are.
    */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<{ failed: boolean }> {
-    const { cgroups, volumes } = this.#deps;
-    const [cgroup, mounts] = await Promise.allSettled([cgroups.ensure(pod), volumes.mountForPod(pod, signal)]);
+    const { cgroups, volumes, needs } = this.#deps;
+    const mount = async () => {
+      await needs?.ready(pod, signal);
+      return volumes.mountForPod(pod, signal);
+    };
+    const [cgroup, mounts] = await Promise.allSettled([cgroups.ensure(pod), mount()]);
     signal.throwIfAborted();
     if (cgroup.status === 'rejected') {
       const why = `unable to ensure pod container exists: ${shownError(cgroup.reason)}`;
@@ -264,19 +277,20 @@ export class PodSyncer implements PodSteps {
   }
 
   async finish(pod: Pod, end: PodEnd): Promise<void> {
-    const { probes, volumes, cgroups, pleg, reasons } = this.#deps;
+    const { probes, volumes, cgroups, pleg, reasons, needs } = this.#deps;
     const { uid } = pod.metadata;
     const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
     this.#report(pod, status, { verdict: end.verdict, terminal: true });
     probes.remove(uid);
     await volumes.unmountForPod(uid);
+    needs?.release(uid);
     await cgroups.remove(uid);
     await this.#deps.grants.release(uid);
     reasons.forgetPod(uid);
   }
 
   async remove(pod: Pod): Promise<void> {
-    const { runtime, volumes, cgroups, statuses, probes, restarts, allocations } = this.#deps;
+    const { runtime, volumes, cgroups, statuses, probes, restarts, allocations, needs } = this.#deps;
     const { uid } = pod.metadata;
     const status = await this.#look(pod);
     const release = async () => {
@@ -290,6 +304,7 @@ export class PodSyncer implements PodSteps {
     for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(pod, container);
     restarts.keepOnly(uid, []);
     allocations.forget(uid);
+    needs?.release(uid);
     runtime.actuated.forget(status.containers.map(({ id }) => id));
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);

@@ -11,6 +11,7 @@
  */
 import { Backoff, errorMessage, type Logger } from '@podwright/base';
 import { namespacedName, type Pod } from '../api/types.ts';
+import { isStaticPod } from '../config/pod-update.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { MAX_TIMER_MS } from '../limits.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
@@ -50,6 +51,8 @@ export type PodWorkersOptions = {
   errorBackoff: { initialMs: number; maxMs: number };
   /** A pod that came back to its source while it was being removed begins anew. */
   onComeback?: () => void;
+  /** Nothing of the pod runs any more (`finishing`), or it holds nothing any more (`terminated`). */
+  onStopped?: (podUid: string, phase: 'finishing' | 'terminated') => void;
 };
 
 /** Where a pod is on its way; what follows what is drawn above. */
@@ -104,7 +107,7 @@ export class PodWorkers {
     } else if (worker.end?.remove) {
       worker.comeback = pod;
     } else {
-      worker.pod = { ...pod, metadata: { ...pod.metadata, ...deletionMarks(worker.pod) } };
+      worker.pod = { ...pod, metadata: { ...deletionMarks(worker.pod), ...pod.metadata } };
       this.#wake(worker);
     }
   }
@@ -144,6 +147,7 @@ export class PodWorkers {
     };
     if (end.remove && end.mayComeBack !== true) worker.comeback = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
+    else if (pod.metadata.deletionTimestamp !== undefined) worker.pod = pod;
     // A running sync would go on starting what must end; a slow stop gives way to a quicker one.
     if (worker.phase === 'syncing' || worker.phase === 'waiting' || (worker.phase === 'terminating' && harder))
       worker.abort.abort(new Error('the pod ends'));
@@ -201,8 +205,9 @@ export class PodWorkers {
 
   readonly #idle = new Map<Worker, PromiseWithResolvers<void>>();
 
+  /** A new pod of an API server waits for none: what its namesake does about its end is shown there. */
   #add(pod: Pod): void {
-    const taken = this.#holderOf(namespacedName(pod));
+    const taken = isStaticPod(pod) ? this.#holderOf(namespacedName(pod)) : undefined;
     const worker = this.#insert(pod, taken === undefined ? 'syncing' : 'waiting');
     if (worker.phase === 'syncing') this.#wake(worker);
   }
@@ -225,10 +230,10 @@ export class PodWorkers {
     return worker;
   }
 
-  /** The worker that has the name now; waiting pods do not. */
+  /** The worker that has the name now; waiting pods do not, nor those of an API server. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(
-      ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName,
+      ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName && isStaticPod(pod),
     );
   }
 
@@ -280,16 +285,16 @@ export class PodWorkers {
     const { steps } = this.#options;
     switch (worker.phase) {
       case 'waiting':
-        return worker.end === undefined ? SLEEP : enter(worker, 'terminated');
+        return worker.end === undefined ? SLEEP : this.#enterStopped(worker, 'terminated');
       case 'syncing':
         return worker.end === undefined ? this.#sync(worker) : enter(worker, 'terminating');
       case 'terminating':
         await steps.terminate(worker.pod, worker.end!, worker.abort.signal);
         worker.stopped.resolve();
-        return enter(worker, 'finishing');
+        return this.#enterStopped(worker, 'finishing');
       case 'finishing':
         await steps.finish(worker.pod, worker.end!);
-        return enter(worker, 'terminated');
+        return this.#enterStopped(worker, 'terminated');
       case 'terminated':
         if (worker.end?.remove !== true) return SLEEP;
         await steps.remove(worker.pod);
@@ -298,6 +303,12 @@ export class PodWorkers {
       case 'removed':
         return SLEEP;
     }
+  }
+
+  #enterStopped(worker: Worker, phase: 'finishing' | 'terminated'): Next {
+    const next = enter(worker, phase);
+    this.#options.onStopped?.(worker.pod.metadata.uid, phase);
+    return next;
   }
 
   async #sync(worker: Worker): Promise<Next> {

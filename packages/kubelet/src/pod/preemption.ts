@@ -3,6 +3,7 @@ import { isCriticalPod, podPriority } from '../api/pod-priority.ts';
 import { qosClass } from '../api/qos-class.ts';
 import type { Pod, QosClass } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
+import { isStaticPod } from '../config/pod-update.ts';
 import type { Shortage } from './pod-admission.ts';
 
 /** The amount of a resource that is still to be freed. */
@@ -27,9 +28,14 @@ export function podsToPreempt(pod: Pod, others: Pod[], shortages: Shortage[]): P
 }
 
 function mayDisplace(pod: Pod, other: Pod): boolean {
-  if (isCriticalPod(pod) && !isCriticalPod(other)) return true;
+  if (isVital(pod, other) && !isVital(other, pod)) return true;
   const bothSay = [pod, other].every((one) => one.spec.priority !== undefined || podPriority(one) !== 0);
   return bothSay && podPriority(pod) > podPriority(other);
+}
+
+/** Beside a pod of an API server a static one is critical, whatever its priority. */
+function isVital(pod: Pod, beside: Pod): boolean {
+  return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(beside));
 }
 
 const requestOf = (pod: Pod, resource: string) => (resource === 'pods' ? 1n : podRequest(pod, resource));

@@ -4,21 +4,22 @@
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
-import { namespacedName, type Pod } from '../api/types.ts';
+import { namespacedName, type Pod, type PodStatus } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
-import { EVICTION_GRACE_SECONDS } from '../limits.ts';
+import { EVICTION_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
 import { withProbeAnswers } from '../status/probe-answers.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import { admissionOrder, type PodAdmission } from './admission.ts';
+import { type AdmissionDecision, admissionOrder, type PodAdmission } from './admission.ts';
 import type { EphemeralContainers } from './ephemeral-containers.ts';
 import { orphanPod } from './orphan-pod.ts';
+import type { Refusal } from './pod-admission.ts';
 import type { PodManager } from './pod-manager.ts';
 import type { PodWorkers } from './pod-workers.ts';
 
@@ -65,6 +66,8 @@ export type SyncLoopDependencies = {
   logger: Logger;
 };
 
+type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | undefined };
+
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
 
@@ -72,7 +75,8 @@ export class SyncLoop {
     this.#deps = deps;
   }
 
-  handlePods({ operation, source, pods }: PodUpdate): void {
+  handlePods(update: PodUpdate): void {
+    const { operation, source, pods } = update;
     const ran = new Set(this.#deps.runtimePods().map(({ pod }) => pod.uid));
     const wasHere = (pod: Pod) => ran.has(pod.metadata.uid) || this.#deps.statuses.lastKnown(pod) !== undefined;
     const complete = pods.map((pod) => this.#deps.ephemeral.complete(pod));
@@ -80,8 +84,11 @@ export class SyncLoop {
       const { uid } = pod.metadata;
       this.#deps.logger.debug({ operation, source, pod: namespacedName(pod), uid }, 'pod update');
       if (operation === 'REMOVE') this.#remove(pod);
-      else if (this.#deps.manager.has(uid)) this.#update(pod, source);
-      else this.#add(pod, { source, isRunning: ran.has(uid) });
+      else if (!this.#deps.manager.has(uid))
+        this.#add(pod, { source, isRunning: ran.has(uid), refusal: update.refusals?.get(uid) });
+      else if (operation === 'RECONCILE') this.#reconcile(pod, source);
+      else if (pod.metadata.deletionTimestamp !== undefined && source === 'api') this.#delete(pod, source);
+      else this.#update(pod, source);
     }
   }
 
@@ -103,27 +110,55 @@ export class SyncLoop {
     const { manager, workers, observer } = this.#deps;
     const before = manager.get(pod.metadata.uid);
     if (before !== undefined) observer.changed(before.pod, pod);
-    manager.set(pod, source);
+    this.#take(pod, source);
     workers.update(pod);
   }
 
+  /** What others have said of the pod at the API server counts at once. */
+  #take(pod: Pod, source: PodSourceName): void {
+    this.#deps.manager.set(pod, source);
+    if (source === 'api') this.#deps.statuses.adoptForeign(pod);
+  }
+
+  /** The API server wants the pod to end, sooner perhaps than it said before; it stays there until it has. */
+  #delete(pod: Pod, source: PodSourceName): void {
+    this.#take(pod, source);
+    const { deletionGracePeriodSeconds: grace } = pod.metadata;
+    const gracePeriodSeconds = grace === undefined ? undefined : Math.max(LEAST_GRACE_SECONDS, grace);
+    this.#settle(this.#deps.workers.end(pod, { gracePeriodSeconds, remove: false }));
+  }
+
+  /** Only the status of the pod has changed: others may have ended it there. */
+  #reconcile(pod: Pod, source: PodSourceName): void {
+    const { workers, statuses } = this.#deps;
+    this.#take(pod, source);
+    if (isTerminal(pod.status) && !isTerminal(statuses.get(pod.metadata.uid))) workers.update(pod);
+  }
+
   /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
-  #add(pod: Pod, { source, isRunning }: { source: PodSourceName; isRunning: boolean }): void {
+  #add(pod: Pod, { source, isRunning, refusal }: Addition): void {
     const { manager, admission, workers, observer } = this.#deps;
     observer.seen(pod);
-    this.#endNamesakes(pod, source);
+    if (source !== 'api') this.#endNamesakes(pod, source);
     manager.set(pod, source);
+    if (source === 'api' && pod.metadata.deletionTimestamp !== undefined) return this.#delete(pod, source);
     if (this.#hasEnded(pod)) return workers.update(pod);
-    const decision = isRunning ? admission.admit(pod) : admission.decide(pod, this.#admitted());
+    const decision = isRunning ? admission.admit(pod) : this.#decide(pod, refusal);
     if (decision.refusal !== undefined) observer.refused(decision.refusal.reason);
     if (decision.refusal !== undefined || decision.preempt.length === 0) return workers.update(pod);
     for (const _ of decision.preempt) observer.preempted(decision.shortOf);
     this.#settle(this.#afterPreempting(decision.preempt, pod));
   }
 
+  #decide(pod: Pod, refusal: Refusal | undefined): AdmissionDecision {
+    const { admission } = this.#deps;
+    return refusal === undefined
+      ? admission.decide(pod, this.#admitted())
+      : admission.refuse(pod.metadata.uid, refusal);
+  }
+
   #hasEnded(pod: Pod): boolean {
-    const { phase } = this.#deps.statuses.lastKnown(pod) ?? {};
-    return (phase === 'Succeeded' || phase === 'Failed') && !this.#deps.workers.has(pod.metadata.uid);
+    return isTerminal(this.#deps.statuses.lastKnown(pod)) && !this.#deps.workers.has(pod.metadata.uid);
   }
 
   /** The pods that were admitted and may have something running, with what they have. */
@@ -202,9 +237,10 @@ export class SyncLoop {
   }
 
   /** Pods of the object's namespace may use it: what waited for it goes on, what has it gets the new content. */
-  handleObject({ kind, namespace }: LocalObjectChange): void {
-    for (const pod of this.#deps.manager.list()) {
-      if (kind === 'RuntimeClass' || pod.metadata.namespace === namespace) this.#deps.workers.retry(pod.metadata.uid);
+  handleObject({ kind, namespace, users }: LocalObjectChange): void {
+    for (const { metadata } of this.#deps.manager.list()) {
+      const mayUse = users?.has(metadata.uid) ?? (kind === 'RuntimeClass' || metadata.namespace === namespace);
+      if (mayUse) this.#deps.workers.retry(metadata.uid);
     }
   }
 
@@ -212,6 +248,10 @@ export class SyncLoop {
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
+}
+
+function isTerminal(status: PodStatus | undefined): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 /** The file or URL that a pod of the runtime was made from. */

@@ -5,10 +5,10 @@ import { requestOf } from '../cgroups/qos.ts';
 import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
+import { podReferences } from '../config/pod-references.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
 import { podsToPreempt } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';
-import { podReferences } from './pod-references.ts';
 
 /** What pods will meet. */
 export type PreflightHost = {

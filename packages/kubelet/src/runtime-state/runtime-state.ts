@@ -1,6 +1,6 @@
 /** What the runtime says about itself: whether it is there, and whether pods can have a network (upstream's runtimeState). */
 import { errorMessage, type Logger, sleep } from '@podwright/base';
-import type { CriClient, RuntimeCondition } from '@podwright/cri';
+import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
 import { RUNTIME_DOWN_AFTER_MS, RUNTIME_STATUS_PERIOD_MS, RUNTIME_STATUS_RETRY_MS } from '../limits.ts';
 
 export type RuntimeStateOptions = {
@@ -12,8 +12,13 @@ export type RuntimeStateOptions = {
   healthChecks?: (() => string | undefined)[];
 };
 
+/** What a runtime can do, by its own account. */
+export type RuntimeAbilities = { handlers: RuntimeHandler[]; features: RuntimeFeatures | undefined };
+
 export class RuntimeState {
   readonly #options: RuntimeStateOptions;
+  readonly #listeners = new Set<() => void>();
+  #abilities: RuntimeAbilities | undefined;
   readonly #controller = new AbortController();
   /** When the runtime was last heard to be ready, monotonic milliseconds. */
   #readyAtMs: number | undefined;
@@ -71,6 +76,17 @@ export class RuntimeState {
     return this.#networkNotReady;
   }
 
+  /** What the runtime said that it can do when it was ready last; `undefined` before. */
+  abilities(): RuntimeAbilities | undefined {
+    return this.#abilities;
+  }
+
+  /** Calls back when what is wrong has changed; returns what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** How long ago the runtime was asked last, and had answered or failed: a kubelet that hangs asks no more. */
   sinceLookMs(): number {
     return this.#lookedAtMs === undefined ? 0 : performance.now() - this.#lookedAtMs;
@@ -92,11 +108,12 @@ export class RuntimeState {
     const { cri, logger, onRecovery } = this.#options;
     if (this.#lookedAtMs !== undefined && !this.#isWell()) this.#held = true;
     try {
-      const { status } = await cri.runtime.status(
+      const { status, runtimeHandlers, features } = await cri.runtime.status(
         {},
         { signal: this.#controller.signal, timeoutMs: RUNTIME_DOWN_AFTER_MS },
       );
       this.#take(status?.conditions ?? []);
+      if (this.#notReady === undefined) this.#abilities = { handlers: runtimeHandlers, features };
       this.#failing = false;
     } catch (error) {
       if (this.#controller.signal.aborted) return;
@@ -133,7 +150,9 @@ export class RuntimeState {
       this.#options.logger.error({ errors }, 'skipping pod synchronization');
     else if (text !== this.#told && this.#networkNotReady !== undefined)
       this.#options.logger.warn({ error: this.#networkNotReady }, 'the network of pods is not ready');
+    const hasChanged = text !== this.#told;
     this.#told = text;
+    if (hasChanged) for (const listener of this.#listeners) listener();
   }
 }
 

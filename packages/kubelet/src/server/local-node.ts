@@ -106,7 +106,7 @@ export class LocalNode implements NodeBackend {
     // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
     const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
     // a claim that pods use without an object is no file's
-    const isBare = there.kind === 'PersistentVolumeClaim' && !this.#objects.isOfManifest(object);
+    const isBare = there.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticPod(object);
     const goes =
       removed ||
       isBare ||

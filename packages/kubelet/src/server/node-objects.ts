@@ -28,7 +28,7 @@ export class NodeObjects {
   }
 
   /** Whether a manifest has an object of this kind and name. */
-  isOfManifest({ kind, namespace, name }: ObjectName<ApiKind>): boolean {
+  isStaticPod({ kind, namespace, name }: ObjectName<ApiKind>): boolean {
     const objects = this.#kubelet.objects.list();
     return objects.some(
       (object) => object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,

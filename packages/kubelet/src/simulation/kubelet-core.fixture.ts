@@ -171,14 +171,16 @@ function records({ life, node }: CoreInput) {
   };
 }
 
-function coreParts(input: CoreInput): Omit<KubeletParts, 'claims'> {
+function coreParts(input: CoreInput): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const { life, stages } = input;
   const ignore = () => undefined;
   const probes = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
   const stage = (name: string, work: () => void, signal?: AbortSignal) =>
     stages.pass({ life, stage: name, signal, timeoutMs: 30_000 }, async () => work());
+  const objects = new LocalObjects();
   return {
-    objects: new LocalObjects(),
+    objects,
+    podObjects: objects,
     volumes: coreVolumes(input, stage),
     probes: {
       ...probes,

@@ -9,6 +9,9 @@ export type GivenCondition = { type: string; status: ConditionStatus; reason?: s
 /** What to do with the conditions of a pod that are not the kubelet's. With `replace` those that are not set go. */
 export type ConditionsPatch = { set: GivenCondition[]; remove: string[]; replace: boolean };
 
+/** Set by the kubelet and by others. */
+export const DISRUPTION_TARGET = 'DisruptionTarget';
+
 /** Types that only the kubelet sets; DisruptionTarget is set by others as well. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',
@@ -39,6 +42,21 @@ export function withForeignConditions(
   const conditions = set.reduce((all, one) => withCondition(all, one, { pod, now }), kept);
   const changed = { ...status, conditions };
   return isRefused(status) ? changed : { ...changed, conditions: refreshedConditions(pod, changed, now) };
+}
+
+/** Whether only the kubelet sets conditions of this type. */
+export function isOwnCondition({ type }: Pick<PodCondition, 'type'>): boolean {
+  return OWN_TYPES.has(type);
+}
+
+/** The status with the conditions of others as the API server has them. That a pod is disrupted the kubelet says as well. Pure. */
+export function withForeign(status: PodStatus, told: PodStatus | undefined): PodStatus {
+  if (told === undefined) return status;
+  const foreign = (told.conditions ?? []).filter((one) => !isOwnCondition(one));
+  const own = (status.conditions ?? []).filter(
+    (one) => isOwnCondition(one) || (one.type === DISRUPTION_TARGET && !foreign.some(({ type }) => type === one.type)),
+  );
+  return { ...status, conditions: [...foreign, ...own] };
 }
 
 /** A client that replaces all conditions sends those of the kubelet's back as it read them. */

@@ -72,7 +72,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
     ...observed(pod),
     phase: terminal && !ended ? 'Failed' : phase,
     conditions,
-    ...(why(input.verdict) ?? why(previous)),
+    ...(why(input.verdict) ?? why(previous) ?? why(pod.status)),
     ...addresses(ips, input),
     startTime: previous?.startTime ?? startTime(runtime) ?? now,
     ...(init.length > 0 ? { initContainerStatuses: shown.init } : {}),
@@ -132,8 +132,8 @@ function statusSources(input: PodStatusInput): StatusSources {
 }
 
 function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], statuses: ContainerStatus[]) {
-  const before = input.previous?.phase;
-  if (before === 'Failed' || before === 'Succeeded') return before;
+  for (const before of [input.pod.status?.phase, input.previous?.phase])
+    if (before === 'Failed' || before === 'Succeeded') return before;
   if (input.verdict !== undefined) return 'Failed' as const;
   return podPhase({ pod: input.pod, initStatuses, statuses, terminal: input.terminal });
 }

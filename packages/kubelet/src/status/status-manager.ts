@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
 import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
+import { withForeign } from './foreign-conditions.ts';
+import { isRefused } from './generate-pod-status.ts';
+import { refreshedConditions } from './pod-conditions.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
@@ -28,14 +32,24 @@ export class StatusManager {
   }
 
   /**
-   * The status of the pod, or what the kubelet that was here before has published of it. A pod that comes back after it was deleted
-   * may have the same UID, and begins anew.
+   * The status of the pod, or what the kubelet that was here before has published of it, with what others have said at the API server,
+   * or what the API server has of it. A pod that comes back after it was deleted may have the same UID, and begins anew.
    */
-  lastKnown({ metadata: { uid, namespace, name, deletionTimestamp } }: Pod): PodStatus | undefined {
+  lastKnown(pod: Pod): PodStatus | undefined {
+    const { uid, namespace, name, deletionTimestamp } = pod.metadata;
     const kept = this.#kept.get(uid);
     const isBack = kept?.going === true && deletionTimestamp === undefined;
     const isOwn = kept?.namespace === namespace && kept.name === name && !isBack;
-    return this.get(uid) ?? (isOwn ? kept.status : undefined);
+    return this.get(uid) ?? (isOwn ? withForeign(kept.status, pod.status) : pod.status);
+  }
+
+  /** Takes what others than the kubelet have said of a pod at the API server: its readiness may hang on it. */
+  adoptForeign({ metadata, status: told }: Pod): void {
+    const now = formatTime(Date.now());
+    this.change(metadata.uid, (pod, status) => {
+      const adopted = withForeign(status, told);
+      return isRefused(status) ? adopted : { ...adopted, conditions: refreshedConditions(pod, adopted, now) };
+    });
   }
 
   /** The pod as users see it: its specification, its status, and its version as `resourceVersion`. */

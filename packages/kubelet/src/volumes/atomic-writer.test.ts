@@ -26,6 +26,44 @@ test('files appear behind links with their modes, directories included', async (
   assert.equal(await readlink(join(directory, 'a')), '..data/a');
 });
 
+test('a file belongs to the user whom it is for, and to the group of the volume', async (context) => {
+  const directory = await scratch(context);
+  const token = (uid?: number): Payload => new Map([['token', { data: Buffer.from('t'), mode: 0o600, uid }]]);
+  const look = async () => {
+    const { uid, gid, mode } = await stat(join(directory, 'token'));
+    return [uid, gid, (mode & 0o777).toString(8)];
+  };
+  await writeAtomically(directory, token(1000));
+  assert.deepEqual(await look(), [1000, 0, '600']);
+  assert.equal(await writeAtomically(directory, token(1000)), false);
+  assert.equal(await writeAtomically(directory, token(1001)), true);
+  assert.deepEqual(await look(), [1001, 0, '600']);
+  await writeAtomically(directory, token(), { group: 2000 });
+  assert.deepEqual(await look(), [0, 2000, '640']);
+});
+
+test('no path leads out of the volume, or to what keeps it together', async (context) => {
+  const directory = await scratch(context);
+  await writeAtomically(directory, payload({ a: '1' }));
+  const wrong = [
+    '../b',
+    '/etc/passwd',
+    'a/../../b',
+    '..data',
+    '..b/c',
+    'a//b',
+    './a',
+    '',
+    'a/',
+    'x'.repeat(256),
+    'a\0b',
+  ];
+  for (const path of wrong) {
+    await assert.rejects(writeAtomically(directory, payload({ [path]: '2' })), /invalid path: /, path);
+  }
+  assert.deepEqual(await visible(directory), ['a']);
+});
+
 test('content that is there already is left alone', async (context) => {
   const directory = await scratch(context);
   await writeAtomically(directory, payload({ a: '1' }));

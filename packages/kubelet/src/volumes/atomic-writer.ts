@@ -6,6 +6,7 @@ import {
   CONTAINER_DIRECTORY,
   GROUP_READABLE,
   isErrno,
+  PodwrightError,
   PRIVATE_DIRECTORY,
   PRIVATE_FILE,
   SET_GROUP_ID,
@@ -20,6 +21,9 @@ import type { Payload } from './payload.ts';
  *   <directory>/index.html -> ..data/index.html           what containers see
  */
 const DATA_LINK = '..data';
+/** Bounds of the kernel (path_resolution(7)). */
+const MAX_PAYLOAD_PATH = 4096;
+const MAX_FILE_NAME = 255;
 const NEW_DATA_LINK = '..data_tmp';
 
 export type WriteOptions = {
@@ -35,6 +39,7 @@ export async function writeAtomically(
   payload: Payload,
   options: WriteOptions = {},
 ): Promise<boolean> {
+  for (const path of payload.keys()) refuseWrongPath(path);
   const current = await currentVersion(directory);
   const { mountPoints = [] } = options;
   for (const path of mountPoints) await mkdir(join(directory, path), { recursive: true, mode: CONTAINER_DIRECTORY });
@@ -48,6 +53,16 @@ export async function writeAtomically(
   await linkVisible(directory, payload, covered);
   await removeOthers(directory, payload, new Set([version, ...covered]));
   return true;
+}
+
+/** Paths come from others, keys of objects too: none may lead out of the volume, or to what the writer keeps in it. */
+function refuseWrongPath(path: string): void {
+  const names = path.split('/');
+  const isWrong =
+    path.startsWith('..') ||
+    path.length > MAX_PAYLOAD_PATH ||
+    names.some((name) => ['', '.', '..'].includes(name) || name.length > MAX_FILE_NAME || name.includes('\0'));
+  if (isWrong) throw new PodwrightError('failed_precondition', `invalid path: ${path.slice(0, MAX_FILE_NAME)}`);
 }
 
 /** Whether a version of some payload is shown. */
@@ -67,12 +82,12 @@ async function currentVersion(directory: string): Promise<string | undefined> {
 async function writeVersion(root: string, payload: Payload, { group }: WriteOptions): Promise<void> {
   await makeDirectory(root, group);
   for (const path of directoriesOf(payload)) await makeDirectory(join(root, path), group);
-  for (const [path, { data, mode }] of payload) {
+  for (const [path, { data, mode, uid }] of payload) {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     const file = await open(join(root, path), flags, PRIVATE_FILE);
     try {
       await file.writeFile(data);
-      if (group !== undefined) await file.chown(0, group);
+      if (group !== undefined || uid !== undefined) await file.chown(uid ?? 0, group ?? 0);
       await file.chmod(fileMode(mode, group));
     } finally {
       await file.close();
@@ -105,8 +120,9 @@ async function holds(root: string, payload: Payload, { group }: WriteOptions): P
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => !entry.isDirectory());
     if (files.length !== payload.size) return false;
-    for (const [path, { data, mode }] of payload) {
+    for (const [path, { data, mode, uid }] of payload) {
       const stats = await lstat(join(root, path));
+      if (uid !== undefined && stats.uid !== uid) return false;
       if (!stats.isFile() || (stats.mode & 0o777) !== fileMode(mode, group) || stats.size !== data.length) return false;
       if (!data.equals(await readFile(join(root, path)))) return false;
     }

@@ -22,13 +22,14 @@ export class NfsPlugin implements VolumePlugin {
     return volume.nfs !== undefined;
   }
 
-  async setUp({ volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
+  async setUp({ volume, directory, mountOptions = [] }: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { server, path, readOnly = false } = volume.nfs!;
     if (await this.#mounter.isMountPoint(directory)) return directory;
     await this.#checkHelper();
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     const source = `${server.includes(':') && !server.startsWith('[') ? `[${server}]` : server}:${path}`;
-    await this.#mounter.mount({ type: 'nfs', source, target: directory, options: readOnly ? ['ro'] : [] }, signal);
+    const options = [...mountOptions, ...(readOnly ? ['ro'] : [])];
+    await this.#mounter.mount({ type: 'nfs', source, target: directory, options }, signal);
     return directory;
   }
 

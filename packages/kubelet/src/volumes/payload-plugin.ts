@@ -1,12 +1,12 @@
 import { OPEN_DIRECTORY } from '@podwright/base';
-import type { Volume } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import type { Pod, Volume } from '../api/types.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { isWritten, writeAtomically } from './atomic-writer.ts';
 import { makeOpenDirectory, tmpfsOptions } from './empty-dir.ts';
 import type { Mounter } from './mounter.ts';
 import { nestedMountPoints } from './nested-mounts.ts';
-import { volumePayload } from './payload.ts';
+import { type PayloadInput, type PodTokens, volumePayload } from './payload.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import { TMPFS_ROOT } from './volume-ownership.ts';
 
@@ -15,8 +15,10 @@ export type PayloadPluginOptions = {
   name: string;
   field: 'configMap' | 'secret' | 'downwardAPI' | 'projected';
   mounter: Mounter;
-  objects: ObjectLookup;
+  objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
+  /** Absent without an API server. */
+  tokens?: PodTokens;
 };
 
 /** The volumes whose files the node writes: configMap, secret, downwardAPI and projected. Secrets never touch the disk. */
@@ -36,7 +38,11 @@ export class PayloadPlugin implements VolumePlugin {
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { mounter, nodeAllocatable, field } = this.#options;
     // before anything is made, so that a volume that cannot be filled leaves nothing
-    const payload = volumePayload(volume, { ...this.#options, pod });
+    const payload = volumePayload(volume, {
+      ...this.#options,
+      pod,
+      tokens: await this.#tokensFor(pod, volume, signal),
+    });
     const group = pod.spec.securityContext?.fsGroup;
     await makeOpenDirectory(directory, pod, field === 'configMap' ? OPEN_DIRECTORY : TMPFS_ROOT);
     if (holdsSecrets(volume) && !(await mounter.isMountPoint(directory))) {
@@ -47,6 +53,15 @@ export class PayloadPlugin implements VolumePlugin {
     return directory;
   }
 
+  async #tokensFor(pod: Pod, { projected }: Volume, signal: AbortSignal): Promise<PayloadInput['tokens']> {
+    const { tokens } = this.#options;
+    const wishes = (projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []);
+    if (tokens === undefined || wishes.length === 0) return undefined;
+    return new Map(
+      await Promise.all(wishes.map(async (wish) => [wish, await tokens.token(pod, wish, signal)] as const)),
+    );
+  }
+
   async madeBefore({ volume, directory }: VolumeRequest): Promise<string | undefined> {
     if (holdsSecrets(volume) && !(await this.#options.mounter.isMountPoint(directory))) return undefined;
     return (await isWritten(directory)) ? directory : undefined;
@@ -54,5 +69,8 @@ export class PayloadPlugin implements VolumePlugin {
 }
 
 function holdsSecrets({ secret, projected }: Volume): boolean {
-  return secret !== undefined || (projected?.sources ?? []).some((source) => source.secret !== undefined);
+  return (
+    secret !== undefined ||
+    (projected?.sources ?? []).some((source) => (source.secret ?? source.serviceAccountToken) !== undefined)
+  );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LocalObject, Pod, Volume } from '../api/types.ts';
+import type { LocalObject, Pod, PodSpec, Volume } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { volumePayload } from './payload.ts';
 
@@ -44,6 +44,34 @@ test('without items every key is a file with the default mode', () => {
     bin: '600 \xff',
   });
   assert.deepEqual(filesOf({ secret: { secretName: 's' } }), { key: '644 s3cret' });
+});
+
+test('a token is for the pod’s one user or group alone, else every user may read it', () => {
+  const source = { path: 'token', expirationSeconds: 3607 };
+  const check = (spec: Partial<PodSpec>, expected: { mode: number; uid?: number }) => {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: metadata('p'),
+      spec: { containers: [{ name: 'a', image: 'i' }], ...spec },
+    };
+    const volume = { name: 'v', projected: { sources: [{ serviceAccountToken: source }], defaultMode: 0o644 } };
+    const input = {
+      pod,
+      objects: new LocalObjects(),
+      nodeAllocatable: { cpuMillis: 1n, memoryBytes: 1n, ephemeralStorageBytes: 1n },
+    };
+    const { data, mode, uid } = volumePayload(volume, { ...input, tokens: new Map([[source, 'jwt']]) }).get('token')!;
+    assert.deepEqual({ text: data.toString(), mode, uid }, { text: 'jwt', uid: undefined, ...expected });
+    assert.throws(() => volumePayload(volume, input), /serviceAccountToken needs an API server/);
+  };
+  const user = (runAsUser?: number) => ({ name: `c${runAsUser}`, image: 'i', securityContext: { runAsUser } });
+  check({}, { mode: 0o644 });
+  check({ securityContext: { runAsUser: 1000 } }, { mode: 0o600, uid: 1000 });
+  check({ containers: [user(5)], initContainers: [user(5)] }, { mode: 0o600, uid: 5 });
+  check({ containers: [user(5), user(6)] }, { mode: 0o644 });
+  check({ containers: [user(5), user()] }, { mode: 0o644 });
+  check({ containers: [user(5), user(6)], securityContext: { fsGroup: 7 } }, { mode: 0o600 });
 });
 
 test('items choose keys, paths and modes', () => {

@@ -1,4 +1,4 @@
-import { CONTAINER_FILE, PodwrightError } from '@podwright/base';
+import { CONTAINER_FILE, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { withPodLimits } from '../api/pod-amounts.ts';
 import type {
   ConfigMap,
@@ -8,21 +8,37 @@ import type {
   Pod,
   Secret,
   SecretProjection,
+  ServiceAccountTokenProjection,
   Volume,
   VolumeProjection,
 } from '../api/types.ts';
-import { allContainers } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import { allContainers, everyContainer } from '../api/types.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { podField } from '../downward-api/pod-fields.ts';
 
-/** A file of a volume. */
-export type PayloadFile = { data: Buffer; mode: number };
+/** A file of a volume; `uid` is its owner's if that is not root. */
+export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 
 /** The files of a volume, by their path below it. */
 export type Payload = Map<string, PayloadFile>;
 
-export type PayloadInput = { pod: Pod; objects: ObjectLookup; nodeAllocatable: NodeAllocatable };
+/** What a token of a service account is to be good for; the API server is the audience without one. */
+export type TokenWish = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
+
+/** Tokens of the service accounts of pods. */
+export interface PodTokens {
+  /** A valid token of the pod's service account, which only the pod may see. Rejects with why there is none. */
+  token(pod: Pod, wish: TokenWish, signal: AbortSignal): Promise<string>;
+}
+
+export type PayloadInput = {
+  pod: Pod;
+  objects: PodObjects;
+  nodeAllocatable: NodeAllocatable;
+  /** The token of each source that asks for one. */
+  tokens?: ReadonlyMap<ServiceAccountTokenProjection, string>;
+};
 
 /** What a configMap, secret, downwardAPI or projected volume shows now. Throws `failed_precondition` naming what is missing. */
 export function volumePayload(volume: Volume, input: PayloadInput): Payload {
@@ -38,15 +54,34 @@ function projectionPayload(source: VolumeProjection, defaultMode: number | undef
   const mode = defaultMode ?? CONTAINER_FILE;
   if (source.configMap) return objectPayload('ConfigMap', { ...source.configMap, mode }, input);
   if (source.secret) return objectPayload('Secret', { ...source.secret, mode }, input);
+  if (source.serviceAccountToken) return tokenPayload(source.serviceAccountToken, mode, input);
   const files = source.downwardAPI?.items ?? [];
   return new Map(files.map((file) => [file.path, { data: downwardText(file, input), mode: file.mode ?? mode }]));
+}
+
+/** A token is for the pod's one user alone, or for its group; else every user of it may read it. */
+function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod, tokens }: PayloadInput): Payload {
+  const token = tokens?.get(source);
+  if (token === undefined)
+    throw new PodwrightError('failed_precondition', 'serviceAccountToken needs an API server, which signs tokens');
+  const uid = onlyUser(pod);
+  const isPrivate = uid !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+  return new Map([[source.path, { data: Buffer.from(token), mode: isPrivate ? PRIVATE_FILE : mode, uid }]]);
+}
+
+/** The user whom all containers of the pod run as, if they say so (upstream's FsUserFrom). */
+function onlyUser({ spec }: Pod): number | undefined {
+  const users = new Set(
+    everyContainer(spec).map(({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser),
+  );
+  return users.size === 1 ? [...users][0] : undefined;
 }
 
 type ObjectSource = (ConfigMapProjection | SecretProjection) & { mode: number };
 
 function objectPayload(kind: 'ConfigMap' | 'Secret', source: ObjectSource, input: PayloadInput): Payload {
   const { namespace } = input.pod.metadata;
-  const object = input.objects.get(kind, namespace, source.name);
+  const object = input.objects.of(input.pod).get(kind, namespace, source.name);
   if (object === undefined) {
     if (source.optional === true) return new Map();
     throw new PodwrightError('failed_precondition', `${kind.toLowerCase()} "${source.name}" not found`);

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { KeyedLock, POD_DIRECTORY } from '@podwright/base';
-import type { Volume } from '../api/types.ts';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import type { Pod, Volume } from '../api/types.ts';
+import type { PodObjects } from '../config/local-objects.ts';
 import type { ClaimVolumes } from './claims.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
@@ -14,11 +14,11 @@ import { giveToGroup } from './volume-ownership.ts';
 export class PersistentVolumeClaimPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/local-volume';
   readonly #claims: ClaimVolumes;
-  readonly #objects: ObjectLookup;
+  readonly #objects: PodObjects;
   readonly #mounter: Mounter;
   readonly #locks = new KeyedLock();
 
-  constructor({ claims, objects, mounter }: { claims: ClaimVolumes; objects: ObjectLookup; mounter: Mounter }) {
+  constructor({ claims, objects, mounter }: { claims: ClaimVolumes; objects: PodObjects; mounter: Mounter }) {
     this.#claims = claims;
     this.#objects = objects;
     this.#mounter = mounter;
@@ -36,7 +36,7 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
       if (await this.#mounter.isMountPoint(directory)) return directory;
       const source = await this.#claims.make(namespace, claimName);
       const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
-      if (!isFirst && this.#isOfOnePod(namespace, claimName))
+      if (!isFirst && this.#isOfOnePod(pod, claimName))
         throw new Error('volume uses the ReadWriteOncePod access mode and is already in use by another pod');
       // before it can be seen: a change that is interrupted begins again with the next try
       if (group !== undefined && isFirst && !readOnly) await giveToGroup(source, { group, policy });
@@ -47,8 +47,9 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
   }
 
   /** With other modes beside it nobody knows which one a pod means, as with upstream. */
-  #isOfOnePod(namespace: string, name: string): boolean {
-    const modes = this.#objects.get('PersistentVolumeClaim', namespace, name)?.spec.accessModes ?? [];
+  #isOfOnePod(pod: Pod, name: string): boolean {
+    const modes =
+      this.#objects.of(pod).get('PersistentVolumeClaim', pod.metadata.namespace, name)?.spec.accessModes ?? [];
     return modes.length === 1 && modes[0] === 'ReadWriteOncePod';
   }
 }

@@ -6,11 +6,13 @@ export type VolumeRequest = {
   volume: Volume;
   /** `<rootDir>/pods/<uid>/volumes/<plugin>/<name>`; its parent exists, it may not. */
   directory: string;
+  /** Further options of mount(8), of a PersistentVolume. */
+  mountOptions?: string[];
 };
 
 /**
  * One kind of volume. What a plugin mounts or writes at or below `request.directory` is removed by the volume manager;
- * a plugin must not make anything else.
+ * a plugin without `tearDown` must not make anything else.
  */
 export interface VolumePlugin {
   /** As in the kubelet's directory names, such as `kubernetes.io/empty-dir`. */
@@ -23,4 +25,11 @@ export interface VolumePlugin {
   setUp(request: VolumeRequest, signal: AbortSignal): Promise<string>;
   /** The host path of what an earlier `setUp` made, though it could not be brought up to date now. */
   madeBefore?(request: VolumeRequest): Promise<string | undefined>;
+  /**
+   * Takes away what the volume manager cannot: called before it removes the plugin's directory of a pod, which it keeps if this
+   * rejects. May be repeated.
+   */
+  tearDown?(podUid: string): Promise<void>;
+  /** Takes away what no pod needs any more, such as what a kubelet left that was killed. */
+  removeUnused?(): Promise<void>;
 }

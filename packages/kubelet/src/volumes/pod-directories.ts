@@ -30,9 +30,14 @@ export class PodDirectories {
     return join(this.pod(uid), 'volumes');
   }
 
+  /** The volumes of one plugin. */
+  pluginVolumes(uid: string, plugin: string): string {
+    return join(this.volumes(uid), directoryName(plugin));
+  }
+
   /** `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
   volume(uid: string, plugin: string, volume: string): string {
-    return join(this.volumes(uid), plugin.replaceAll('/', '~'), oneName(volume));
+    return join(this.pluginVolumes(uid, plugin), oneName(volume));
   }
 
   subPaths(uid: string): string {
@@ -58,6 +63,11 @@ export class PodDirectories {
   userNamespace(uid: string): string {
     return join(this.pod(uid), 'userns');
   }
+}
+
+/** The directory of a plugin's volumes among those of a pod. */
+export function directoryName(plugin: string): string {
+  return plugin.replaceAll('/', '~');
 }
 
 /** Names were validated when they came in; what is removed recursively is checked once more. */

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   errorMessage,
   KeyedLock,
@@ -8,15 +8,18 @@ import {
   POD_DIRECTORY,
   PodwrightError,
   type Registry,
+  sleep,
   Trash,
 } from '@podwright/base';
 import { everyContainer, type Pod, type Volume } from '../api/types.ts';
+import { ORPHAN_PATIENCE_MS } from '../limits.ts';
 import { type MountMetrics, mountMetrics, type VolumeCounts } from './mount-metrics.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
-import type { PodDirectories } from './pod-directories.ts';
+import { directoryName, type PodDirectories } from './pod-directories.ts';
 import type { MountedVolumes, PodVolumes, SubPathRequest, VolumePaths } from './pod-volumes.ts';
 import { mountSubPath } from './sub-path.ts';
+import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
 export type VolumeManagerOptions = {
   directories: PodDirectories;
@@ -82,7 +85,7 @@ export class VolumeManager implements PodVolumes {
       this.#wanted.delete(podUid);
       this.#paths.delete(podUid);
       await this.#clear(directories.subPaths(podUid));
-      await this.#clear(directories.volumes(podUid));
+      await this.#clearVolumes(podUid);
     });
   }
 
@@ -92,24 +95,31 @@ export class VolumeManager implements PodVolumes {
   }
 
   async removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]> {
-    const removed: string[] = [];
-    for (const uid of await namesIn(this.#options.directories.root)) {
-      // a pod that comes meanwhile waits for the lock, and finds nothing of the one before
-      const isGone = await this.#locks.run(uid, async () => {
-        if (isKnown(uid)) return false;
-        this.#paths.delete(uid);
-        await this.#clear(this.#options.directories.pod(uid));
-        return true;
-      });
-      if (!isGone) continue;
-      removed.push(uid);
-      this.#options.logger.info({ uid }, 'removed what was left of a pod');
-    }
-    return removed;
+    const uids = await namesIn(this.#options.directories.root);
+    const results = await Promise.allSettled(uids.map((uid) => inTime(this.#removeOrphan(uid, isKnown))));
+    for (const plugin of this.#options.plugins) await inTime(plugin.removeUnused?.() ?? Promise.resolve());
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return uids.filter((_, at) => (results[at] as PromiseFulfilledResult<boolean>).value);
   }
 
   close(): Promise<void> {
     return this.#trash.close();
+  }
+
+  /** False for a pod that is known. */
+  #removeOrphan(uid: string, isKnown: (podUid: string) => boolean): Promise<boolean> {
+    const { directories, logger } = this.#options;
+    // a pod that comes meanwhile waits for the lock, and finds nothing of the one before
+    return this.#locks.run(uid, async () => {
+      if (isKnown(uid)) return false;
+      this.#paths.delete(uid);
+      await this.#clear(directories.subPaths(uid));
+      await this.#clearVolumes(uid);
+      await this.#clear(directories.pod(uid));
+      logger.info({ uid }, 'removed what was left of a pod');
+      return true;
+    });
   }
 
   async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<SetUpResult> {
@@ -131,7 +141,8 @@ export class VolumeManager implements PodVolumes {
     } catch (error) {
       note(true);
       const path = this.pathsOf(uid).get(name) ?? (await plugin.madeBefore?.(request).catch(() => undefined));
-      return { name, path, failure: `MountVolume.SetUp failed for volume "${name}" : ${errorMessage(error)}` };
+      const failure = error instanceof VolumeFailure ? error : setUpFailure(name, errorMessage(error));
+      return { name, path, failure: failure.message };
     }
   }
 
@@ -153,6 +164,22 @@ export class VolumeManager implements PodVolumes {
     if (!(await mounter.isShared(directory))) await mounter.makeShared(directory, signal);
   }
 
+  /** Clears the volumes of a pod; what a plugin cannot take away stays, and holds up no other. */
+  async #clearVolumes(podUid: string): Promise<void> {
+    const root = this.#options.directories.volumes(podUid);
+    const names = await namesIn(root);
+    const pluginOf = (name: string) => this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
+    if (names.some((name) => pluginOf(name)?.tearDown !== undefined)) {
+      const work = names.map(async (name) => {
+        await pluginOf(name)?.tearDown?.(podUid);
+        await this.#clear(join(root, name));
+      });
+      const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    }
+    await this.#clear(root);
+  }
+
   /** Unmounts everything at and below the directory and throws it away. What is still mounted is never deleted. */
   async #clear(directory: string): Promise<void> {
     const { mounter } = this.#options;
@@ -162,6 +189,19 @@ export class VolumeManager implements PodVolumes {
       throw new PodwrightError('failed_precondition', `remove ${directory}: still mounted: ${left.join(', ')}`);
     }
     this.#trash.throwAway(directory);
+  }
+}
+
+/** What takes longer goes on, and fails unheard: whoever calls comes back for what is left. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const late = sleep(ORPHAN_PATIENCE_MS, done.signal).then(() => {
+    throw new PodwrightError('deadline_exceeded', 'what is left of a pod takes long to be removed');
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    done.abort();
   }
 }
 

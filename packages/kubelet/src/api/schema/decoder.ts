@@ -8,6 +8,9 @@ import { isQuantity } from '../quantity.ts';
  */
 export type Decoder<T> = (value: unknown, issues: IssueList) => T;
 
+/** Of a field of an API server's object that asks for what this kubelet cannot do. */
+export const UNSUPPORTED = 'is not supported';
+
 /** One decoder a field: the compiler refuses a schema that forgets a field of the type. */
 export type Fields<T> = { [K in keyof T]-?: Decoder<NonNullable<T[K]>> };
 
@@ -15,21 +18,36 @@ export type ObjectRules<T> = {
   required?: readonly (keyof T & string)[];
   /** Fields that Kubernetes has and Podwright does not support yet. */
   notYet?: readonly string[];
-  /** Fields that are refused for another reason, which is part of the message. */
+  /** Fields that manifests must not have, and why; in a pod of an API server they work if they are decoded. */
   refused?: Readonly<Record<string, string>>;
+  /** The same of fields that change nothing here: objects of an API server keep them. */
+  serverOnly?: Readonly<Record<string, string>>;
 };
 
-/** An object with exactly these fields. As in Kubernetes, `null` counts as absent. */
+/**
+ * An object with exactly these fields, and one of an API server with others besides, which are kept. As in Kubernetes, `null` counts
+ * as absent.
+ */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
   const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
-  const known = [...decoders.keys(), ...(rules.notYet ?? []), ...Object.keys(rules.refused ?? {})];
+  const { notYet = [], refused = {}, serverOnly = {} } = rules;
+  const reasons: Record<string, string> = { ...refused, ...serverOnly };
+  const known = [...decoders.keys(), ...notYet, ...Object.keys(reasons)];
+  const keep = (result: Record<string, unknown>, [key, field]: [string, unknown], issues: IssueList) => {
+    if (isEmpty(field) || key === '__proto__') return;
+    if (notYet.includes(key) || Object.hasOwn(refused, key)) issues.addKey(UNSUPPORTED);
+    result[key] = field;
+  };
   return (value, issues) => {
     if (!isMap(value)) return wrong<T>(issues, 'an object', { value });
     const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(value)) {
-      const decode = decoders.get(key);
-      if (decode === undefined) issues.at(key).addKey(() => refusal(key, known, rules));
-      else if (field !== null) result[key] = decode(field, issues.at(key));
+      const refusedHere = !issues.isOfApiServer && Object.hasOwn(reasons, key);
+      const decode = refusedHere ? undefined : decoders.get(key);
+      if (decode !== undefined) {
+        if (field !== null) result[key] = decode(field, issues.at(key));
+      } else if (issues.isOfApiServer) keep(result, [key, field], issues.at(key));
+      else issues.at(key).addKey(() => refusal(key, known, { notYet, reasons }));
     }
     for (const key of rules.required ?? []) {
       if ((value[key] ?? undefined) === undefined) issues.at(key).addKey('is required');
@@ -38,11 +56,16 @@ export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T
   };
 }
 
-function refusal<T>(key: string, known: string[], rules: ObjectRules<T>): string {
-  const reason = Object.hasOwn(rules.refused ?? {}, key) ? rules.refused?.[key] : undefined;
-  if (reason !== undefined) return reason;
-  if (rules.notYet?.includes(key)) return 'is not supported yet';
-  return `unknown field${didYouMean(key, known)}`;
+type Refusals = { notYet: readonly string[]; reasons: Readonly<Record<string, string>> };
+
+function refusal(key: string, known: string[], { notYet, reasons }: Refusals): string {
+  if (Object.hasOwn(reasons, key)) return reasons[key]!;
+  return notYet.includes(key) ? 'is not supported yet' : `unknown field${didYouMean(key, known)}`;
+}
+
+/** Whether a field asks for nothing. */
+function isEmpty(field: unknown): boolean {
+  return field === null || field === undefined || (Array.isArray(field) && field.length === 0);
 }
 
 /** A list whose elements `element` decodes. */

@@ -22,13 +22,13 @@ const FIELDS: Fields<ObjectMeta> = {
   ownerReferences: list(ownerReference),
   finalizers: list(string),
 };
-const refused = {
+const serverOnly = {
   generateName: 'needs an API server that makes up names; give metadata.name instead',
   managedFields: BY_THE_API_SERVER,
   selfLink: BY_THE_API_SERVER,
 };
-const named = object(FIELDS, { required: ['name'], refused });
-const nameless = object(FIELDS, { refused });
+const named = object(FIELDS, { required: ['name'], serverOnly });
+const nameless = object(FIELDS, { serverOnly });
 
 /** meta/v1 ObjectMeta. That a name is missing is told once where a `generateName` is refused. */
 export const objectMeta: Decoder<ObjectMeta> = (value, issues) =>

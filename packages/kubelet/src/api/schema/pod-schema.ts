@@ -22,6 +22,8 @@ export const toleration = object<Toleration>({
   tolerationSeconds: int64,
 });
 
+const SCHEDULING = 'is not supported yet';
+
 const podSpec = object<PodSpec>(
   {
     containers: list(container),
@@ -67,7 +69,8 @@ const podSpec = object<PodSpec>(
   },
   {
     required: ['containers'],
-    notYet: ['resourceClaims', 'schedulingGroup', 'workloadRef'],
+    notYet: ['resourceClaims'],
+    serverOnly: { schedulingGroup: SCHEDULING, workloadRef: SCHEDULING },
   },
 );
 

@@ -31,7 +31,7 @@ export const securityContext = object<SecurityContext>(
     seccompProfile: profile,
     appArmorProfile: profile,
   },
-  { refused: windows },
+  { serverOnly: windows },
 );
 
 export const podSecurityContext = object<PodSecurityContext>(
@@ -49,5 +49,5 @@ export const podSecurityContext = object<PodSecurityContext>(
     seccompProfile: profile,
     appArmorProfile: profile,
   },
-  { refused: windows },
+  { serverOnly: windows },
 );

@@ -1,6 +1,7 @@
 import type {
   ConfigMapProjection,
   ConfigMapVolumeSource,
+  CsiVolumeSource,
   DownwardApiFile,
   DownwardApiProjection,
   DownwardApiVolumeSource,
@@ -15,10 +16,11 @@ import type {
   ResourceFieldSelector,
   SecretProjection,
   SecretVolumeSource,
+  ServiceAccountTokenProjection,
   Volume,
   VolumeProjection,
 } from '../types.ts';
-import { boolean, integer, list, object, oneOf, quantity, string } from './decoder.ts';
+import { anything, boolean, int64, integer, list, mapOf, object, oneOf, quantity, string } from './decoder.ts';
 
 const mode = integer();
 
@@ -70,6 +72,10 @@ const projection = object<VolumeProjection>(
     configMap: object<ConfigMapProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     secret: object<SecretProjection>({ name: string, items, optional: boolean }, { required: ['name'] }),
     downwardAPI: object<DownwardApiProjection>({ items: downwardFiles }),
+    serviceAccountToken: object<ServiceAccountTokenProjection>(
+      { audience: string, expirationSeconds: int64, path: string },
+      { required: ['path'] },
+    ),
   },
   {
     refused: {
@@ -97,9 +103,20 @@ const persistentVolumeClaim = object<PersistentVolumeClaimVolumeSource>(
   { required: ['claimName'] },
 );
 
+const csi = object<CsiVolumeSource>(
+  {
+    driver: string,
+    readOnly: boolean,
+    fsType: string,
+    volumeAttributes: mapOf(string),
+    nodePublishSecretRef: object<{ name?: string }>({ name: string }),
+  },
+  { required: ['driver'] },
+);
+
 /** Sources of volumes that need a driver, a cloud or a cluster. */
 const REMOTE_SOURCES = [
-  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'csi', 'fc', 'flexVolume'],
+  ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'fc', 'flexVolume'],
   ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi'],
   ...['photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'],
 ];
@@ -116,6 +133,19 @@ const REFUSED_SOURCES: Record<string, string> = {
 };
 
 export const volume = object<Volume>(
-  { name: string, emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim },
+  {
+    name: string,
+    emptyDir,
+    hostPath,
+    configMap,
+    secret,
+    downwardAPI,
+    projected,
+    image,
+    nfs,
+    persistentVolumeClaim,
+    csi,
+    ephemeral: anything,
+  },
   { required: ['name'], refused: REFUSED_SOURCES },
 );

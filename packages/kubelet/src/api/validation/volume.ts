@@ -1,6 +1,7 @@
 import type { IssueList } from '../issue.ts';
 import { compareQuantities, isQuantity } from '../quantity.ts';
 import type {
+  CsiVolumeSource,
   DownwardApiFile,
   EmptyDirVolumeSource,
   HostPathVolumeSource,
@@ -14,6 +15,7 @@ import { configKey, dnsLabel, dnsSubdomain, imageName, volumeFilePath } from './
 import { check, each, exactlyOne, unique } from './rules.ts';
 
 const MAX_FILE_MODE = 0o777;
+const MAX_DRIVER_NAME = 63;
 const SOURCE_NAMES = [
   'emptyDir',
   'hostPath',
@@ -24,6 +26,8 @@ const SOURCE_NAMES = [
   'image',
   'nfs',
   'persistentVolumeClaim',
+  'csi',
+  'ephemeral',
 ] as const;
 
 /** Rules of the volumes of a pod. */
@@ -35,8 +39,10 @@ export function validateVolumes(volumes: readonly Volume[], issues: IssueList): 
 function validateVolume(volume: Volume, issues: IssueList): void {
   dnsLabel(volume.name, issues.at('name'));
   exactlyOne(volume, SOURCE_NAMES, issues);
-  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim } = volume;
+  const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, nfs, persistentVolumeClaim, csi } =
+    volume;
   if (image) imageName(image.reference, issues.at('image', 'reference'));
+  if (csi) validateCsi(csi, issues.at('csi'));
   if (nfs) validateNfs(nfs, issues.at('nfs'));
   if (persistentVolumeClaim)
     dnsSubdomain(persistentVolumeClaim.claimName, issues.at('persistentVolumeClaim', 'claimName'));
@@ -81,6 +87,17 @@ function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void
   if (!/^[^\s/,-][^\s/,]*$/.test(server))
     issues.at('server').add(`must be the name or address of a host, got "${server}"`);
   if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);
+}
+
+/** A driver's name becomes that of a directory (upstream's ValidateCSIDriverName). */
+function validateCsi({ driver, nodePublishSecretRef }: CsiVolumeSource, issues: IssueList): void {
+  if (driver.length > MAX_DRIVER_NAME || !/^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/i.test(driver))
+    issues
+      .at('driver')
+      .add(
+        `must be a name of at most ${MAX_DRIVER_NAME} letters, digits, - and ., such as csi.example.com, got "${driver}"`,
+      );
+  if (nodePublishSecretRef) check(dnsSubdomain, nodePublishSecretRef.name, issues.at('nodePublishSecretRef', 'name'));
 }
 
 type ReferenceSource = { name?: string; secretName?: string; items?: KeyToPath[]; defaultMode?: number };

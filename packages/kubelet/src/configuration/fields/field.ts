@@ -45,5 +45,6 @@ export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: st
 const isEmpty = (value: object) => Object.keys(value).length === 0;
 export const onlyEmpty = (because: string): Effect<object> => only({ when: isEmpty, values: 'an empty one' }, because);
 
-/** Why fields that are about a cluster change nothing. */
-export const NO_CLUSTER = 'it is for an API server, and this kubelet stands alone';
+/** What is honoured where there is an API server, and else changes nothing. */
+export const setsInCluster = (option: string, how?: string) =>
+  sets(option, how === undefined ? 'in a cluster' : `in a cluster; ${how}`);

@@ -1,8 +1,7 @@
-import { field, NO_CLUSTER, nothing, only, sets } from './field.ts';
-import { bool, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
+import { field, nothing, only, sets, setsInCluster } from './field.ts';
+import { bool, choice, duration, type FieldType, int32, path, string, stringTable } from './field-types.ts';
 
 const NO_CADVISOR = 'cAdvisor, whose flag it is, is no part of this kubelet';
-const NO_THRESHOLDS = 'eviction thresholds are not kept back from pods anyway';
 const NO_LOCK = 'the kubelet takes no lock file';
 
 /** A flag that reached upstream's kubelet by mistake, and is deprecated there. */
@@ -18,7 +17,7 @@ export const FLAG_ONLY_FIELDS = {
   }),
   certDirectory: field(path, '', {
     flag: 'cert-dir',
-    about: "directory of a server certificate of the kubelet's own",
+    about: "directory of the kubelet's certificates",
     effect: sets('server.tls.certDirectory'),
   }),
   tokenAuthFile: field(path, '', {
@@ -59,20 +58,20 @@ export const FLAG_ONLY_FIELDS = {
     about: 'age that a dead container has at least when it is removed',
     effect: sets('containerGc.minAgeMs'),
   }),
-  kubeconfig: field(string, '', {
+  kubeconfig: field(path, '', {
     flag: 'kubeconfig',
-    about: 'how to reach an API server',
-    effect: only([''], 'it cannot join a cluster yet'),
+    about: 'how to reach the API server whose node this is; without it the kubelet stands alone',
+    effect: sets('cluster'),
   }),
-  bootstrapKubeconfig: field(string, '', {
+  bootstrapKubeconfig: field(path, '', {
     flag: 'bootstrap-kubeconfig',
-    about: 'how to get a certificate for it',
-    effect: only([''], 'it cannot join a cluster yet'),
+    about: 'how to get a first certificate, and the file of --kubeconfig',
+    effect: sets('cluster'),
   }),
-  cloudProvider: field(string, '', {
+  cloudProvider: field(choice('external'), '', {
     flag: 'cloud-provider',
     about: 'external, or nothing',
-    effect: only([''], NO_CLUSTER),
+    effect: setsInCluster('node.externalCloudProvider'),
   }),
   imageCredentialProviderConfig: field(path, '', {
     flag: 'image-credential-provider-config',
@@ -109,7 +108,7 @@ export const FLAG_ONLY_FIELDS = {
   ignoreEvictionThreshold: field(bool, false, {
     flag: 'experimental-allocatable-ignore-eviction',
     about: 'keep no eviction thresholds back',
-    effect: nothing(NO_THRESHOLDS),
+    effect: setsInCluster('node.evictionHard'),
   }),
   applicationMetricsCountLimit: cadvisor(int32, 100, 'application-metrics-count-limit'),
   bootIdFile: cadvisor(string, '', 'boot-id-file'),

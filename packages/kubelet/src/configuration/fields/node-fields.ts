@@ -1,4 +1,4 @@
-import { field, NO_CLUSTER, nothing, only, onlyEmpty, sets } from './field.ts';
+import { field, nothing, only, onlyEmpty, sets, setsInCluster } from './field.ts';
 import {
   amount,
   bool,
@@ -11,69 +11,70 @@ import {
   objects,
   string,
 } from './field-types.ts';
+import { taints } from './taint-type.ts';
 
 /** Fields about the node, the process and clusters. */
 export const NODE_FIELDS = {
   registerNode: field(bool, true, {
     flag: 'register-node',
     about: 'register at the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.register'),
   }),
-  registerWithTaints: field(objects, [], {
+  registerWithTaints: field(taints, [], {
     flag: 'register-with-taints',
     about: 'taints of the node',
-    effect: nothing('taints keep no static pod away'),
+    effect: setsInCluster('node.taints'),
   }),
   providerID: field(string, '', {
     flag: 'provider-id',
     about: 'id of the node in the cloud',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.providerId'),
   }),
   nodeStatusUpdateFrequency: field(duration, 10_000, {
     flag: 'node-status-update-frequency',
     about: 'how often the status of the node is worked out',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.statusUpdateMs'),
   }),
   nodeStatusReportFrequency: field(duration, 300_000, {
     about: 'how often it is reported though unchanged',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.statusReportMs'),
   }),
   nodeLeaseDurationSeconds: field(int32, 40, {
     about: 'duration of the lease of the node',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.leaseDurationSeconds'),
   }),
   nodeStatusMaxImages: field(int32, 50, {
     flag: 'node-status-max-images',
     about: 'images in the status of the node',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.maxImages'),
     keepsZero: true,
   }),
   contentType: field(string, 'application/vnd.kubernetes.protobuf', {
     flag: 'kube-api-content-type',
     about: 'type of requests to the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: nothing('requests are JSON'),
   }),
   kubeAPIQPS: field(int32, 50, {
     flag: 'kube-api-qps',
     about: 'requests a second to the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('cluster.client'),
     keepsZero: true,
   }),
   kubeAPIBurst: field(int32, 100, {
     flag: 'kube-api-burst',
     about: 'requests at once to the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('cluster.client'),
   }),
   eventRecordQPS: field(int32, 50, {
     flag: 'event-qps',
     about: 'events a second to the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('cluster.eventClient'),
     keepsZero: true,
   }),
   eventBurst: field(int32, 100, {
     flag: 'event-burst',
     about: 'events at once to the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('cluster.eventClient'),
   }),
   maxPods: field(int32, 110, { flag: 'max-pods', about: 'pods at most', effect: sets('maxPods') }),
   podsPerCore: field(int32, 0, {

@@ -1,4 +1,4 @@
-import { field, NO_CLUSTER, nothing, only, sets } from './field.ts';
+import { field, nothing, only, sets, setsInCluster } from './field.ts';
 import { bool, choice, duration, headers, int32, int64, path, string, stringList } from './field-types.ts';
 
 /** Fields about pods: where they come from, and what holds for all of them. */
@@ -101,7 +101,7 @@ export const POD_FIELDS = {
   }),
   configMapAndSecretChangeDetectionStrategy: field(choice('Get', 'Cache', 'Watch'), 'Watch', {
     about: 'how changes of ConfigMaps and Secrets are seen',
-    effect: nothing('they come from manifests, of which every change is seen'),
+    effect: sets('objectChangeDetection', 'of an API server; every change of manifests is seen'),
   }),
   volumePluginDir: field(path, '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/', {
     flag: 'volume-plugin-dir',
@@ -111,7 +111,7 @@ export const POD_FIELDS = {
   enableControllerAttachDetach: field(bool, true, {
     flag: 'enable-controller-attach-detach',
     about: 'leave attaching volumes to the controller',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('node.controllerAttachDetach'),
   }),
   localStorageCapacityIsolation: field(bool, true, {
     flag: 'local-storage-capacity-isolation',

@@ -1,7 +1,6 @@
-import { field, NO_CLUSTER, nothing, only, onlyEmpty, sets } from './field.ts';
+import { field, nothing, only, onlyEmpty, sets, setsInCluster } from './field.ts';
 import { bool, choice, duration, int32, intList, ipAddress, path, string, stringList } from './field-types.ts';
 
-const NO_REVIEW = 'there is no API server that reviews callers';
 const NO_LOCKS = 'there are no locks to wait for in Node.js';
 
 /** Fields about the HTTP servers and what they tell. */
@@ -45,12 +44,12 @@ export const SERVER_FIELDS = {
   rotateCertificates: field(bool, false, {
     flag: 'rotate-certificates',
     about: 'renew the client certificate for the API server',
-    effect: nothing(NO_CLUSTER),
+    effect: setsInCluster('cluster'),
   }),
   serverTLSBootstrap: field(bool, false, {
     flag: 'rotate-server-certificates',
     about: 'have the API server sign the server certificate',
-    effect: only([false], NO_CLUSTER),
+    effect: sets('server.tls.signed', 'needs kubeconfig'),
   }),
   'authentication.x509.clientCAFile': field(path, '', {
     flag: 'client-ca-file',
@@ -60,12 +59,12 @@ export const SERVER_FIELDS = {
   'authentication.webhook.enabled': field(bool, true, {
     flag: 'authentication-token-webhook',
     about: 'have bearer tokens reviewed',
-    effect: nothing(NO_REVIEW),
+    effect: setsInCluster('server.authentication.reviews.tokens'),
   }),
   'authentication.webhook.cacheTTL': field(duration, 120_000, {
     flag: 'authentication-token-webhook-cache-ttl',
     about: 'how long a review of a token is kept',
-    effect: nothing(NO_REVIEW),
+    effect: setsInCluster('server.authentication.reviews.tokens'),
   }),
   'authentication.anonymous.enabled': field(bool, false, {
     flag: 'anonymous-auth',
@@ -77,18 +76,18 @@ export const SERVER_FIELDS = {
     about: 'AlwaysAllow or Webhook',
     effect: sets(
       'server.authentication.anonymous',
-      'with a certificate or token all is allowed, and else with Webhook nothing',
+      'without a cluster all is allowed with a certificate or token, and else with Webhook nothing',
     ),
   }),
   'authorization.webhook.cacheAuthorizedTTL': field(duration, 300_000, {
     flag: 'authorization-webhook-cache-authorized-ttl',
     about: 'how long a yes is kept',
-    effect: nothing(NO_REVIEW),
+    effect: setsInCluster('server.authentication.reviews.access'),
   }),
   'authorization.webhook.cacheUnauthorizedTTL': field(duration, 30_000, {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
     about: 'how long a no is kept',
-    effect: nothing(NO_REVIEW),
+    effect: setsInCluster('server.authentication.reviews.access'),
   }),
   enableDebuggingHandlers: field(bool, true, {
     flag: 'enable-debugging-handlers',

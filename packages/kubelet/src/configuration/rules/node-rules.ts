@@ -48,11 +48,7 @@ const labels: Rule = ({ nodeLabels }) =>
       `${key}: a label of Kubernetes that a node may not give itself; it may have those of ${LABEL_NAMESPACES.join(', ')}, and ${LABELS.join(', ')}`,
     ),
     ...must(isQualifiedName(key), 'nodeLabels', `${key.slice(0, 100)} is no name of a label`),
-    ...must(
-      /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/.test(value),
-      'nodeLabels',
-      `${value.slice(0, 100)} is no value of a label`,
-    ),
+    ...must(isLabelValue(value), 'nodeLabels', `${value.slice(0, 100)} is no value of a label`),
   ]);
 
 const isBelow = (namespace: string, parent: string) => namespace === parent || namespace.endsWith(`.${parent}`);
@@ -62,6 +58,8 @@ function mayBeSet(key: string): boolean {
   const isKubernetes = isBelow(namespace, 'kubernetes.io') || isBelow(namespace, 'k8s.io');
   return !isKubernetes || LABELS.includes(key) || LABEL_NAMESPACES.some((allowed) => isBelow(namespace, allowed));
 }
+
+const isLabelValue = (value: string) => /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/.test(value);
 
 function isQualifiedName(key: string): boolean {
   const [, prefix, name = ''] = /^(?:([^/]*)\/)?([^/]*)$/.exec(key) ?? [];
@@ -77,7 +75,27 @@ const addresses: Rule = ({ nodeIp }) => {
   return must(nodeIp === '' || isOneOfEach, 'nodeIp', 'must be an IP address, or one of each family with a comma');
 };
 
+const cluster: Rule = ({ kubeconfig, bootstrapKubeconfig, serverTLSBootstrap }) => [
+  ...must(
+    kubeconfig !== '' || bootstrapKubeconfig === '',
+    'bootstrapKubeconfig',
+    'needs --kubeconfig, the file to write',
+  ),
+  ...must(kubeconfig !== '' || !serverTLSBootstrap, 'serverTLSBootstrap', 'needs --kubeconfig: a cluster has to sign'),
+];
+
+const taints: Rule = ({ registerWithTaints }) =>
+  registerWithTaints.flatMap(({ key, value = '' }) =>
+    must(
+      isQualifiedName(key) && isLabelValue(value),
+      'registerWithTaints',
+      `${key.slice(0, 100)}: not a key and value as labels have them`,
+    ),
+  );
+
 export const NODE_RULES: Rule[] = [
+  cluster,
+  taints,
   cgroupVersion,
   shutdown,
   labels,

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { errorMessage, type Logger } from '@podwright/base';
-import type { TokenFile, User } from './token-file.ts';
+import type { User } from './token-file.ts';
 
 export type Authenticator = (request: IncomingMessage) => Promise<User | undefined>;
 
@@ -9,9 +10,13 @@ export type AuthenticationParts = {
   anonymous: boolean;
   /** Client certificates are asked for, and those of the server's authorities count. */
   clientCertificates: boolean;
-  tokens: TokenFile | undefined;
+  /** Who knows the users of bearer tokens, in the order in which they are asked. */
+  tokens: TokenSource[];
   logger: Logger;
 };
+
+/** Knows whose some bearer tokens are. */
+export type TokenSource = { userOf: (token: string) => Promise<User | undefined> };
 
 const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
@@ -22,30 +27,42 @@ const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthentic
 export function authenticator({ anonymous, clientCertificates, tokens, logger }: AuthenticationParts): Authenticator {
   return async (request) => {
     const certificate = clientCertificates ? certificateOf(request.socket as TLSSocket) : { kind: 'none' as const };
-    if (certificate.kind === 'user') return certificate.user;
+    if (certificate.kind === 'user') return authenticated(certificate.user);
     const token = bearerToken(request.headers.authorization);
-    if (token !== undefined && tokens !== undefined) {
-      const user = await tokens.userOf(token).catch((error: unknown) => {
-        logger.error({ error: errorMessage(error) }, 'Unable to authenticate the request due to an error');
-        return undefined;
-      });
-      return user;
-    }
+    if (token !== undefined && tokens.length > 0) return userOfToken(token, tokens, logger);
     if (certificate.kind === 'wrong') return undefined;
     return anonymous ? ANONYMOUS : undefined;
   };
 }
 
+async function userOfToken(token: string, sources: TokenSource[], logger: Logger): Promise<User | undefined> {
+  for (const source of sources) {
+    const user = await source.userOf(token).catch((error: unknown) => {
+      logger.error({ error: errorMessage(error) }, 'Unable to authenticate the request due to an error');
+      return undefined;
+    });
+    if (user !== undefined) return authenticated(user);
+  }
+  return undefined;
+}
+
+const AUTHENTICATED = 'system:authenticated';
+
+const authenticated = (user: User): User =>
+  user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+
 type CertificateUser = { kind: 'none' } | { kind: 'wrong' } | { kind: 'user'; user: User };
 
 function certificateOf(socket: TLSSocket): CertificateUser {
-  const subject = socket.getPeerCertificate?.()?.subject;
+  const { subject, raw } = socket.getPeerCertificate?.() ?? {};
   if (subject === undefined) return { kind: 'none' };
   if (!socket.authorized) return { kind: 'wrong' };
   const { CN, O } = subject as { CN?: string | string[]; O?: string | string[] };
   const name = [CN ?? []].flat().at(-1);
-  // a certificate without a name is nobody's
-  return name ? { kind: 'user', user: { name, groups: [O ?? []].flat() } } : { kind: 'wrong' };
+  if (!name) return { kind: 'wrong' }; // a certificate without a name is nobody's
+  const digest = createHash('sha256').update(raw!).digest('hex');
+  const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest}`] };
+  return { kind: 'user', user: { name, groups: [O ?? []].flat(), extra } };
 }
 
 function bearerToken(header: string | undefined): string | undefined {

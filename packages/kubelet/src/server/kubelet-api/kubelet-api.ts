@@ -6,13 +6,15 @@ import findMyWay from 'find-my-way';
 import type { Kubelet } from '../../kubelet.ts';
 import { MAX_IGNORED_BODY_BYTES } from '../../limits.ts';
 import type { HttpListener, ServeStream } from '../http-listener.ts';
-import { ANY_METHOD, type ApiCall, type ApiRoute, type Refusal, refusal, sendRefusal, sendText } from './api-route.ts';
+import { ANY_METHOD, type ApiCall, type ApiRoute, refusal, sendRefusal, sendText } from './api-route.ts';
 import { commandRoutes } from './command-routes.ts';
 import { containerLogRoutes } from './container-log-routes.ts';
 import { healthRoutes, kubeletChecks } from './health-routes.ts';
 import { podRoutes } from './pod-routes.ts';
 import { profileRoutes } from './profile-routes.ts';
+import { refuseSocket } from './refuse-socket.ts';
 import { type RequestCounter, requestMetrics } from './request-metrics.ts';
+import { decodedPath, parseTarget } from './request-target.ts';
 import { statisticsRoutes } from './statistics-routes.ts';
 import { findStream, openStream, STREAM_PATHS, type Stream, type StreamKind } from './stream-routes.ts';
 import { type SystemLogs, systemLogRoutes } from './system-log-routes.ts';
@@ -80,7 +82,7 @@ export class KubeletApi implements HttpListener {
     if (moved !== undefined) return sendRedirect(request, response, moved);
     const found = this.#find(request.method, path);
     if (found === undefined) return this.#refuse(response, path);
-    const decoded = decodeURIComponent(path); // which parseTarget has tried
+    const decoded = decodedPath(request)!;
     const call = { request, response, path: decoded, query, params: found.params, signal: gone.signal };
     this.#answer(found.target, call).catch((error: unknown) => {
       if (gone.signal.aborted) return;
@@ -198,18 +200,6 @@ function translatedCall({ kind, choice }: Stream, url: string): Parameters<typeo
   return kind === 'portForward' ? { kind: 'portforward', url } : { kind, choice, url };
 }
 
-/** The path as it came; `undefined` for a target that is no path, or whose escapes make no sense. */
-function parseTarget({ url = '/' }: IncomingMessage): { path: string | undefined; query: URLSearchParams } {
-  const [raw = '', ...query] = url.split('?');
-  const searchParams = new URLSearchParams(query.join('?'));
-  try {
-    decodeURIComponent(raw);
-    return { path: raw.startsWith('/') ? raw : undefined, query: searchParams };
-  } catch {
-    return { path: undefined, query: searchParams };
-  }
-}
-
 /** As Go's ServeMux does: with the query, and with words for those who only read. */
 function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerResponse, path: string): void {
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
@@ -230,24 +220,3 @@ function ignoreBody(request: IncomingMessage): void {
     if (bytes > MAX_IGNORED_BODY_BYTES) request.destroy();
   });
 }
-
-function refuseSocket(socket: Duplex, { status, message, headers = {} }: Refusal): void {
-  if (socket.destroyed) return;
-  const body = Buffer.from(message);
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_WORDS[status] ?? 'Error'}`,
-    'Connection: close',
-    'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${body.length}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]));
-}
-
-const STATUS_WORDS: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-};

@@ -2,21 +2,34 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
-import type { Duplex } from 'node:stream';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, type Logger, sleep } from '@podwright/base';
+import type { KubeClient } from '@podwright/kube-client';
 import { WaitingClients } from '@podwright/streaming';
+import type { CertificatePair } from '../../certificates/certificate-pair.ts';
+import type { ServerReviews } from '../../configuration/server-options.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { MAX_CONNECTIONS, TLS_FILES_PERIOD_MS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
-import { sendText } from './api-route.ts';
-import { type Authenticator, authenticator } from './authentication.ts';
+import type { Authorizer } from './access-reviews.ts';
+import { type Refusal, refusal, sendText } from './api-route.ts';
+import { type Authenticator, authenticator, type TokenSource } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
-import type { SelfSigned } from './self-signed-certificate.ts';
+import { refuseSocket } from './refuse-socket.ts';
+import { decodedPath } from './request-target.ts';
 import { certificateDirectory, serverCertificate } from './server-certificate.ts';
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
+
+export type SecureServerInput = {
+  kubelet: Kubelet;
+  /** The API server's client that asks what `authentication.reviews` is about. */
+  reviewer?: KubeClient;
+  /** The server's certificate, as long as there is one that its cluster has signed. */
+  signedCertificate?: () => CertificatePair | undefined;
+  logger: Logger;
+};
 
 /**
  * An HTTPS server of the API for those who are known; the others keep none of them out. Its certificate, key, authorities and tokens may
@@ -24,25 +37,31 @@ import { TokenFile } from './token-file.ts';
  */
 export async function secureServer(
   api: HttpListener,
-  { kubelet, logger }: { kubelet: Kubelet; logger: Logger },
+  { kubelet, reviewer, signedCertificate, logger }: SecureServerInput,
 ): Promise<Server> {
   const { nodeName, rootDir, server: options } = kubelet.options;
   const names = [
     ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
   ];
   const owner = { nodeName, names, directory: certificateDirectory(rootDir) };
-  let certificate: SelfSigned | undefined;
+  let certificate: CertificatePair | undefined;
   const read = async () => {
-    certificate = await serverCertificate(options.tls, owner, certificate);
+    certificate = signedCertificate?.() ?? (await serverCertificate(options.tls, owner, certificate));
     return tlsSettings(options, certificate);
   };
-  const { clientCaFile, tokenFile, anonymous } = options.authentication;
+  const { clientCaFile, tokenFile, anonymous, reviews } = options.authentication;
   const tokens = tokenFile === undefined ? undefined : new TokenFile(tokenFile);
   await tokens?.check();
-  const known = authenticator({ anonymous, clientCertificates: clientCaFile !== undefined, tokens, logger });
+  const reviewed = await clusterReviews({ nodeName, reviewer, reviews, logger });
+  const known = authenticator({
+    anonymous,
+    clientCertificates: clientCaFile !== undefined,
+    tokens: [tokens ?? [], reviewed.tokens ?? []].flat(),
+    logger,
+  });
   const { createServer: createSecureServer } = await import('node:https');
   const waiting = new WaitingClients();
-  const listener = authenticated(api, { userOf: known, waiting });
+  const listener = admitting(api, { userOf: known, refusalOf: reviewed.access, waiting });
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -106,36 +125,60 @@ function distrust(
   for (const socket of clients) socket.authorized = false;
 }
 
-/** The same for those who are known; the others are told nothing. */
-function authenticated(
-  api: HttpListener,
-  { userOf, waiting }: { userOf: Authenticator; waiting: WaitingClients },
-): HttpListener {
-  const admitted = async (request: IncomingMessage): Promise<boolean> => {
-    const isKnown = (await userOf(request)) !== undefined;
-    if (isKnown) waiting.admit(request.socket);
-    return isKnown;
+type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
+
+/** Who the cluster knows, and what it allows. Loaded where there is a cluster. */
+async function clusterReviews({
+  nodeName,
+  reviewer: client,
+  reviews,
+  logger,
+}: {
+  nodeName: string;
+  reviewer: KubeClient | undefined;
+  reviews: ServerReviews | undefined;
+  logger: Logger;
+}): Promise<ClusterReviews> {
+  if (client === undefined || reviews === undefined) return {};
+  const [{ TokenReviews }, { accessReviewer }] = await Promise.all([
+    import('./token-reviews.ts'),
+    import('./access-reviews.ts'),
+  ]);
+  return {
+    tokens: reviews.tokens && new TokenReviews(client, reviews.tokens.keptMs),
+    access: reviews.access && accessReviewer({ client, nodeName, ...reviews.access, logger }),
+  };
+}
+
+type Admission = {
+  userOf: Authenticator;
+  /** Whoever is known may do everything without it. */
+  refusalOf: Authorizer | undefined;
+  waiting: WaitingClients;
+};
+
+/** The same for those who are known, and may; the others are told nothing. */
+function admitting(api: HttpListener, { userOf, refusalOf, waiting }: Admission): HttpListener {
+  const refused = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+    const user = await userOf(request);
+    if (user === undefined) return refusal(401, 'Unauthorized');
+    const found = await refusalOf?.(user, { method: request.method, path: decodedPath(request) });
+    if (found === undefined) waiting.admit(request.socket);
+    return found;
   };
   return {
     upgrades: (request) => api.upgrades(request),
     handle: (request, response) => {
-      void admitted(request).then((known) => (known ? api.handle(request, response) : refuse(response)));
+      void refused(request).then((found) => (found ? refuse(response, found) : api.handle(request, response)));
     },
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
-      void admitted(request).then((known) =>
-        known ? api.upgrade(request, socket, head) : refuseUpgrade(request, socket),
-      );
+      void refused(request).then((found) => (found ? refuseSocket(socket, found) : api.upgrade(request, socket, head)));
     },
   };
 }
 
-function refuse(response: ServerResponse): void {
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
   response.setHeader('connection', 'close');
-  sendText(response, 401, 'Unauthorized');
-}
-
-function refuseUpgrade(_request: IncomingMessage, socket: Duplex): void {
-  const head = 'HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n';
-  socket.end(`${head}Content-Length: 12\r\n\r\nUnauthorized`);
+  sendText(response, status, message);
 }

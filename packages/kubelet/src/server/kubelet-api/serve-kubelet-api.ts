@@ -7,7 +7,7 @@ import { effectiveConfiguration } from './effective-configuration.ts';
 import { healthListener, kubeletChecks } from './health-routes.ts';
 import { closeServer, listenOn, type Place, plainServer } from './http-server.ts';
 import { KubeletApi, type KubeletApiParts } from './kubelet-api.ts';
-import { secureServer } from './secure-server.ts';
+import { type SecureServerInput, secureServer } from './secure-server.ts';
 
 export type ServedKubeletApi = {
   /** The API for servers that know their clients by other means, such as a socket that is root's alone. */
@@ -17,15 +17,16 @@ export type ServedKubeletApi = {
   close: () => Promise<void>;
 };
 
-export type ServeKubeletApiInput = Pick<KubeletApiParts, 'kubelet' | 'registry' | 'logger'> & {
-  /** What the kubelet's options were made of, upstream's defaults if left out; the options win where they say something else. */
-  configuration?: KubeletConfiguration;
-  /** Command-line flags with their values, without secrets. */
-  flags?: Record<string, string>;
-  /** The host's log directory; `/var/log` if left out. */
-  systemLogDirectory?: string;
-  serveStream?: ServeStream;
-};
+export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
+  SecureServerInput & {
+    /** What the kubelet's options were made of, upstream's defaults if left out; the options win where they say something else. */
+    configuration?: KubeletConfiguration;
+    /** Command-line flags with their values, without secrets. */
+    flags?: Record<string, string>;
+    /** The host's log directory; `/var/log` if left out. */
+    systemLogDirectory?: string;
+    serveStream?: ServeStream;
+  };
 
 /**
  * Serves the kubelet's HTTP API on the ports that its options name, until it is closed. Throws if one of them cannot be had, or a

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { type Logger, type Registry as MetricsRegistry, Registry, silentLogger } from '@podwright/base';
+import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from '../../configuration/server-options.ts';
 import { type FakeKubelet, startFakeKubelet } from '../../fake-kubelet.fixture.ts';
 import { type ServedKubeletApi, serveKubeletApi } from './serve-kubelet-api.ts';
@@ -43,9 +44,9 @@ export async function freePort(): Promise<number> {
 /** Anonymous calls are allowed, unless `authentication` says otherwise. */
 export async function serveApi(
   t: TestContext,
-  given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger } = {},
+  given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger; reviewer?: KubeClient } = {},
 ): Promise<TestApi> {
-  const { manifest, logger = silentLogger, ...options } = given;
+  const { manifest, logger = silentLogger, reviewer, ...options } = given;
   const directory = mkdtempSync(join(tmpdir(), 'pwk-api-'));
   const registry = new Registry();
   const fake = await startFakeKubelet({
@@ -71,6 +72,7 @@ export async function serveApi(
     registry,
     flags: { v: '2', config: '/x' },
     systemLogDirectory: join(directory, 'log'),
+    reviewer,
     logger,
   });
   const port = served.addresses.api?.port ?? 0;

@@ -2,9 +2,10 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { type CertificatePair, readPair } from '../../certificates/certificate-pair.ts';
 import type { ServerTls } from '../../configuration/server-options.ts';
 import { OWN_CERTIFICATE_MS } from '../../limits.ts';
-import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
+import { selfSignedCertificate } from './self-signed-certificate.ts';
 
 /** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */
 export type CertificateOwner = { nodeName: string; names: string[]; directory: string };
@@ -19,14 +20,14 @@ const REMAINING_SHARE = 0.1;
 export async function serverCertificate(
   tls: ServerTls,
   owner: CertificateOwner,
-  served?: SelfSigned,
-): Promise<SelfSigned> {
+  served?: CertificatePair,
+): Promise<CertificatePair> {
   const { certFile, privateKeyFile } = tls;
   if ((certFile === undefined) !== (privateKeyFile === undefined))
     throw new PodwrightError('invalid_argument', 'tlsCertFile and tlsPrivateKeyFile: both or neither must be given');
   if (certFile !== undefined) return givenCertificate(certFile, privateKeyFile!);
   const { directory, ...files } = ownCertificateFiles(tls, owner.directory);
-  const kept = await readPair(files).catch(() => served);
+  const kept = await readFiles(files).catch(() => served);
   const now = Date.now();
   if (kept !== undefined && isUsable(kept, owner, now)) return kept;
   const made = selfSignedCertificate({
@@ -50,10 +51,10 @@ export function ownCertificateFiles({ certDirectory }: ServerTls, byDefault: str
   return { directory, certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
 }
 
-async function givenCertificate(certFile: string, keyFile: string): Promise<SelfSigned> {
+async function givenCertificate(certFile: string, keyFile: string): Promise<CertificatePair> {
   const what = `read the server's certificate ${certFile} with the key ${keyFile}`;
   try {
-    const pair = await readPair({ certificate: certFile, key: keyFile });
+    const pair = await readFiles({ certificate: certFile, key: keyFile });
     if (!new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key)))
       throw new PodwrightError('invalid_argument', 'the key is not that of the certificate');
     return pair;
@@ -62,15 +63,12 @@ async function givenCertificate(certFile: string, keyFile: string): Promise<Self
   }
 }
 
-async function readPair(files: { certificate: string; key: string }): Promise<SelfSigned> {
+async function readFiles(files: { certificate: string; key: string }): Promise<CertificatePair> {
   const [certificate, key] = await Promise.all([readFile(files.certificate, 'utf8'), readFile(files.key, 'utf8')]);
   return { certificate, key };
 }
 
-function isUsable({ certificate, key }: SelfSigned, { names }: CertificateOwner, nowMs: number): boolean {
-  const parsed = new X509Certificate(certificate);
-  const [from, to] = [Date.parse(parsed.validFrom), Date.parse(parsed.validTo)];
-  const isFresh = from <= nowMs && nowMs < to - (to - from) * REMAINING_SHARE;
-  const isNamed = names.every((name) => parsed.checkHost(name) ?? parsed.checkIP(name));
-  return isFresh && isNamed && parsed.checkPrivateKey(createPrivateKey(key));
+function isUsable(pair: CertificatePair, { names }: CertificateOwner, nowMs: number): boolean {
+  const { notBeforeMs: from, notAfterMs: to, isFor } = readPair("read the kubelet's own certificate", pair);
+  return from <= nowMs && nowMs < to - (to - from) * REMAINING_SHARE && names.every(isFor);
 }

@@ -2,10 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCiphers, type SecureVersion, type TlsOptions } from 'node:tls';
 import { didYouMean, PodwrightError, wrapError } from '@podwright/base';
+import type { CertificatePair } from '../../certificates/certificate-pair.ts';
 import { CIPHER_SUITES } from '../../configuration/rules/server-rules.ts';
 import type { KubeletServerOptions, TlsVersion } from '../../configuration/server-options.ts';
 import { REQUEST_HEAD_TIMEOUT_MS } from '../../limits.ts';
-import type { SelfSigned } from './self-signed-certificate.ts';
 
 const VERSIONS: Record<TlsVersion, SecureVersion> = {
   VersionTLS10: 'TLSv1',
@@ -20,7 +20,7 @@ const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_C
 /** Settings of the HTTPS server. Throws `invalid_argument` for what makes no sense, and if the authorities cannot be read. */
 export async function tlsSettings(
   { tls, authentication }: Pick<KubeletServerOptions, 'tls' | 'authentication'>,
-  { certificate, key }: SelfSigned,
+  { certificate, key }: CertificatePair,
 ): Promise<TlsOptions> {
   const minVersion = VERSIONS[tls.minVersion];
   if (minVersion === undefined)

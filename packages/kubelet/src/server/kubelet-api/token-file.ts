@@ -3,8 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { PodwrightError, WRITABLE_BY_OTHERS, wrapError } from '@podwright/base';
 import { MAX_TOKEN_FILE_BYTES, MAX_TOKENS } from '../../limits.ts';
 
-/** Who calls. */
-export type User = { name: string; groups: string[] };
+/** Who calls, as the API server names users. */
+export type User = { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
 
 type Entry = { digest: Buffer; user: User };
 type Read = { version: string; entries: Entry[] };

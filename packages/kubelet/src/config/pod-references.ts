@@ -16,7 +16,7 @@ export function podReferences({ spec }: Pod): PodReference[] {
   return [
     ...(runtimeClassName ? [reference('RuntimeClass', { name: runtimeClassName }, ['spec', 'runtimeClassName'])] : []),
     ...(spec.volumes ?? []).flatMap((volume, index) => ofVolume(volume, ['spec', 'volumes', index])),
-    ...(['initContainers', 'containers'] as const).flatMap((field) =>
+    ...(['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((field) =>
       (spec[field] ?? []).flatMap((container, index) => ofContainer(container, ['spec', field, index])),
     ),
   ];

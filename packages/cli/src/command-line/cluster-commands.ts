@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { JoinOptions } from '../commands/join.ts';
+import type { Action } from './action.ts';
+
+const JOIN_EXAMPLE = `
+Reads what the cluster tells those who have a bootstrap token, as kubeadm join does, and writes what 'podwright node' needs below
+ROOT/cluster. On the control plane, 'kubeadm token create --print-join-command' prints the arguments.
+
+Example:
+  podwright join 192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:1f3c…
+`;
+
+/** Commands that make this node one of a cluster, and take it out. */
+export function addClusterCommands(program: Command, action: Action): void {
+  program
+    .command('join')
+    .description('make this node one of a cluster')
+    .argument('<api-server>', 'HOST:PORT of the API server')
+    .requiredOption('--token <token>', 'bootstrap token')
+    .option('--discovery-token-ca-cert-hash <hash...>', "sha256: of the public key of the cluster's authority")
+    .option('--discovery-token-unsafe-skip-ca-verification', 'trust whoever answers, if the token is right')
+    .option('--kubelet-configuration <file>', "KubeletConfiguration in the place of the cluster's kubelet-config")
+    .option('--timeout <duration>', 'how long to wait for the API server', '20s')
+    .option('--dry-run', 'show what would be written')
+    .addHelpText('after', JOIN_EXAMPLE)
+    .action(
+      action(async (context, [server, options]: [string, JoinOptions]) =>
+        (await import('../commands/join.ts')).join(context, server, options),
+      ),
+    );
+  program
+    .command('leave')
+    .description('forget the cluster that this node has joined')
+    .action(action(async (context) => (await import('../commands/leave.ts')).leave(context)));
+}

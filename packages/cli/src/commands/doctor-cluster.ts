@@ -1,0 +1,117 @@
+/** What `podwright doctor` says of the cluster that the node is one of. */
+import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { request } from 'node:https';
+import { errorMessage, withTimeout } from '@podwright/base';
+import {
+  createKubeClient,
+  isApiStatus,
+  type Kubeconfig,
+  type KubeObject,
+  NODES,
+  readKubeconfig,
+} from '@podwright/kube-client';
+import { CLUSTER_PROBE_TIMEOUT_MS, NOTED_CERTIFICATE_MS, NOTED_CLOCK_SKEW_MS } from '../limits.ts';
+import { clusterFiles } from '../settings/cluster-files.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
+import type { Finding } from './doctor-places.ts';
+
+/** Nothing for a node that stands alone. */
+export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
+  const files = clusterFiles(config);
+  if (files === undefined) return [];
+  const { kubeconfig, bootstrapKubeconfig } = files;
+  const path = existsSync(kubeconfig) || bootstrapKubeconfig === undefined ? kubeconfig : bootstrapKubeconfig;
+  try {
+    const access = await readKubeconfig(path);
+    const isFirst = path !== kubeconfig;
+    const answered = await probeServer(access);
+    return [
+      serverFinding(access.server, answered),
+      ...('dateMs' in answered ? [clockFinding(answered.dateMs, Date.now())] : []),
+      isFirst ? NO_CERTIFICATE : certificateFinding((await access.tls()).certificate?.toString(), Date.now()),
+      ...(isFirst || 'error' in answered ? [] : [await nodeFinding(access, config.node_name)]),
+    ];
+  } catch (error) {
+    return [{ what: 'cluster', level: 'missing', message: errorMessage(error) }];
+  }
+}
+
+const NO_CERTIFICATE: Finding = {
+  what: 'certificate',
+  level: 'note',
+  message: 'none yet: it is asked for while the node runs',
+  fix: 'on the control plane: kubectl get csr; kubectl certificate approve NAME',
+};
+
+type Answered = { dateMs: number } | { error: string };
+
+/** Whether the API server answers, to whomever, and what time it is there. */
+async function probeServer(access: Kubeconfig): Promise<Answered> {
+  const { ca, certificate: cert, key, serverName, insecureSkipTlsVerify } = await access.tls();
+  const { promise, resolve, reject } = Promise.withResolvers<Answered>();
+  using signal = withTimeout(undefined, CLUSTER_PROBE_TIMEOUT_MS, `ask ${access.server}`);
+  const tls = { ca, cert, key, servername: serverName, rejectUnauthorized: insecureSkipTlsVerify !== true };
+  const outgoing = request(new URL('/version', access.server), { ...tls, agent: false, signal });
+  outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+  outgoing.on('response', (response) => {
+    response.destroy();
+    resolve({ dateMs: Date.parse(response.headers.date ?? '') });
+  });
+  outgoing.end();
+  return promise.catch((error: unknown) => ({ error: errorMessage(error) }));
+}
+
+function serverFinding(server: string, answered: Answered): Finding {
+  const what = 'API server';
+  if ('dateMs' in answered) return { what, level: 'ok', message: server };
+  return { what, level: 'missing', message: `${server}: ${answered.error}`, fix: 'pods go on without it meanwhile' };
+}
+
+/** Certificates and tokens are good for a time by both clocks. Pure. */
+export function clockFinding(thereMs: number, hereMs: number): Finding {
+  const what = 'clock';
+  if (Number.isNaN(thereMs)) return { what, level: 'note', message: 'the API server does not tell its time' };
+  const seconds = Math.round((hereMs - thereMs) / 1000);
+  if (Math.abs(hereMs - thereMs) < NOTED_CLOCK_SKEW_MS)
+    return { what, level: 'ok', message: "within seconds of the API server's" };
+  const message = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the API server's`;
+  return { what, level: 'missing', message, fix: 'have both hosts set their clocks by NTP' };
+}
+
+/** How long the node's certificate is good. Pure. */
+export function certificateFinding(pem: string | undefined, nowMs: number): Finding {
+  const what = 'certificate';
+  if (pem === undefined) return { what, level: 'ok', message: 'none: the kubeconfig has other credentials' };
+  const { validToDate } = new X509Certificate(pem);
+  const [untilMs, until] = [validToDate.getTime(), validToDate.toISOString()];
+  const fix = 'the node renews it while it runs, unless rotateCertificates is false';
+  if (untilMs < nowMs)
+    return {
+      what,
+      level: 'missing',
+      message: `ran out on ${until}`,
+      fix: 'podwright leave, and join with a new token',
+    };
+  if (untilMs - nowMs < NOTED_CERTIFICATE_MS) return { what, level: 'note', message: `valid until ${until}`, fix };
+  return { what, level: 'ok', message: `valid until ${until}` };
+}
+
+type Node = KubeObject & { status?: { conditions?: { type?: string; status?: string; message?: string }[] } };
+
+async function nodeFinding(access: Kubeconfig, name: string): Promise<Finding> {
+  const what = 'registered';
+  const client = createKubeClient(access);
+  try {
+    const node = await client.get<Node>(NODES, { name }, { timeoutMs: CLUSTER_PROBE_TIMEOUT_MS });
+    const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+    if (ready?.status === 'True') return { what, level: 'ok', message: `${name}, ready` };
+    return { what, level: 'note', message: `${name}, not ready: ${ready?.message ?? 'it has told nothing yet'}` };
+  } catch (error) {
+    if (isApiStatus(error, 404))
+      return { what, level: 'note', message: `no node ${name}`, fix: 'it registers itself while it runs' };
+    return { what, level: 'missing', message: errorMessage(error) };
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makePrivateDirectory, PodwrightError, withTimeout, writeFileAtomic } from '@podwright/base';
+import { readKubeconfig } from '@podwright/kube-client';
+import { kubeconfigText, parseGoDuration } from '@podwright/kubelet';
+import { checkClusterConfiguration } from '../daemon/cluster-settings.ts';
+import { parseAuthorityHash } from '../join/authority-hash.ts';
+import { parseBootstrapToken } from '../join/bootstrap-token.ts';
+import { clusterConfiguration, leastConfiguration, refuseTakenName } from '../join/cluster-answers.ts';
+import { bootstrapClient, type DiscoveredCluster, discoverCluster } from '../join/discover-cluster.ts';
+import { print } from '../output/terminal-text.ts';
+import { type JoinedFiles, joinedFiles } from '../settings/cluster-files.ts';
+import { type CommandContext, type NodeConfig, readText } from '../settings/node-config.ts';
+
+export type JoinOptions = {
+  token: string;
+  discoveryTokenCaCertHash?: string[];
+  discoveryTokenUnsafeSkipCaVerification?: true;
+  kubeletConfiguration?: string;
+  timeout: string;
+  dryRun?: true;
+};
+
+/** `podwright join`: writes what the node needs to become one of a cluster. Nothing is written unless all of it can be. */
+export async function join({ settings }: CommandContext, endpoint: string, options: JoinOptions): Promise<void> {
+  const config = await settings();
+  const token = parseBootstrapToken(options.token);
+  const hashes = (options.discoveryTokenCaCertHash ?? []).map(parseAuthorityHash);
+  if (hashes.length === 0 && options.discoveryTokenUnsafeSkipCaVerification === undefined)
+    throw new PodwrightError(
+      'invalid_argument',
+      'name the cluster by --discovery-token-ca-cert-hash, or trust whoever answers by --discovery-token-unsafe-skip-ca-verification',
+    );
+  if (config.cluster.kubeconfig !== undefined)
+    throw new PodwrightError(
+      'failed_precondition',
+      `${config.file} names a cluster already in [cluster]; remove the table`,
+    );
+  const files = joinedFiles(config.root);
+  const timeoutMs = timeoutOf(options.timeout);
+  const cluster = await discoverCluster({ endpoint: hostAndPort(endpoint), token, hashes, timeoutMs });
+  if (await isJoined(files, cluster)) return print(`${config.node_name} has joined ${cluster.server} already`);
+  const client = bootstrapClient(cluster, token);
+  try {
+    using signal = withTimeout(undefined, timeoutMs, `ask ${cluster.server}`);
+    await refuseTakenName(client, config.node_name, signal);
+    const own = options.kubeletConfiguration && readText(options.kubeletConfiguration);
+    const told = own ?? (await clusterConfiguration(client, files.authorities, signal));
+    const configuration = told ?? leastConfiguration(files.authorities);
+    await checkClusterConfiguration(configuration, files);
+    const user = { token: `${token.id}.${token.secret}` };
+    const contents = [
+      [files.authorities, cluster.authorities],
+      [files.bootstrapKubeconfig, kubeconfigText({ server: cluster.server, tls: { ca: cluster.authorities }, user })],
+      [files.kubeletConfiguration, configuration], // last: with it the node is one of the cluster
+    ] as const;
+    if (options.dryRun) return showFiles(contents, token.secret);
+    makePrivateDirectory(dirname(files.kubeconfig));
+    for (const [path, text] of contents) await writeFileAtomic(path, text);
+    print(nextSteps(config, { cluster, isTold: told !== undefined }));
+  } finally {
+    client.close();
+  }
+}
+
+function timeoutOf(text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new PodwrightError('invalid_argument', `--timeout ${text}: must be a duration such as 20s`);
+}
+
+function hostAndPort(endpoint: string): string {
+  const bare = endpoint.replace(/^https:\/\//, '').replace(/\/$/, '');
+  if (/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(bare)) return bare;
+  throw new PodwrightError(
+    'invalid_argument',
+    `${endpoint}: must be HOST:PORT of an API server, such as 192.0.2.1:6443`,
+  );
+}
+
+/** Whether the node has a certificate of this cluster. `failed_precondition` if it has one of another. */
+async function isJoined(files: JoinedFiles, { server }: DiscoveredCluster): Promise<boolean> {
+  if (!existsSync(files.kubeconfig)) return false;
+  const joined = await readKubeconfig(files.kubeconfig);
+  if (joined.server === server) return true;
+  throw new PodwrightError('failed_precondition', `this node is one of ${joined.server}; podwright leave takes it out`);
+}
+
+function showFiles(contents: readonly (readonly [path: string, text: string])[], secret: string): void {
+  for (const [path, text] of contents) print(`# ${path}\n${text.replaceAll(secret, '…').trimEnd()}\n`);
+  print('Nothing was written.');
+}
+
+function nextSteps(
+  { node_name: name, root }: NodeConfig,
+  { cluster, isTold }: { cluster: DiscoveredCluster; isTold: boolean },
+): string {
+  const lines = [
+    `${name} is to be a node of ${cluster.server}; its files are in ${dirname(joinedFiles(root).kubeconfig)}.`,
+    ...(isTold ? [] : ['The cluster tells no kubelet-config: set clusterDNS and clusterDomain in kubelet.yaml there.']),
+    'Start the node, or start it anew:',
+    '  systemctl restart podwright     (or podwright node)',
+    'On the control plane, unless it approves by itself:',
+    '  kubectl get csr; kubectl certificate approve NAME',
+    `  kubectl get node ${name}`,
+  ];
+  return lines.join('\n');
+}

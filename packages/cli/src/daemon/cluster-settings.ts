@@ -1,0 +1,38 @@
+/** The settings of a node that has a cluster: its own, and a KubeletConfiguration over them. */
+import { layFields, readConfigurationFile } from '@podwright/kubelet';
+import type { ClusterFiles } from '../settings/cluster-files.ts';
+import { type NodeConfig, readText } from '../settings/node-config.ts';
+import { configuredOptions } from './configured-options.ts';
+import { checkedSettings, clusterFields, type KubeletSettings, WITHOUT_CONFIGURATION } from './kubelet-settings.ts';
+
+/** Where things are is the node's own business: its runtime is in the same process. */
+const PLACES: ReadonlySet<string> = new Set([
+  ...['containerRuntimeEndpoint', 'imageServiceEndpoint', 'staticPodPath', 'podLogsDir', 'rootDir'],
+  ...['cgroupRoot', 'cgroupsPerQOS', 'cgroupDriver', 'kubeletCgroups', 'systemCgroups'],
+]);
+
+/** Errors (`invalid_argument`) name the file, the line, the field and the value. */
+export async function clusterSettings(config: NodeConfig, files: ClusterFiles): Promise<KubeletSettings> {
+  const { kubeletConfiguration: file } = files;
+  const { given, configuration } = await checkClusterConfiguration(file === undefined ? '' : readText(file), files);
+  return {
+    config,
+    configuration,
+    given,
+    configure: (options) => ({
+      ...configuredOptions(options, configuration, (field) => given.has(field)),
+      warnOfMissingClusterDns: true,
+    }),
+  };
+}
+
+/** What a node makes of the text of a KubeletConfiguration, '' for none. Errors as above. */
+export async function checkClusterConfiguration(
+  text: string,
+  files: ClusterFiles,
+): Promise<Pick<KubeletSettings, 'given' | 'configuration'>> {
+  const fields = text === '' ? new Map() : readConfigurationFile(text, files.kubeletConfiguration ?? '');
+  const wanted = new Map([...fields].filter(([name]) => !PLACES.has(name)));
+  const given = layFields(layFields(WITHOUT_CONFIGURATION, wanted), clusterFields(files));
+  return { given, configuration: await checkedSettings(given) };
+}

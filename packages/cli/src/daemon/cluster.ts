@@ -1,0 +1,60 @@
+/** What a kubelet of a cluster is given: clients of its API server, and a certificate that it signs. */
+import { join } from 'node:path';
+import { createLogger, type Registry } from '@podwright/base';
+import { withRateLimit } from '@podwright/kube-client';
+import {
+  type CertificatePair,
+  type Kubelet,
+  type KubeletConfiguration,
+  type KubeletOptions,
+  openNodeIdentity,
+  startServingCertificate,
+} from '@podwright/kubelet';
+
+export type ClusterConnection = {
+  options: NonNullable<KubeletOptions['cluster']>;
+  /** Keeps the certificate of the kubelet's API, where the configuration has the cluster sign it. */
+  signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
+  close(): Promise<void>;
+};
+
+export type ClusterConnectionInput = {
+  /** The kubelet's, without those of the cluster. */
+  options: KubeletOptions;
+  configuration: KubeletConfiguration;
+  metrics: Registry;
+  logLevel: string;
+};
+
+/** Waits for nothing: what has to be asked of the API server is asked in the background. */
+export async function connectCluster(input: ClusterConnectionInput): Promise<ClusterConnection> {
+  const { options, configuration, metrics } = input;
+  const { nodeName } = options;
+  const certDirectory = options.server.tls.certDirectory ?? join(options.rootDir, 'pki');
+  const logger = createLogger({ name: 'identity', level: input.logLevel });
+  const identity = await openNodeIdentity({
+    ...{ nodeName, certDirectory, metrics, logger },
+    kubeconfig: configuration.kubeconfig,
+    bootstrapKubeconfig: configuration.bootstrapKubeconfig || undefined,
+    rotate: configuration.rotateCertificates,
+  });
+  const limited = (qps: number, burst: number) =>
+    qps === 0 ? identity.connect() : withRateLimit(identity.connect(), { qps, burst });
+  const client = limited(configuration.kubeAPIQPS, configuration.kubeAPIBurst);
+  const eventClient = limited(configuration.eventRecordQPS, configuration.eventBurst);
+  let stopSigning = async () => {};
+  return {
+    options: { client, heartbeatClient: identity.connect(), eventClient },
+    signServer: async (kubelet) => {
+      if (!configuration.serverTLSBootstrap) return () => undefined;
+      const names = () => (identity.isKnown ? [nodeName, ...kubelet.addresses] : []);
+      const signed = await startServingCertificate({ nodeName, certDirectory, client, names, metrics, logger });
+      stopSigning = signed.stop;
+      return signed.current;
+    },
+    close: async () => {
+      await stopSigning();
+      await identity.close();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { waitFor } from '@podwright/base';
+import { LIST_KEPT_MS } from '../limits.ts';
+import { engineAt } from './engine.ts';
+import { startFakeEngine } from './fake-engine.fixture.ts';
+
+const bound = () => AbortSignal.timeout(30_000);
+
+/** An Engine that counts its lists, and whose events the test writes. */
+function countingEngine() {
+  const calls = new EventEmitter<{ events: [ServerResponse]; post: [ServerResponse] }>();
+  const counted = { lists: 0 };
+  const answer: RequestListener = ({ method, url }, response) => {
+    if (method === 'POST') calls.emit('post', response);
+    else if (url!.includes('/events')) {
+      response.flushHeaders();
+      calls.emit('events', response);
+    } else {
+      counted.lists++;
+      response.end('[]');
+    }
+  };
+  return { calls, counted, answer };
+}
+
+test('a list is asked for once while nothing changes, and again after each change', async () => {
+  const { calls, counted, answer } = countingEngine();
+  await using fake = await startFakeEngine(answer);
+  const engine = engineAt(fake.socket);
+  const filter = { label: ['a'] };
+  const isKept = async () => {
+    const before = counted.lists;
+    await engine.lists.list(filter);
+    await engine.lists.list(filter);
+    return counted.lists - before < 2;
+  };
+  const kept = () => waitFor(async () => (await isKept()) || undefined, { intervalMs: 5, signal: bound() });
+  const asksAgain = async (why: string) => {
+    const [before, sinceMs] = [counted.lists, performance.now()];
+    const asked = async () => {
+      await engine.lists.list(filter);
+      return counted.lists > before || undefined;
+    };
+    await waitFor(asked, { intervalMs: 5, signal: bound() });
+    assert.ok(performance.now() - sinceMs < LIST_KEPT_MS, why); // not for its age
+  };
+  try {
+    const following = once(calls, 'events', { signal: bound() });
+    assert.equal(await isKept(), false, 'the events are not followed yet');
+    const [events] = await following;
+    await kept();
+    const other = counted.lists;
+    await engine.lists.list({ label: ['b'] });
+    assert.equal(counted.lists, other + 1, 'each filter has its own list');
+    events.write('{}\n');
+    await asksAgain('an event');
+    await kept();
+    const posted = once(calls, 'post', { signal: bound() });
+    const started = engine.containers.start('c');
+    const [response] = await posted;
+    assert.equal(await isKept(), false, 'a call that changes something is under way');
+    response.end();
+    await started;
+    await asksAgain('a call has ended');
+    await kept();
+    const again = once(calls, 'events', { signal: bound() });
+    events.destroy();
+    await asksAgain('the events are not followed any more');
+    await again;
+    await kept();
+  } finally {
+    engine.close();
+  }
+});

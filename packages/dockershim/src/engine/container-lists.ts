@@ -1,0 +1,80 @@
+import { LIST_KEPT_MS, LISTS_FOLLOWED_MS, MAX_KEPT_LISTS } from '../limits.ts';
+import type { ContainerFilter, EngineContainers } from './engine-containers.ts';
+import type { EngineHttp } from './engine-http.ts';
+import type { ContainerSummary } from './engine-types.ts';
+
+type KeptList = { found: ContainerSummary[]; change: string; atMs: number };
+
+/** After these a list may say something else (Docker Engine API, "Monitor events"); those of execs are left out. */
+const CHANGES = ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update'];
+
+/**
+ * Lists of containers that are asked for again and again: an Engine takes longer for one than all else of the call. A list is kept
+ * for some seconds, while the Engine's events are followed and tell of no change, and while this process changes nothing itself.
+ */
+export class ContainerLists {
+  readonly #http: EngineHttp;
+  readonly #containers: EngineContainers;
+  readonly #kept = new Map<string, KeptList>();
+  /** Events that have come; nothing while they are not followed. */
+  #events: number | undefined;
+  #stop: AbortController | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(http: EngineHttp, containers: EngineContainers) {
+    this.#http = http;
+    this.#containers = containers;
+  }
+
+  /** As `EngineContainers.list`; what is given belongs to all who ask. */
+  async list(filter: ContainerFilter, signal?: AbortSignal): Promise<readonly ContainerSummary[]> {
+    this.#follow();
+    const key = JSON.stringify(filter);
+    const change = this.#change();
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && kept.change === change && performance.now() - kept.atMs < LIST_KEPT_MS) return kept.found;
+    const atMs = performance.now();
+    const found = await this.#containers.list(filter, signal);
+    if (change !== undefined) this.#keep(key, { found, change, atMs });
+    return found;
+  }
+
+  /** Ends the following of events. */
+  close(): void {
+    clearTimeout(this.#idle);
+    this.#stop?.abort();
+  }
+
+  /** The same twice if nothing has changed meanwhile; nothing where that is not known. */
+  #change(): string | undefined {
+    const { changes, isChanging } = this.#http;
+    return this.#events === undefined || isChanging ? undefined : `${changes} ${this.#events}`;
+  }
+
+  #keep(key: string, list: KeptList): void {
+    if (this.#kept.size >= MAX_KEPT_LISTS) this.#kept.clear();
+    this.#kept.set(key, list);
+  }
+
+  #follow(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#stop?.abort(), LISTS_FOLLOWED_MS).unref();
+    if (this.#stop !== undefined) return;
+    this.#stop = new AbortController();
+    // without it every list is asked for, and the next one tries again
+    void this.#read(this.#stop.signal)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#stop = undefined;
+        this.#events = undefined;
+        this.#kept.clear();
+      });
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const query = { filters: JSON.stringify({ type: ['container'], event: CHANGES }) };
+    const stream = await this.#http.stream({ what: 'follow changes', method: 'GET', path: '/events', query, signal });
+    this.#events = 0;
+    for await (const _chunk of stream) this.#events++;
+  }
+}

@@ -1,0 +1,155 @@
+import { PodwrightError, withTimeout } from '@podwright/base';
+import type {
+  CallOptions,
+  DeleteOptions,
+  KubeClient,
+  ListOf,
+  ObjectPlace,
+  PatchType,
+  Selection,
+  WatchEvent,
+  WatchOptions,
+} from '../kube-client.ts';
+import type { KubeObject, Resource } from '../kube-object.ts';
+import { MAX_LIST_BYTES, MAX_OBJECT_BYTES, WATCH_END_MARGIN_MS } from '../limits.ts';
+import type { Caller } from './caller.ts';
+import { decodeList, decodeObject } from './decode-object.ts';
+import { collectionPath, objectPath, query, selectors, watchQuery } from './paths.ts';
+import { watchEvents } from './watch-stream.ts';
+
+const PATCH_CONTENT_TYPES: Record<PatchType, string> = {
+  strategic: 'application/strategic-merge-patch+json',
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+};
+
+type Connection = { reconnect(): void; close(): void };
+
+/** The calls of `KubeClient`, each a request. */
+export class ApiClient implements KubeClient {
+  readonly #caller: Caller;
+  readonly #connection: Connection;
+
+  constructor(caller: Caller, connection: Connection) {
+    this.#caller = caller;
+    this.#connection = connection;
+  }
+
+  async get<T extends KubeObject>(resource: Resource, place: ObjectPlace, options?: CallOptions): Promise<T> {
+    const what = `get ${shown(resource, place)}`;
+    const path = objectPath(resource, place);
+    return decodeObject(what, await this.#caller.text({ method: 'GET', path, what }, MAX_OBJECT_BYTES, options));
+  }
+
+  async list<T extends KubeObject>(
+    resource: Resource,
+    selection: Selection & { resourceVersion?: string; limit?: number; continue?: string },
+    options?: CallOptions,
+  ): Promise<ListOf<T>> {
+    const what = `list ${resource.plural}`;
+    const { resourceVersion, limit, continue: from } = selection;
+    const asked = query({ ...selectors(selection), resourceVersion, limit, continue: from });
+    const path = collectionPath(resource, selection.namespace) + asked;
+    return decodeList(what, await this.#caller.text({ method: 'GET', path, what }, MAX_LIST_BYTES, options), resource);
+  }
+
+  async create<T extends KubeObject>(
+    resource: Resource,
+    object: KubeObject,
+    options: CallOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    const place = placeOf(object);
+    const what = `create ${shown(resource, place, options.subresource)}`;
+    const path =
+      options.subresource === undefined
+        ? collectionPath(resource, resource.namespaced ? place.namespace : undefined)
+        : objectPath(resource, place, options.subresource);
+    return decodeObject(what, await this.#send({ method: 'POST', path, body: object, what }, options));
+  }
+
+  async update<T extends KubeObject>(
+    resource: Resource,
+    object: KubeObject,
+    options: CallOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    const what = `update ${shown(resource, placeOf(object), options.subresource)}`;
+    const path = objectPath(resource, placeOf(object), options.subresource);
+    return decodeObject(what, await this.#send({ method: 'PUT', path, body: object, what }, options));
+  }
+
+  // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
+  async patch<T extends KubeObject>(
+    resource: Resource,
+    place: ObjectPlace,
+    { type, body, subresource }: { type: PatchType; body: unknown; subresource?: string },
+    options?: CallOptions,
+  ): Promise<T> {
+    const what = `patch ${shown(resource, place, subresource)}`;
+    const path = objectPath(resource, place, subresource);
+    const contentType = PATCH_CONTENT_TYPES[type];
+    return decodeObject(what, await this.#send({ method: 'PATCH', path, body, contentType, what }, options));
+  }
+
+  // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
+  async delete(
+    resource: Resource,
+    place: ObjectPlace,
+    how: DeleteOptions = {},
+    options: CallOptions = {},
+  ): Promise<void> {
+    const what = `delete ${shown(resource, place)}`;
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how };
+    await this.#send({ method: 'DELETE', path: objectPath(resource, place), body, what }, options);
+  }
+
+  async deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void> {
+    const what = `delete all ${resource.plural} of a selection`;
+    const path = collectionPath(resource, selection.namespace) + query(selectors(selection));
+    await this.#caller.text({ method: 'DELETE', path, what }, MAX_LIST_BYTES, options);
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>> {
+    const what = `watch ${resource.plural}`;
+    const path = collectionPath(resource, options.namespace) + watchQuery(options);
+    using bounded = withTimeout(signal, options.timeoutSeconds * 1000 + WATCH_END_MARGIN_MS, what);
+    try {
+      const answer = await this.#caller.open({ method: 'GET', path, what }, bounded);
+      options.onOpen?.();
+      yield* watchEvents<T>(what, answer);
+    } catch (error) {
+      if (!bounded.aborted) throw error;
+    }
+  }
+
+  getText(path: string, options?: CallOptions): Promise<string> {
+    if (!path.startsWith('/')) throw new PodwrightError('invalid_argument', `get ${path}: a path begins with a slash`);
+    return this.#caller.text({ method: 'GET', path, what: `get ${path}` }, MAX_OBJECT_BYTES, options);
+  }
+
+  reconnect(): void {
+    this.#connection.reconnect();
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  #send(call: Parameters<Caller['text']>[0], options?: CallOptions): Promise<string> {
+    return this.#caller.text(call, MAX_OBJECT_BYTES, options);
+  }
+}
+
+function placeOf({ metadata }: KubeObject): ObjectPlace {
+  return { namespace: metadata.namespace, name: metadata.name ?? '' };
+}
+
+/** How errors name an object: `pods/status shop/web`. */
+function shown({ plural }: Resource, { namespace, name }: ObjectPlace, subresource?: string): string {
+  const kind = subresource === undefined ? plural : `${plural}/${subresource}`;
+  const place = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');
+  return place === '' ? kind : `${kind} ${place}`;
+}

@@ -1,0 +1,184 @@
+import { errorCode, gatherBytes, PodwrightError, raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
+import { ApiStatusError } from '../api-status-error.ts';
+import type { CallOptions } from '../kube-client.ts';
+import {
+  CALL_TIMEOUT_MS,
+  LOST_CONNECTION_REPEAT_SECONDS,
+  MAX_REPEATS,
+  MAX_RETRY_AFTER_SECONDS,
+  MAX_STATUS_BYTES,
+} from '../limits.ts';
+import { isConnectionLost, lostConnection } from '../transport/connection-error.ts';
+import type { HttpAnswer, HttpRequest } from '../transport/http-exchange.ts';
+import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
+
+/** Who the client is, for each request. */
+export type Authorization = {
+  /** The value of the header `Authorization`, if there is one. */
+  header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
+  /** The server answered 401 to this header: whether another try has something new to show. */
+  refused?(header: string | undefined): Promise<boolean>;
+};
+
+export type CallerOptions = {
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** What is before `/api` in the server's URL. */
+  prefix: string;
+  userAgent: string;
+  authorization: Authorization;
+};
+
+export type Call = {
+  method: string;
+  path: string;
+  body?: unknown;
+  contentType?: string;
+  /** What is attempted on what, for errors. */
+  what: string;
+};
+
+/** Requests with their headers, repeated as client-go repeats them. */
+export class Caller {
+  readonly #options: CallerOptions;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  /** The whole answer of at most `maxBytes`. */
+  async text(call: Call, maxBytes: number, options: CallOptions = {}): Promise<string> {
+    using signal = withTimeout(options.signal, options.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
+    try {
+      for (let repeats = 0; ; repeats++) {
+        const text = await this.#tryText(call, maxBytes, { repeats, signal });
+        if (text !== undefined) return text;
+      }
+    } catch (error) {
+      throw named(call.what, error, signal);
+    }
+  }
+
+  /** The head of an answer that is a success, whose body the caller reads. */
+  async open(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
+    try {
+      for (let repeats = 0; ; repeats++) {
+        const answer = await this.#accepted(call, { repeats, signal });
+        if (answer !== undefined) return answer;
+      }
+    } catch (error) {
+      throw named(call.what, error, signal);
+    }
+  }
+
+  /** Undefined when the call is to be repeated now. */
+  async #tryText(call: Call, maxBytes: number, attempt: Attempt): Promise<string | undefined> {
+    const answer = await this.#accepted(call, attempt);
+    if (answer === undefined) return undefined;
+    try {
+      return await textOf(call.what, answer, maxBytes);
+    } catch (error) {
+      if (attempt.signal.aborted) throw attempt.signal.reason;
+      if (!mayRepeat(call, error, attempt.repeats)) throw error;
+      await sleep(LOST_CONNECTION_REPEAT_SECONDS * 1000, attempt.signal);
+      return undefined;
+    }
+  }
+
+  async #accepted(call: Call, { repeats, signal }: Attempt): Promise<HttpAnswer | undefined> {
+    let answer: HttpAnswer;
+    let request: HttpRequest;
+    try {
+      request = await this.#request(call, signal);
+      answer = await this.#options.send(request, signal);
+    } catch (error) {
+      if (signal.aborted || !mayRepeat(call, error, repeats)) throw error;
+      await sleep(LOST_CONNECTION_REPEAT_SECONDS * 1000, signal);
+      return undefined;
+    }
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    const error = await refusalOf(call, answer, request);
+    if (answer.status === 401 && repeats === 0 && (await this.#hasNewCredentials(request, signal))) return undefined;
+    const seconds = secondsToRepeat(answer, repeats);
+    if (seconds === undefined) throw error;
+    await waitUnlessLate(seconds, signal, error);
+    return undefined;
+  }
+
+  async #hasNewCredentials({ headers }: HttpRequest, signal: AbortSignal): Promise<boolean> {
+    const asked = this.#options.authorization.refused?.(headers.authorization) ?? Promise.resolve(false);
+    return raceAbort(asked, signal).catch(() => false);
+  }
+
+  async #request(
+    { method, path, body, contentType = 'application/json' }: Call,
+    signal: AbortSignal,
+  ): Promise<HttpRequest> {
+    const { prefix, userAgent, authorization } = this.#options;
+    const given = await raceAbort(Promise.resolve(authorization.header(signal)), signal);
+    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+    if (given !== undefined) headers.authorization = given;
+    if (body === undefined) return { method, path: `${prefix}${path}`, headers };
+    headers['content-type'] = contentType;
+    return { method, path: `${prefix}${path}`, headers, body: JSON.stringify(body) };
+  }
+}
+
+type Attempt = { repeats: number; signal: AbortSignal };
+
+/** A GET whose connection was lost; nobody knows what became of other calls. */
+function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
+  return method === 'GET' && repeats < MAX_REPEATS && isConnectionLost(error);
+}
+
+/** client-go repeats what was refused with 429 or 5xx if the header tells for how long to wait. */
+function secondsToRepeat({ status, header }: HttpAnswer, repeats: number): number | undefined {
+  if (repeats >= MAX_REPEATS || (status !== 429 && status < 500)) return undefined;
+  const seconds = secondsOf(header('retry-after'));
+  return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS);
+}
+
+/** What the server said is told, not that the time for the call went by in waiting. */
+async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error): Promise<void> {
+  try {
+    await sleep(seconds * 1000, signal);
+  } catch (reason) {
+    throw errorCode(reason) === 'deadline_exceeded' ? error : reason;
+  }
+}
+
+async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpRequest): Promise<ApiStatusError> {
+  const text = withoutCredential(await textOf(call.what, answer, MAX_STATUS_BYTES).catch(() => ''), headers);
+  const status = statusOfAnswer({
+    method: call.method,
+    status: answer.status,
+    contentType: answer.header('content-type'),
+    retryAfter: answer.header('retry-after'),
+    text,
+  });
+  return new ApiStatusError(call.what, status);
+}
+
+/** A server may repeat what it was shown, and errors are logged. */
+function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
+  const credential = authorization.split(' ')[1] ?? '';
+  return credential === '' ? text : text.replaceAll(credential, '…');
+}
+
+async function textOf(what: string, { body, isWhole }: HttpAnswer, maxBytes: number): Promise<string> {
+  const tooLong = () => new PodwrightError('resource_exhausted', `${what}: the answer has more than ${maxBytes} bytes`);
+  try {
+    const bytes = await gatherBytes(body, maxBytes, tooLong);
+    if (!isWhole()) throw lostConnection('the answer');
+    return bytes.toString('utf8');
+  } catch (error) {
+    throw error instanceof PodwrightError ? error : wrapError(what, error, 'unavailable');
+  } finally {
+    body.destroy();
+  }
+}
+
+function named(what: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted && error === signal.reason) return error;
+  if (error instanceof ApiStatusError || (error instanceof Error && error.message.startsWith(what))) return error;
+  return wrapError(what, error);
+}

@@ -1,0 +1,64 @@
+import { PodwrightError, VERSION } from '@podwright/base';
+import type { KubeClient } from '../kube-client.ts';
+import type { TlsOptions } from '../transport/http-exchange.ts';
+import { Transport, type TransportOptions } from '../transport/transport.ts';
+import { ApiClient } from './api-client.ts';
+import { type Authorization, Caller } from './caller.ts';
+
+/** Which server, and as whom. What is given as a function is asked again for each connection or request. */
+export type ClusterAccess = {
+  /** `https://HOST[:PORT][/PATH]`; `http:` has neither secrecy nor client certificates, and is for tests. */
+  server: string;
+  tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
+  authorization?: Authorization;
+  /** Called with what makes all connections anew, for when what they were made with has changed. Disposed with the client. */
+  follow?(reconnect: () => void): Disposable;
+};
+
+export type KubeClientOptions = ClusterAccess & {
+  /** When a silent connection is asked whether it lives: upstream's times unless given. */
+  pings?: TransportOptions['pings'];
+};
+
+/** A client whose connections are its own. Nothing is connected before the first call. */
+export function createKubeClient(options: KubeClientOptions): KubeClient {
+  const { address, prefix } = parseServer(options.server);
+  const { tls = {}, pings, authorization = { header: () => undefined } } = options;
+  const transport = new Transport({ address, tls: typeof tls === 'function' ? tls : () => tls, pings });
+  const caller = new Caller({
+    send: (request, signal) => transport.send(request, signal),
+    prefix,
+    userAgent: `podwright/${VERSION} (linux/${process.arch === 'x64' ? 'amd64' : process.arch})`,
+    authorization,
+  });
+  const following = options.follow?.(() => transport.reconnect());
+  return new ApiClient(caller, {
+    reconnect: () => transport.reconnect(),
+    close: () => {
+      following?.[Symbol.dispose]();
+      transport.close();
+    },
+  });
+}
+
+/** A bearer token for `ClusterAccess`. */
+export function bearerToken(token: string): Authorization {
+  return { header: () => `Bearer ${token}` };
+}
+
+/** The parts of a server's URL. Rejects what is no URL of http or https with `invalid_argument`. */
+export function parseServer(server: string): { address: TransportOptions['address']; prefix: string } {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '')
+    throw new PodwrightError('invalid_argument', `server ${JSON.stringify(server)}: no URL such as https://HOST:6443`);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new PodwrightError(
+      'invalid_argument',
+      `server ${url.origin}: its URL may have a path, but no credentials, query or fragment`,
+    );
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  return {
+    address: { protocol: url.protocol, host: url.hostname, port },
+    prefix: url.pathname.replace(/\/+$/, ''),
+  };
+}

@@ -1,0 +1,37 @@
+import { PodwrightError } from '@podwright/base';
+import type { ListOf } from '../kube-client.ts';
+import type { KubeObject, Resource } from '../kube-object.ts';
+import { isRecord } from './status-of-answer.ts';
+
+/** An object of the API in an answer. What came is not told in errors: it may be a Secret. */
+export function decodeObject<T extends KubeObject>(what: string, text: string): T {
+  const value = parse(what, text);
+  if (!isRecord(value)) throw notAnObject(what);
+  value.metadata ??= {}; // reviews have none
+  if (!isRecord(value.metadata)) throw notAnObject(what);
+  return value as unknown as T;
+}
+
+/** A list in an answer; its items have no kind of their own there, and get it. */
+export function decodeList<T extends KubeObject>(what: string, text: string, resource: Resource): ListOf<T> {
+  const value = parse(what, text);
+  if (!isRecord(value) || !isRecord(value.metadata)) throw notAnObject(what);
+  const items = value.items ?? [];
+  if (!Array.isArray(items) || !items.every((item) => isRecord(item) && isRecord(item.metadata)))
+    throw notAnObject(what);
+  const { group, version, kind } = resource;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return { metadata: value.metadata, items: items.map((item) => ({ apiVersion, kind, ...item })) };
+}
+
+function parse(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PodwrightError('internal', `${what}: the answer is no JSON (${text.length} characters)`);
+  }
+}
+
+function notAnObject(what: string): PodwrightError {
+  return new PodwrightError('internal', `${what}: the answer is no object of the API`);
+}

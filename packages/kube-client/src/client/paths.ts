@@ -1,0 +1,48 @@
+import { PodwrightError } from '@podwright/base';
+import type { ObjectPlace, Selection, WatchOptions } from '../kube-client.ts';
+import type { Resource } from '../kube-object.ts';
+
+/** The path of a resource's objects, in one namespace or all. */
+export function collectionPath({ group, version, plural }: Resource, namespace?: string): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const within = namespace === undefined || namespace === '' ? '' : `/namespaces/${segment('namespace', namespace)}`;
+  return `${root}${within}/${plural}`;
+}
+
+/** The path of one object, or of a subresource of it. */
+export function objectPath(resource: Resource, { namespace, name }: ObjectPlace, subresource?: string): string {
+  if (resource.namespaced && !namespace)
+    throw new PodwrightError('invalid_argument', `${resource.plural} ${JSON.stringify(name)}: it has no namespace`);
+  const path = `${collectionPath(resource, resource.namespaced ? namespace : undefined)}/${segment('name', name)}`;
+  return subresource === undefined ? path : `${path}/${segment('subresource', subresource)}`;
+}
+
+/** Names come from objects of others: none may lead elsewhere (apimachinery's IsValidPathSegmentName). */
+function segment(what: string, text: string): string {
+  if (text === '' || text === '.' || text === '..' || /[/%]/.test(text))
+    throw new PodwrightError('invalid_argument', `${JSON.stringify(text)} is no ${what} of the API`);
+  return encodeURIComponent(text);
+}
+
+export function query(parameters: Record<string, string | number | boolean | undefined>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+export function selectors({ fieldSelector, labelSelector }: Selection) {
+  return { fieldSelector, labelSelector };
+}
+
+/** As client-go's reflector asks for watches. */
+export function watchQuery(options: WatchOptions): string {
+  const { resourceVersion, sendInitialEvents, timeoutSeconds } = options;
+  return query({
+    ...selectors(options),
+    watch: true,
+    allowWatchBookmarks: true,
+    resourceVersion,
+    timeoutSeconds: Math.ceil(timeoutSeconds),
+    ...(sendInitialEvents === true ? { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' } : {}),
+  });
+}

@@ -1,0 +1,57 @@
+import { sleep } from '@podwright/base';
+import type { CallOptions, KubeClient } from '../kube-client.ts';
+
+/** Calls a second on the average, and how many may go at once (client-go's token bucket). */
+export type RateLimit = { qps: number; burst: number };
+
+/** A bucket of tokens that fills at `qps`: who comes when it is empty waits, in the order of coming. */
+export class TokenBucket {
+  readonly #limit: RateLimit;
+  readonly #now: () => number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(limit: RateLimit, now: () => number = () => performance.now()) {
+    this.#limit = limit;
+    this.#now = now;
+    this.#tokens = limit.burst;
+    this.#filledAtMs = now();
+  }
+
+  /** Takes a token; how many ms to wait until it is there. */
+  take(): number {
+    const { qps, burst } = this.#limit;
+    const now = this.#now();
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAtMs) * qps) / 1000) - 1;
+    this.#filledAtMs = now;
+    return this.#tokens >= 0 ? 0 : (-this.#tokens * 1000) / qps;
+  }
+}
+
+/**
+ * The same client, whose calls through this one are limited; watches are not (as in client-go). The time of waiting is not part of
+ * a call's timeout.
+ */
+export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient {
+  const bucket = new TokenBucket(limit);
+  const turn = async (options?: CallOptions) => {
+    const waitMs = bucket.take();
+    if (waitMs > 0) await sleep(waitMs, options?.signal);
+  };
+  return {
+    get: (resource, place, options) => turn(options).then(() => client.get(resource, place, options)),
+    list: (resource, selection, options) => turn(options).then(() => client.list(resource, selection, options)),
+    create: (resource, object, options) => turn(options).then(() => client.create(resource, object, options)),
+    update: (resource, object, options) => turn(options).then(() => client.update(resource, object, options)),
+    // biome-ignore lint/complexity/useMaxParams: as the interface has them
+    patch: (resource, place, patch, options) => turn(options).then(() => client.patch(resource, place, patch, options)),
+    // biome-ignore lint/complexity/useMaxParams: as the interface has them
+    delete: (resource, place, how, options) => turn(options).then(() => client.delete(resource, place, how, options)),
+    deleteCollection: (resource, selection, options) =>
+      turn(options).then(() => client.deleteCollection(resource, selection, options)),
+    getText: (path, options) => turn(options).then(() => client.getText(path, options)),
+    watch: (resource, options, signal) => client.watch(resource, options, signal),
+    reconnect: () => client.reconnect(),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,90 @@
+import type { ApiStatus } from '../api-status-error.ts';
+import { MAX_PLAIN_MESSAGE_LENGTH, MAX_STATUS_MESSAGE_LENGTH } from '../limits.ts';
+
+/** What is looked at of an answer that is no success. */
+export type RefusedAnswer = {
+  method: string;
+  status: number;
+  contentType: string | undefined;
+  retryAfter: string | undefined;
+  text: string;
+};
+
+/** Reasons of answers that are no Status, by their code (client-go's NewGenericServerResponse). */
+const GENERIC: Record<number, { reason: string; message: string }> = {
+  400: { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' },
+  401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
+  403: { reason: 'Forbidden', message: 'forbidden' },
+  404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
+  405: { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' },
+  406: { reason: 'NotAcceptable', message: 'the server does not answer with JSON' },
+  409: { reason: 'Conflict', message: 'the server reported a conflict' },
+  410: { reason: 'Gone', message: 'the server has this no more' },
+  413: { reason: 'RequestEntityTooLarge', message: 'the request is too large' },
+  415: { reason: 'UnsupportedMediaType', message: 'the server does not take JSON' },
+  422: { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
+  429: {
+    reason: 'TooManyRequests',
+    message: 'the server has received too many requests and has asked us to try again',
+  },
+  503: { reason: 'ServiceUnavailable', message: 'the server is currently unable to handle the request' },
+  504: { reason: 'Timeout', message: 'the server was unable to answer in the time allotted' },
+};
+
+/** The Status in an answer, or one that is made of its code and text: proxies and dying servers answer with anything. */
+export function statusOfAnswer(answer: RefusedAnswer): ApiStatus {
+  const told = parseStatus(answer.text);
+  const retryAfterSeconds = secondsOf(answer.retryAfter) ?? told?.retryAfterSeconds;
+  const status = told === undefined ? genericStatus(answer) : { ...told, code: answer.status };
+  return { ...status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+/** A meta/v1 Status as it comes in answers and ERROR events; undefined if it is something else. */
+export function decodeStatus(value: unknown): ApiStatus | undefined {
+  if (!isRecord(value) || value.kind !== 'Status') return undefined;
+  const details = isRecord(value.details) ? value.details : {};
+  const retryAfterSeconds = numberIn(details.retryAfterSeconds);
+  return {
+    code: numberIn(value.code) ?? 0,
+    reason: textIn(value.reason),
+    message: textIn(value.message).slice(0, MAX_STATUS_MESSAGE_LENGTH) || 'the server gave no reason',
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(Array.isArray(details.causes) ? { causes: details.causes.slice(0, 100).filter(isRecord) } : {}),
+  };
+}
+
+/** Whole seconds, the only form that API servers send and client-go reads. */
+export function secondsOf(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}
+
+function parseStatus(text: string): ApiStatus | undefined {
+  try {
+    return decodeStatus(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function genericStatus({ method, status, contentType, text }: RefusedAnswer): ApiStatus {
+  const isText = contentType === undefined || contentType.startsWith('text/plain');
+  const said = isText ? text.slice(0, MAX_PLAIN_MESSAGE_LENGTH).trim() : '';
+  const known = GENERIC[status] ?? {
+    reason: status >= 500 ? 'InternalError' : '',
+    message: `the server answered with the HTTP status ${status}`,
+  };
+  const reason = status === 409 && method === 'POST' ? 'AlreadyExists' : known.reason;
+  return { code: status, reason, message: said === '' ? known.message : `${known.message}: ${said}` };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isApiStatus } from '../api-status-error.ts';
+import type { WatchEvent } from '../kube-client.ts';
+import type { KubeObject } from '../kube-object.ts';
+import { SECRETS } from '../resources.ts';
+import { type TestResponse, TestServer, until } from '../test-server.fixture.ts';
+import { createKubeClient } from './create-kube-client.ts';
+
+function event(type: string, name: string, data = 'é'): string {
+  return `${JSON.stringify({ type, object: { metadata: { name, resourceVersion: '7' }, data } })}\n`;
+}
+
+function connect(server: TestServer) {
+  const client = createKubeClient({ server: server.url, tls: server.tls });
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
+}
+
+/** The names of a watch's events, and how it ended. */
+async function watch(server: TestServer): Promise<{ names: string[]; error?: unknown }> {
+  using client = connect(server);
+  const names: string[] = [];
+  try {
+    for await (const { object } of client.watch(SECRETS, { timeoutSeconds: 300 }, new AbortController().signal))
+      names.push(String(object.metadata.name));
+    return { names };
+  } catch (error) {
+    return { names, error };
+  }
+}
+
+const begin = (response: TestResponse) => response.writeHead(200, { 'content-type': 'application/json' });
+
+for (const kind of ['h2', 'https', 'http'] as const) {
+  test(`a watch over ${kind} that is cut at any byte tells whole events, and that it was cut`, async () => {
+    const bytes = Buffer.from(event('ADDED', 'a') + event('MODIFIED', 'b'));
+    const firstEnd = bytes.indexOf('\n') + 1;
+    let length = 1;
+    await using server = await TestServer.start(kind, (_request, response) => {
+      begin(response);
+      response.write(bytes.subarray(0, length), () => setImmediate(() => server.cut()));
+    });
+    for (; length <= bytes.length; length++) {
+      const { names, error } = await watch(server);
+      const whole = length === bytes.length ? ['a', 'b'] : length >= firstEnd ? ['a'] : [];
+      // what left the server last may be lost with the connection, but never half of it is told
+      assert.ok(names.length <= whole.length && names.every((name, index) => name === whole[index]), `${length} bytes`);
+      assert.equal((error as { code?: string })?.code, 'unavailable', `${length} bytes`);
+    }
+  });
+}
+
+test('a watch that the server ends, at the end of a line or without it', async () => {
+  for (const text of ['', event('ADDED', 'a'), event('ADDED', 'a').trim(), `\n\n${event('ADDED', 'a')}\n`]) {
+    await using server = await TestServer.start('h2', (_request, response) => {
+      begin(response);
+      response.end(text);
+    });
+    assert.deepEqual(await watch(server), { names: text.trim() === '' ? [] : ['a'] });
+  }
+});
+
+test('a watch that the server ends within a line was cut', async () => {
+  await using server = await TestServer.start('h2', (_request, response) => {
+    begin(response);
+    response.end(event('ADDED', 'a') + event('ADDED', 'b').slice(0, 20));
+  });
+  const { names, error } = await watch(server);
+  assert.deepEqual([names, (error as { code?: string }).code], [['a'], 'unavailable']);
+});
+
+const BROKEN: [what: string, text: string, code: string][] = [
+  ['garbage', 'hidden\n', 'internal'],
+  ['a list', '["hidden"]\n', 'internal'],
+  ['an event without an object', '{"type":"ADDED"}\n', 'internal'],
+  ['an object without metadata', '{"type":"ADDED","object":{"data":"hidden"}}\n', 'internal'],
+  ['an event of no known type', '{"type":"CHANGED","object":{"metadata":{"name":"hidden"}}}\n', 'internal'],
+  ['a line without end', 'x'.repeat((16 << 20) + 1), 'resource_exhausted'],
+  ['zero bytes', '\0\0\0\n', 'internal'],
+];
+
+for (const [what, text, code] of BROKEN) {
+  test(`a watch that tells ${what} fails`, async () => {
+    await using server = await TestServer.start('h2', (_request, response) => {
+      begin(response);
+      response.write(event('ADDED', 'a') + text);
+    });
+    const { names, error } = await watch(server);
+    assert.deepEqual(names, ['a']);
+    assert.equal((error as { code?: string }).code, code);
+    assert.ok(!(error as Error).message.includes('hidden'));
+  });
+}
+
+test('an ERROR event is the Status in it', async () => {
+  await using server = await TestServer.start('h2', (_request, response) => {
+    begin(response);
+    const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version: 1 (9)' };
+    response.write(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+  });
+  const { error } = await watch(server);
+  assert.ok(isApiStatus(error, 410) && error.status.reason === 'Expired');
+});
+
+test('an object of 1.5 MB passes, and bytes in any pieces', async () => {
+  await using server = await TestServer.start('h2', (_request, response) => {
+    begin(response);
+    const bytes = Buffer.from(event('ADDED', 'large', 'é'.repeat(800_000)) + event('ADDED', 'small'));
+    for (let at = 0; at < bytes.length; at += 99_991) response.write(bytes.subarray(at, at + 99_991));
+    response.end();
+  });
+  assert.deepEqual(await watch(server), { names: ['large', 'small'] });
+});
+
+test('a slow reader stops the server, and other calls go on', async () => {
+  let written = 0;
+  const line = event('ADDED', 'a', 'x'.repeat(10_000));
+  await using server = await TestServer.start('h2', ({ url }, response) => {
+    if (!url.includes('watch=')) return void response.end('{"metadata":{}}');
+    begin(response);
+    const write = () => {
+      while (written < 200_000_000 && !response.destroyed) {
+        written += line.length;
+        if (!response.write(line)) return void response.once('drain', write);
+      }
+    };
+    write();
+  });
+  using client = connect(server);
+  const stop = new AbortController();
+  const events = client.watch(SECRETS, { timeoutSeconds: 300 }, stop.signal)[Symbol.asyncIterator]();
+  await events.next();
+  let seen = -1;
+  await until(async () => {
+    await client.get(SECRETS, { namespace: 'a', name: 'b' });
+    const isStill = written === seen;
+    seen = written;
+    return isStill;
+  });
+  assert.ok(written < 2_000_000, `${written} bytes`);
+  await events.next();
+  stop.abort();
+});
+
+test('a watch ends quietly with its signal, and leaves no call at the server', async () => {
+  let open = 0;
+  await using server = await TestServer.start('h2', (_request, response) => {
+    open++;
+    response.on('close', () => open--);
+    begin(response);
+    response.write(event('ADDED', 'a'));
+  });
+  using client = connect(server);
+  const stop = new AbortController();
+  const seen: WatchEvent<KubeObject>[] = [];
+  for await (const next of client.watch(SECRETS, { timeoutSeconds: 300 }, stop.signal)) {
+    seen.push(next);
+    setImmediate(() => stop.abort());
+  }
+  assert.equal(seen.length, 1);
+  await until(() => open === 0);
+  for await (const _event of client.watch(SECRETS, { timeoutSeconds: 300 }, new AbortController().signal)) break;
+  await until(() => open === 0);
+});
+
+test('what opens a watch is told when the server accepts it, not before', async () => {
+  let answer: (() => void) | undefined;
+  await using server = await TestServer.start('h2', (_request, response) => {
+    answer = () => begin(response).flushHeaders?.();
+  });
+  using client = connect(server);
+  const stop = new AbortController();
+  let isOpen = false;
+  const onOpen = () => {
+    isOpen = true;
+  };
+  const first = client.watch(SECRETS, { timeoutSeconds: 300, onOpen }, stop.signal)[Symbol.asyncIterator]().next();
+  await until(() => answer !== undefined);
+  assert.equal(isOpen, false);
+  answer!();
+  await until(() => isOpen);
+  stop.abort();
+  assert.equal((await first).done, true);
+});

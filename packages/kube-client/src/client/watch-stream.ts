@@ -1,0 +1,88 @@
+import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { ApiStatusError } from '../api-status-error.ts';
+import type { WatchEvent } from '../kube-client.ts';
+import type { KubeObject } from '../kube-object.ts';
+import { MAX_OBJECT_BYTES } from '../limits.ts';
+import { connectionError, lostConnection } from '../transport/connection-error.ts';
+import type { HttpAnswer } from '../transport/http-exchange.ts';
+import { decodeStatus, isRecord } from './status-of-answer.ts';
+
+const NEWLINE = 0x0a;
+
+/**
+ * The events of a watch's body, one object of JSON a line. No more is read than is taken: HTTP's flow control then stops the server.
+ * Rejects with `unavailable` where the body is cut, `ApiStatusError` for an ERROR event, `internal` for what is no event.
+ */
+export async function* watchEvents<T extends KubeObject>(
+  what: string,
+  { body, isWhole }: HttpAnswer,
+): AsyncGenerator<WatchEvent<T>> {
+  const rest = new Line(what);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        const line = rest.take(chunk.subarray(start, end));
+        start = end + 1;
+        if (line.trim() !== '') yield decodeEvent<T>(what, line);
+      }
+      rest.add(chunk.subarray(start));
+    }
+  } catch (error) {
+    throw error instanceof PodwrightError ? error : connectionError(error, what);
+  } finally {
+    body.destroy();
+  }
+  const last = rest.take(Buffer.alloc(0)).trim();
+  if (!isWhole() || (last !== '' && parse(last) === undefined)) throw lostConnection(what);
+  if (last !== '') yield decodeEvent<T>(what, last);
+}
+
+/** What has come of a line. Room for long lines is not kept. */
+class Line {
+  readonly #what: string;
+  #bytes = new BoundedBytes(MAX_OBJECT_BYTES);
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  add(part: Buffer): void {
+    if (part.length === 0) return;
+    this.#bytes.add(part);
+    if (this.#bytes.isCut)
+      throw new PodwrightError('resource_exhausted', `${this.#what}: an event of more than ${MAX_OBJECT_BYTES} bytes`);
+  }
+
+  take(end: Buffer): string {
+    if (this.#bytes.sizeBytes === 0 && end.length <= MAX_OBJECT_BYTES) return end.toString('utf8');
+    this.add(end);
+    const text = this.#bytes.bytes().toString('utf8');
+    this.#bytes = new BoundedBytes(MAX_OBJECT_BYTES);
+    return text;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What came is not told in errors: it may be a Secret. */
+function decodeEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
+  const event = parse(line);
+  const { type, object } = isRecord(event) ? event : {};
+  if (type === 'ERROR') throw new ApiStatusError(what, decodeStatus(object) ?? UNKNOWN_STATUS);
+  if (!isRecord(object) || !isRecord(object.metadata) || !isKnown(type))
+    throw new PodwrightError('internal', `${what}: what came is no event of a watch (${line.length} characters)`);
+  return { type, object } as WatchEvent<T>;
+}
+
+const UNKNOWN_STATUS = { code: 500, reason: 'InternalError', message: 'an ERROR event without a Status' };
+
+function isKnown(type: unknown): boolean {
+  return type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED' || type === 'BOOKMARK';
+}

@@ -1,0 +1,352 @@
+import { PodwrightError } from '@podwright/base';
+import { ApiStatusError } from './api-status-error.ts';
+import type {
+  CallOptions,
+  DeleteOptions,
+  KubeClient,
+  ListOf,
+  ObjectPlace,
+  PatchType,
+  Selection,
+  WatchEvent,
+  WatchOptions,
+} from './kube-client.ts';
+import type { KubeObject, Resource } from './kube-object.ts';
+
+type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'getText' | 'watch';
+
+/** A call as it was made. `path` is what `getText` was asked for. */
+export type FakeCall = {
+  verb: Verb;
+  /** Such as `pods`; '' for `getText`. */
+  plural: string;
+  subresource?: string;
+  place?: ObjectPlace;
+  selection?: Selection & { resourceVersion?: string; sendInitialEvents?: boolean; limit?: number; continue?: string };
+  body?: unknown;
+  patchType?: PatchType;
+  how?: DeleteOptions;
+  path?: string;
+};
+
+/** Which calls: those that have all of these. */
+export type CallMatch = Partial<Pick<FakeCall, 'verb' | 'plural' | 'subresource'>> & { name?: string };
+
+/** What a scripted call gives: an object or text, an error to reject with, or a function of the call. */
+export type FakeAnswer = object | string | Error | ((call: FakeCall) => unknown);
+
+/** A watch that somebody has open. */
+export type FakeWatch = {
+  readonly resource: Resource;
+  readonly options: WatchOptions;
+  push(event: WatchEvent<KubeObject>): void;
+  /** Ends the watch as a server does, or with an error. */
+  end(error?: Error): void;
+};
+
+/** A refusal as the API server gives it. */
+export function refusal(code: number, reason: string, message: string = reason): ApiStatusError {
+  return new ApiStatusError('fake call', { code, reason, message });
+}
+
+/**
+ * An API server in memory for unit tests: it keeps objects, counts versions, knows equality in field selectors, records calls and
+ * answers with what was scripted. It checks nothing that a real one checks, and merges patches of objects key by key.
+ */
+export class FakeKubeClient implements KubeClient {
+  readonly calls: FakeCall[] = [];
+  readonly watches = new Set<FakeWatch>();
+  reconnects = 0;
+  #version = 100;
+  readonly #objects = new Map<string, Map<string, KubeObject>>();
+  readonly #scripts: { match: CallMatch; answers: FakeAnswer[] }[] = [];
+  readonly #waiting = new Set<() => void>();
+  /** What watches may begin with that begin at an older version. */
+  readonly #history: { resource: Resource; event: WatchEvent<KubeObject> & { object: KubeObject } }[] = [];
+
+  /** The next calls that match give these, one each; after them the fake answers by itself again. Watches take errors alone. */
+  script(match: CallMatch, ...answers: FakeAnswer[]): void {
+    this.#scripts.push({ match, answers });
+  }
+
+  /** What the API has, as somebody else would write it: open watches hear of it. Gives the object as stored. */
+  put<T extends KubeObject>(resource: Resource, object: T): T {
+    const key = keyOf(object.metadata);
+    const known = this.#all(resource).get(key);
+    const uid = object.metadata.uid ?? known?.metadata.uid ?? `uid-${++this.#version}`;
+    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(++this.#version) } };
+    this.#all(resource).set(key, stored);
+    this.#publish(resource, { type: known === undefined ? 'ADDED' : 'MODIFIED', object: stored });
+    return stored;
+  }
+
+  /** Takes an object away, as somebody else would. */
+  remove(resource: Resource, place: ObjectPlace): void {
+    const known = this.#all(resource).get(keyOf(place));
+    if (known === undefined) return;
+    this.#all(resource).delete(keyOf(place));
+    const metadata = { ...known.metadata, resourceVersion: String(++this.#version) };
+    this.#publish(resource, { type: 'DELETED', object: { ...known, metadata } });
+  }
+
+  /** What the API has under this name. */
+  stored<T extends KubeObject>(resource: Resource, place: ObjectPlace): T | undefined {
+    return this.#all(resource).get(keyOf(place)) as T | undefined;
+  }
+
+  callsOf(match: CallMatch): FakeCall[] {
+    return this.calls.filter((call) => matches(call, match));
+  }
+
+  /** Resolves once that many matching calls were made since the beginning, with the last of them; rejects after 30 s. */
+  async waitForCalls(match: CallMatch, count = 1): Promise<FakeCall> {
+    const expired = AbortSignal.timeout(30_000);
+    for (;;) {
+      const made = this.callsOf(match);
+      if (made.length >= count) return made[count - 1]!;
+      if (expired.aborted) throw new Error(`${made.length} of ${count} calls ${JSON.stringify(match)}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 1000);
+        this.#waiting.add(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  get<T extends KubeObject>(resource: Resource, place: ObjectPlace): Promise<T> {
+    return this.#call({ verb: 'get', plural: resource.plural, place }, () =>
+      this.#existing(resource, place),
+    ) as Promise<T>;
+  }
+
+  list<T extends KubeObject>(resource: Resource, selection: FakeCall['selection'] & object): Promise<ListOf<T>> {
+    return this.#call({ verb: 'list', plural: resource.plural, selection }, () => ({
+      metadata: { resourceVersion: String(this.#version) },
+      items: this.#selected(resource, selection),
+    })) as Promise<ListOf<T>>;
+  }
+
+  create<T extends KubeObject>(
+    resource: Resource,
+    object: KubeObject,
+    { subresource }: CallOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    const { metadata } = object;
+    const call: FakeCall = {
+      verb: 'create',
+      plural: resource.plural,
+      subresource,
+      place: placeOf(object),
+      body: object,
+    };
+    return this.#call(call, () => {
+      const isStored =
+        subresource === undefined && (metadata?.name !== undefined || metadata?.generateName !== undefined);
+      if (!isStored) return object;
+      const name = metadata.name ?? `${metadata.generateName}${++this.#version}`;
+      if (this.#all(resource).has(keyOf({ ...metadata, name })))
+        throw refusal(409, 'AlreadyExists', `${resource.plural} "${name}" already exists`);
+      return this.put(resource, { ...object, metadata: { ...metadata, name } });
+    }) as Promise<T>;
+  }
+
+  update<T extends KubeObject>(
+    resource: Resource,
+    object: KubeObject,
+    { subresource }: CallOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    const place = placeOf(object);
+    const call: FakeCall = { verb: 'update', plural: resource.plural, subresource, place, body: object };
+    return this.#call(call, () => {
+      const { resourceVersion } = this.#existing(resource, place).metadata;
+      if (object.metadata.resourceVersion !== undefined && object.metadata.resourceVersion !== resourceVersion)
+        throw refusal(409, 'Conflict', `${resource.plural} "${place.name}": the object has been modified`);
+      return this.put(resource, object);
+    }) as Promise<T>;
+  }
+
+  patch<T extends KubeObject>(
+    resource: Resource,
+    place: ObjectPlace,
+    { type, body, subresource }: { type: PatchType; body: unknown; subresource?: string },
+  ): Promise<T> {
+    const call: FakeCall = { verb: 'patch', plural: resource.plural, subresource, place, body, patchType: type };
+    return this.#call(call, () => {
+      const known = this.#existing(resource, place);
+      return type === 'json' ? known : this.put(resource, merged(known, body) as KubeObject);
+    }) as Promise<T>;
+  }
+
+  async delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions): Promise<void> {
+    await this.#call({ verb: 'delete', plural: resource.plural, place, how }, () => {
+      const { uid } = this.#existing(resource, place).metadata;
+      if (how?.preconditions?.uid !== undefined && how.preconditions.uid !== uid)
+        throw refusal(409, 'Conflict', `the UID in the precondition is not ${uid}`);
+      this.remove(resource, place);
+    });
+  }
+
+  async deleteCollection(resource: Resource, selection: Selection): Promise<void> {
+    await this.#call({ verb: 'deleteCollection', plural: resource.plural, selection }, () => {
+      for (const object of this.#selected(resource, selection)) this.remove(resource, placeOf(object));
+    });
+  }
+
+  getText(path: string): Promise<string> {
+    return this.#call({ verb: 'getText', plural: '', path }, () => 'ok') as Promise<string>;
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { onOpen, timeoutSeconds: _timeoutSeconds, ...selection } = options;
+    await this.#call({ verb: 'watch', plural: resource.plural, selection }, () => undefined);
+    if (signal.aborted) return;
+    const watch = new OpenWatch(resource, options);
+    const end = () => watch.end();
+    signal.addEventListener('abort', end, { once: true });
+    onOpen?.();
+    if (options.sendInitialEvents === true) {
+      for (const object of this.#selected(resource, options)) watch.push({ type: 'ADDED', object });
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      watch.push({
+        type: 'BOOKMARK',
+        object: { metadata: { resourceVersion: String(this.#version), annotations } },
+      });
+    }
+    for (const { resource: of, event } of this.#history) {
+      const isLater = Number(event.object.metadata.resourceVersion) > Number(options.resourceVersion ?? Infinity);
+      if (isLater && options.sendInitialEvents !== true) this.#offer(watch, of, event);
+    }
+    this.watches.add(watch);
+    try {
+      yield* watch.events() as AsyncGenerator<WatchEvent<T>>;
+    } finally {
+      this.watches.delete(watch);
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  reconnect(): void {
+    this.reconnects++;
+    this.close();
+  }
+
+  close(): void {
+    for (const watch of this.watches) watch.end(new PodwrightError('unavailable', 'the connection was cut'));
+  }
+
+  async #call(call: FakeCall, usual: () => unknown): Promise<unknown> {
+    this.calls.push(call);
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+    const script = this.#scripts.find(({ match, answers }) => answers.length > 0 && matches(call, match));
+    await Promise.resolve();
+    if (script === undefined) return usual();
+    const answer = script.answers.shift();
+    if (answer instanceof Error) throw answer;
+    return typeof answer === 'function' ? answer(call) : answer;
+  }
+
+  #all({ group, plural }: Resource): Map<string, KubeObject> {
+    const key = `${group}/${plural}`;
+    const objects = this.#objects.get(key) ?? new Map<string, KubeObject>();
+    this.#objects.set(key, objects);
+    return objects;
+  }
+
+  #existing(resource: Resource, place: ObjectPlace): KubeObject {
+    const object = this.#all(resource).get(keyOf(place));
+    if (object === undefined) throw refusal(404, 'NotFound', `${resource.plural} "${place.name}" not found`);
+    return object;
+  }
+
+  #selected(resource: Resource, selection: Selection): KubeObject[] {
+    return [...this.#all(resource).values()].filter((object) => isSelected(object, selection));
+  }
+
+  #publish(resource: Resource, event: WatchEvent<KubeObject> & { object: KubeObject }): void {
+    this.#history.push({ resource, event });
+    for (const watch of this.watches) this.#offer(watch, resource, event);
+  }
+
+  #offer(watch: FakeWatch, resource: Resource, event: WatchEvent<KubeObject> & { object: KubeObject }): void {
+    const isOf = watch.resource.plural === resource.plural && watch.resource.group === resource.group;
+    if (isOf && isSelected(event.object, watch.options)) watch.push(event);
+  }
+}
+
+class OpenWatch implements FakeWatch {
+  readonly resource: Resource;
+  readonly options: WatchOptions;
+  readonly #queue: WatchEvent<KubeObject>[] = [];
+  #end: { error?: Error } | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(resource: Resource, options: WatchOptions) {
+    this.resource = resource;
+    this.options = options;
+  }
+
+  push(event: WatchEvent<KubeObject>): void {
+    this.#queue.push(event);
+    this.#wake();
+  }
+
+  end(error?: Error): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  async *events(): AsyncGenerator<WatchEvent<KubeObject>> {
+    for (;;) {
+      for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) yield event;
+      if (this.#end?.error !== undefined) throw this.#end.error;
+      if (this.#end !== undefined) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+function matches(call: FakeCall, { name, ...match }: CallMatch): boolean {
+  if (name !== undefined && call.place?.name !== name) return false;
+  return Object.entries(match).every(([key, value]) => call[key as keyof FakeCall] === value);
+}
+
+function isSelected(object: KubeObject, { namespace, fieldSelector }: Selection): boolean {
+  if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
+  return (fieldSelector ?? '').split(',').every((term) => {
+    const [, path = '', negation = '', wanted = ''] = /^([^=!]*)(!?)={1,2}(.*)$/.exec(term) ?? [];
+    if (path === '') return true;
+    const value = path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], object);
+    return (String(value ?? '') === wanted) === (negation === '');
+  });
+}
+
+function merged(known: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const result: Record<string, unknown> = isRecord(known) ? { ...known } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function keyOf({ namespace, name }: { namespace?: string; name?: string }): string {
+  return `${namespace ?? ''}/${name ?? ''}`;
+}
+
+function placeOf({ metadata }: KubeObject): ObjectPlace {
+  return { namespace: metadata?.namespace, name: metadata?.name ?? '' };
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import { FakeKubeClient, refusal } from '../fake-kube-client.fixture.ts';
+import type { InformerChange } from '../informer.ts';
+import type { KubeObject } from '../kube-object.ts';
+import { CONFIG_MAPS } from '../resources.ts';
+import { until } from '../test-server.fixture.ts';
+import { startInformer } from './start-informer.ts';
+
+const QUICK = { backoff: { initialMs: 1, maxMs: 2 }, silenceMs: 200 };
+
+function object(name: string, rest: Partial<KubeObject['metadata']> = {}): KubeObject {
+  return { metadata: { namespace: 'shop', name, uid: `uid-${name}`, ...rest } };
+}
+
+/** An informer whose changes are told as `ADDED name`. */
+function start(client: FakeKubeClient, selection: { namespace?: string; fieldSelector?: string } = {}) {
+  const told: string[] = [];
+  const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
+    told.push(`${type} ${metadata.name}@${metadata.resourceVersion}`);
+  };
+  const informer = startInformer<KubeObject>(client, { ...selection, resource: CONFIG_MAPS, onChange }, QUICK);
+  return { informer, told, [Symbol.dispose]: () => informer.stop() };
+}
+
+test('the first objects come by a watch, and what changes after them', async () => {
+  const client = new FakeKubeClient();
+  client.put(CONFIG_MAPS, object('a'));
+  using started = start(client);
+  await started.informer.synced;
+  assert.deepEqual(started.told, ['ADDED a@101']);
+  client.put(CONFIG_MAPS, object('b'));
+  client.put(CONFIG_MAPS, object('a'));
+  client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
+  await until(() => started.told.length === 4);
+  assert.deepEqual(started.told.slice(1), ['ADDED b@102', 'MODIFIED a@103', 'DELETED a@104']);
+  assert.deepEqual(started.informer.get({ namespace: 'shop', name: 'b' })?.metadata.name, 'b');
+  assert.equal(client.callsOf({ verb: 'list' }).length, 0);
+});
+
+test('a server that refuses initial events is listed', async () => {
+  const client = new FakeKubeClient();
+  client.put(CONFIG_MAPS, object('a'));
+  client.script({ verb: 'watch' }, refusal(422, 'Invalid'));
+  using started = start(client);
+  await started.informer.synced;
+  await client.waitForCalls({ verb: 'watch' }, 2);
+  assert.deepEqual(client.callsOf({ verb: 'list' })[0]!.selection?.resourceVersion, '0');
+  assert.deepEqual(client.callsOf({ verb: 'watch' })[1]!.selection?.resourceVersion, '101');
+});
+
+/** How watches were asked for: `initial`, and from which version. */
+function asked(client: FakeKubeClient): string[] {
+  return client
+    .callsOf({ verb: 'watch' })
+    .map(
+      ({ selection }) =>
+        `${selection!.sendInitialEvents === true ? 'initial ' : ''}${selection!.resourceVersion ?? 'now'}`,
+    );
+}
+
+const refused = () =>
+  new PodwrightError('unavailable', 'refused', {
+    cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
+  });
+const lost = () =>
+  new PodwrightError('unavailable', 'cut', { cause: Object.assign(new Error('cut'), { code: 'ECONNRESET' }) });
+
+const only = (client: FakeKubeClient) => [...client.watches][0]!;
+
+async function running(client: FakeKubeClient) {
+  client.put(CONFIG_MAPS, object('a'));
+  const started = start(client);
+  await started.informer.synced;
+  await until(() => client.watches.size === 1);
+  return started;
+}
+
+test('a watch that ends is begun anew from the last version, bookmarks included', async () => {
+  const client = new FakeKubeClient();
+  using started = await running(client);
+  only(client).push({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '150' } } });
+  await until(() => started.told.length === 1);
+  only(client).end();
+  await client.waitForCalls({ verb: 'watch' }, 2);
+  assert.deepEqual(asked(client), ['initial now', '150']);
+  assert.equal(client.callsOf({ verb: 'list' }).length, 0);
+});
+
+test('nobody listens: the same watch again, without a list', async () => {
+  const client = new FakeKubeClient();
+  using started = await running(client);
+  client.script({ verb: 'watch' }, refused(), refused(), refused());
+  client.put(CONFIG_MAPS, object('b'));
+  only(client).end(refused());
+  await client.waitForCalls({ verb: 'watch' }, 5);
+  assert.deepEqual(asked(client), ['initial now', '102', '102', '102', '102']);
+  await until(() => started.informer.problem() === undefined);
+});
+
+test('what goes while the server is away is told as DELETED', async () => {
+  const client = new FakeKubeClient();
+  using started = await running(client);
+  client.script({ verb: 'watch' }, refusal(500, 'InternalError'));
+  const watch = only(client);
+  client.watches.delete(watch);
+  client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
+  client.put(CONFIG_MAPS, object('b'));
+  watch.end();
+  await until(() => started.told.length === 3 && client.watches.size === 1);
+  assert.deepEqual(started.told, ['ADDED a@101', 'DELETED a@101', 'ADDED b@103']);
+  assert.deepEqual(asked(client), ['initial now', 'initial 101', '103']);
+});
+
+test('history that is gone: read anew from the version, then from what there is', async () => {
+  const client = new FakeKubeClient();
+  using started = await running(client);
+  client.script({ verb: 'watch' }, refusal(410, 'Expired'));
+  only(client).end(refusal(410, 'Expired'));
+  await until(() => client.callsOf({ verb: 'watch' }).length === 3 && client.watches.size === 1);
+  assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
+  assert.deepEqual(started.told, ['ADDED a@101']);
+});
+
+test('a server that was restored from a backup is believed', async () => {
+  const client = new FakeKubeClient();
+  using started = await running(client);
+  const tooLarge = refusal(504, 'Timeout', 'Too large resource version: 101, current: 20');
+  client.script({ verb: 'watch' }, tooLarge);
+  const watch = only(client);
+  client.watches.delete(watch);
+  client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
+  watch.end(refusal(410, 'Expired'));
+  await until(() => started.told.length === 2);
+  assert.deepEqual(started.told[1], 'DELETED a@101');
+  assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
+});
+
+/** How many requests an informer makes in 300 ms of a server that always answers so, with pauses from 20 ms on. */
+async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
+  const client = new FakeKubeClient();
+  const watch = client.watch.bind(client);
+  client.watch = ((...call: Parameters<typeof watch>) => {
+    answer(client);
+    return watch(...call);
+  }) as typeof client.watch;
+  const timing = { backoff: { initialMs: 20, maxMs: 1000 }, silenceMs: 10_000 };
+  const informer = startInformer<KubeObject>(client, { resource: CONFIG_MAPS }, timing);
+  const endAt = performance.now() + 300;
+  await until(() => performance.now() > endAt);
+  informer.stop();
+  return client.calls.length;
+}
+
+test('no answer makes a hot loop', async () => {
+  const gone = refusal(410, 'Expired');
+  const ended = (client: FakeKubeClient) => {
+    setImmediate(() => {
+      for (const open of client.watches) open.end();
+    });
+  };
+  const oneEvent = (client: FakeKubeClient) => {
+    setImmediate(() => {
+      client.put(CONFIG_MAPS, object('a'));
+      for (const open of client.watches) open.end();
+    });
+  };
+  const cut = (client: FakeKubeClient) => {
+    setImmediate(() => {
+      for (const open of client.watches) open.end(lost());
+    });
+  };
+  const answers: Record<string, (client: FakeKubeClient) => void> = {
+    gone: (client) => client.script({}, gone, gone),
+    refused: (client) => client.script({}, refused()),
+    busy: (client) => client.script({}, refusal(429, 'TooManyRequests')),
+    broken: (client) => client.script({}, refusal(500, 'InternalError'), refusal(500, 'InternalError')),
+    forbidden: (client) => client.script({}, refusal(403, 'Forbidden'), refusal(403, 'Forbidden')),
+    ended,
+    oneEvent,
+    cut,
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    const requests = await requestsOf(answer);
+    assert.ok(requests >= 2 && requests <= 24, `${name}: ${requests} requests`);
+  }
+});
+
+test('a server that does not know initial events says nothing: the objects are listed', async () => {
+  const client = new FakeKubeClient();
+  client.put(CONFIG_MAPS, object('a'));
+  const watch = client.watch.bind(client);
+  client.watch = ((resource, options, signal) =>
+    watch(resource, { ...options, sendInitialEvents: false }, signal)) as typeof client.watch;
+  using started = start(client);
+  await started.informer.synced;
+  assert.deepEqual(started.told, ['ADDED a@101']);
+  await until(() => client.watches.size === 1);
+});
+
+test('a list of several pages, one of which the server cannot continue', async () => {
+  const client = new FakeKubeClient();
+  for (const name of ['a', 'b']) client.put(CONFIG_MAPS, object(name));
+  const page = {
+    metadata: { resourceVersion: '102', continue: 'next' },
+    items: [object('a', { resourceVersion: '101' })],
+  };
+  client.script({ verb: 'watch' }, refusal(422, 'Invalid'));
+  client.script({ verb: 'list' }, page, refusal(410, 'Expired'));
+  using started = start(client);
+  await started.informer.synced;
+  assert.deepEqual(
+    client.callsOf({ verb: 'list' }).map(({ selection }) => [selection!.limit, selection!.continue]),
+    [
+      [500, undefined],
+      [500, 'next'],
+      [undefined, undefined],
+    ],
+  );
+  assert.deepEqual(started.told, ['ADDED a@101', 'ADDED b@102']);
+});
+
+test('a stopped informer leaves no watch, tells nothing more and rejects who waits for the first objects', async () => {
+  const client = new FakeKubeClient();
+  const started = await running(client);
+  started.informer.stop();
+  await until(() => client.watches.size === 0);
+  client.put(CONFIG_MAPS, object('b'));
+  assert.deepEqual(started.told, ['ADDED a@101']);
+  client.script({ verb: 'watch' }, refused());
+  const waiting = start(client);
+  waiting.informer.stop();
+  await assert.rejects(waiting.informer.synced, { code: 'cancelled' });
+  assert.equal(waiting.informer.hasSynced(), false);
+});

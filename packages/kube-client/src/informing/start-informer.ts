@@ -1,0 +1,233 @@
+import { Backoff, type BackoffPolicy, errorMessage, PodwrightError, sleep } from '@podwright/base';
+import { isApiStatus } from '../api-status-error.ts';
+import type { Informer, InformerChange, InformerOptions } from '../informer.ts';
+import type { KubeClient, Selection, WatchEvent } from '../kube-client.ts';
+import type { KubeObject } from '../kube-object.ts';
+import { VERY_SHORT_WATCH_MS, WATCH_BACKOFF, WATCH_SECONDS } from '../limits.ts';
+import { isConnectionLost, isConnectionRefused } from '../transport/connection-error.ts';
+import { type FirstObjects, listAll, readInitialEvents } from './first-objects.ts';
+import { ObjectStore } from './object-store.ts';
+import { newerVersion } from './resource-version.ts';
+
+/** For tests: pauses between failed tries, and how long a server may be silent before the end of the first objects. */
+export type InformerTiming = { backoff?: BackoffPolicy; silenceMs?: number };
+
+/** Begins at once, and goes on until it is stopped: by the protocol and with the pauses of client-go's reflector. */
+export function startInformer<T extends KubeObject>(
+  client: KubeClient,
+  options: InformerOptions<T>,
+  timing: InformerTiming = {},
+): Informer<T> {
+  const informer = new WatchingInformer<T>(client, options, timing);
+  void informer.run();
+  return informer;
+}
+
+type Watch<T extends KubeObject> = { events: AsyncIterator<WatchEvent<T>>; openedAtMs: number; end(): void };
+
+class WatchingInformer<T extends KubeObject> implements Informer<T> {
+  readonly synced: Promise<void>;
+  readonly #client: KubeClient;
+  readonly #options: InformerOptions<T>;
+  readonly #timing: InformerTiming;
+  readonly #backoff: Backoff;
+  readonly #store = new ObjectStore<T>();
+  readonly #stopping = new AbortController();
+  readonly #sync = Promise.withResolvers<void>();
+  #watch: Watch<T> | undefined;
+  #hasSynced = false;
+  #problem: string | undefined;
+  /** From where a watch goes on. */
+  #version: string | undefined;
+  /** The server has no more, or not yet, what followed that version: the next read is of what is there now. */
+  #isVersionUnavailable = false;
+
+  constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
+    this.#client = client;
+    this.#options = options;
+    this.#timing = timing;
+    this.#backoff = new Backoff(timing.backoff ?? WATCH_BACKOFF);
+    this.synced = this.#sync.promise;
+    this.synced.catch(() => undefined); // nobody need wait for it
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await this.#watchOn(await this.#readFirst());
+      } catch (error) {
+        this.#fail(error);
+      } finally {
+        this.#endWatch();
+      }
+      await this.#pause();
+    }
+  }
+
+  hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  get(place: { namespace?: string; name: string }): T | undefined {
+    return this.#store.get(place);
+  }
+
+  list(): T[] {
+    return this.#store.list();
+  }
+
+  problem(): string | undefined {
+    return this.#problem;
+  }
+
+  stop(): void {
+    const reason = new PodwrightError('cancelled', `the informer of ${this.#options.resource.plural} was stopped`);
+    this.#stopping.abort(reason);
+    this.#endWatch();
+    this.#sync.reject(reason);
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** By a watch that begins with all objects; where the server refuses that, by a list. */
+  async #readFirst(): Promise<Watch<T> | undefined> {
+    while (!this.#isStopped) {
+      const isRestart = this.#isVersionUnavailable;
+      try {
+        const watch = this.#open({ sendInitialEvents: true, resourceVersion: isRestart ? undefined : this.#version });
+        this.#replace(await readInitialEvents(watch.events, this.#timing.silenceMs), isRestart);
+        return watch;
+      } catch (error) {
+        this.#endWatch();
+        this.#fail(error);
+        if (isVersionGone(error)) this.#isVersionUnavailable = true;
+        else if (!isToRepeat(error)) break;
+        if (isRestart || !isVersionGone(error)) await this.#pause();
+      }
+    }
+    if (!this.#isStopped) await this.#list();
+    return undefined;
+  }
+
+  async #list(): Promise<void> {
+    const { resource } = this.#options;
+    const read = (resourceVersion: string) =>
+      listAll<T>(
+        this.#client,
+        { resource, selection: selectionOf(this.#options), resourceVersion },
+        this.#stopping.signal,
+      );
+    if (!this.#isVersionUnavailable) {
+      try {
+        return this.#replace(await read(this.#version ?? '0'), false);
+      } catch (error) {
+        if (!isVersionGone(error)) throw error;
+        this.#isVersionUnavailable = true;
+      }
+    }
+    this.#replace(await read(''), true);
+  }
+
+  /** Watch after watch, as long as each begins where the last one ended. */
+  async #watchOn(first: Watch<T> | undefined): Promise<void> {
+    for (let watch = first; !this.#isStopped; watch = undefined) {
+      let told = 0;
+      try {
+        watch ??= this.#open({ resourceVersion: this.#version });
+        for (let next = await watch.events.next(); !next.done; next = await watch.events.next()) {
+          told++;
+          this.#take(next.value);
+        }
+        if (told === 0 && isShort(watch)) throw new PodwrightError('unavailable', 'the server ended the watch at once');
+      } catch (error) {
+        this.#fail(error);
+        const goesOn = isToRepeat(error) || (isConnectionLost(error) && (told > 0 || !isShort(watch)));
+        if (!goesOn) throw error;
+        if (isToRepeat(error)) await this.#pause();
+      } finally {
+        this.#endWatch();
+      }
+      if (told > 0 && isShort(watch)) await this.#pause();
+    }
+  }
+
+  #open(from: { sendInitialEvents?: boolean; resourceVersion?: string }): Watch<T> {
+    const { resource, watchSeconds: { least, most } = WATCH_SECONDS } = this.#options;
+    const ending = new AbortController();
+    const events = this.#client.watch<T>(
+      resource,
+      {
+        ...selectionOf(this.#options),
+        ...from,
+        timeoutSeconds: Math.round(least + Math.random() * (most - least)),
+        onOpen: () => {
+          this.#problem = undefined;
+        },
+      },
+      ending.signal,
+    );
+    const end = () => ending.abort(new PodwrightError('cancelled', 'the watch is not needed any more'));
+    this.#watch = { events: events[Symbol.asyncIterator](), openedAtMs: performance.now(), end };
+    return this.#watch;
+  }
+
+  #endWatch(): void {
+    this.#watch?.end();
+    this.#watch = undefined;
+  }
+
+  #take({ type, object }: WatchEvent<T>): void {
+    if (type !== 'BOOKMARK') this.#tell(this.#store.apply(type, object));
+    this.#version = newerVersion(this.#version, object.metadata.resourceVersion);
+  }
+
+  #replace({ objects, resourceVersion }: FirstObjects<T>, isRestart: boolean): void {
+    if (this.#isStopped) return;
+    this.#tell(this.#store.replace(objects, isRestart));
+    this.#version = isRestart ? resourceVersion : newerVersion(this.#version, resourceVersion);
+    this.#isVersionUnavailable = false;
+    this.#problem = undefined;
+    this.#hasSynced = true;
+    this.#sync.resolve();
+  }
+
+  #tell(changes: InformerChange<T>[]): void {
+    for (const change of changes) if (!this.#isStopped) this.#options.onChange?.(change);
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isStopped) this.#problem = errorMessage(error);
+  }
+
+  /** Up to twice the delay, so that not all clients of a server that comes back do so at once. */
+  async #pause(): Promise<void> {
+    const { maxMs } = this.#timing.backoff ?? WATCH_BACKOFF;
+    const delayMs = Math.min(maxMs, this.#backoff.next('') * (1 + Math.random()));
+    await sleep(delayMs, this.#stopping.signal).catch(() => undefined);
+  }
+}
+
+function selectionOf({ namespace, fieldSelector, labelSelector }: Selection) {
+  return { namespace, fieldSelector, labelSelector };
+}
+
+/** The same again later: nobody listens there, or the server has too much to do. */
+function isToRepeat(error: unknown): boolean {
+  return isConnectionRefused(error) || isApiStatus(error, 429);
+}
+
+/** The history after the version is gone, or the server is behind it (restored from a backup). */
+function isVersionGone(error: unknown): boolean {
+  if (isApiStatus(error, 410) || isApiStatus(error, 'Expired') || isApiStatus(error, 'Gone')) return true;
+  if (!isApiStatus(error, 504) && !isApiStatus(error, 'Timeout')) return false;
+  const { causes = [], message } = error.status;
+  return (
+    causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') || message.includes('Too large resource version')
+  );
+}
+
+function isShort(watch: { openedAtMs: number } | undefined): boolean {
+  return watch === undefined || performance.now() - watch.openedAtMs < VERY_SHORT_WATCH_MS;
+}

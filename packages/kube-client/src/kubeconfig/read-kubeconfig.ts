@@ -1,0 +1,169 @@
+import { errorMessage, type Logger, silentLogger } from '@podwright/base';
+import type { Authorization } from '../client/caller.ts';
+import type { ClusterAccess } from '../client/create-kube-client.ts';
+import { REREAD_MS } from '../limits.ts';
+import type { TlsOptions } from '../transport/http-exchange.ts';
+import { ExecPlugin } from './exec-plugin.ts';
+import { type ParsedKubeconfig, parseKubeconfig } from './parse-kubeconfig.ts';
+import { readSmallFile, readTls } from './read-material.ts';
+import { TokenFile } from './token-file.ts';
+
+export type ReadKubeconfigOptions = {
+  /** Instead of `current-context`. */
+  context?: string;
+  log?: Logger;
+  /** How often the files are read again; 60 s unless given. */
+  rereadMs?: number;
+};
+
+/** A context of a kubeconfig, for `createKubeClient`. Its files may change: what they hold is used for the next connection. */
+export interface Kubeconfig extends ClusterAccess {
+  readonly path: string;
+  readonly context: string;
+  readonly namespace: string;
+  readonly server: string;
+  tls(): Promise<TlsOptions>;
+  readonly authorization: Authorization;
+  follow(reconnect: () => void): Disposable;
+}
+
+/** Reads and checks a kubeconfig and the files that it names. Rejects with `invalid_argument`: file, field, what is wrong. */
+export async function readKubeconfig(path: string, options: ReadKubeconfigOptions = {}): Promise<Kubeconfig> {
+  const parsed = await readParsed(path, options.context);
+  await readTls(parsed.cluster, parsed.user);
+  const { tokenFile } = parsed.user;
+  if (tokenFile !== undefined) await new TokenFile(tokenFile).header();
+  return new FollowedKubeconfig(path, parsed, options);
+}
+
+async function readParsed(path: string, context: string | undefined): Promise<ParsedKubeconfig> {
+  const text = (await readSmallFile(path, 'kubeconfig: ')).toString('utf8');
+  return parseKubeconfig(text, path, context);
+}
+
+class FollowedKubeconfig implements Kubeconfig {
+  readonly path: string;
+  readonly server: string;
+  readonly authorization: Authorization;
+  readonly #options: ReadKubeconfigOptions;
+  readonly #log: Logger;
+  readonly #plugin: ExecPlugin | undefined;
+  readonly #followers = new Set<() => void>();
+  #parsed: ParsedKubeconfig;
+  /** What connections were last made with. */
+  #tls: TlsOptions | undefined;
+  #problem = '';
+
+  constructor(path: string, parsed: ParsedKubeconfig, options: ReadKubeconfigOptions) {
+    this.path = path;
+    this.#parsed = parsed;
+    this.#options = options;
+    this.#log = options.log ?? silentLogger;
+    this.server = parsed.cluster.server;
+    const { exec } = parsed.user;
+    if (exec !== undefined)
+      this.#plugin = new ExecPlugin({
+        config: exec,
+        cluster: parsed.cluster,
+        tls: () => readTls(this.#parsed.cluster, this.#parsed.user),
+        onNewCertificate: () => this.#tellFollowers(),
+      });
+    this.authorization = this.#makeAuthorization();
+  }
+
+  get context(): string {
+    return this.#parsed.context;
+  }
+
+  get namespace(): string {
+    return this.#parsed.namespace;
+  }
+
+  /** Where a file is broken just now, what was read of it before. */
+  readonly tls = async (): Promise<TlsOptions> => {
+    const read = await this.#readTls();
+    this.#tls = read;
+    const { certificate } = (await this.#plugin?.credential()) ?? {};
+    return { ...read, ...certificate };
+  };
+
+  readonly follow = (reconnect: () => void): Disposable => {
+    this.#followers.add(reconnect);
+    const timer = setInterval(() => void this.#reread(), this.#options.rereadMs ?? REREAD_MS);
+    timer.unref();
+    return {
+      [Symbol.dispose]: () => {
+        clearInterval(timer);
+        this.#followers.delete(reconnect);
+      },
+    };
+  };
+
+  async #reread(): Promise<void> {
+    try {
+      const parsed = await readParsed(this.path, this.#options.context);
+      this.#noteServer(parsed);
+      this.#parsed = parsed;
+    } catch (error) {
+      this.#note(error);
+    }
+    const before = this.#tls;
+    const read = await this.#readTls().catch(() => before);
+    if (before === undefined || JSON.stringify(read) === JSON.stringify(before)) return;
+    this.#tls = read;
+    this.#log.info({ path: this.path }, 'the certificates of the kubeconfig have changed: connecting anew');
+    this.#tellFollowers();
+  }
+
+  async #readTls(): Promise<TlsOptions> {
+    try {
+      const read = await readTls(this.#parsed.cluster, this.#parsed.user);
+      this.#problem = '';
+      return read;
+    } catch (error) {
+      if (this.#tls === undefined) throw error;
+      this.#note(error);
+      return this.#tls;
+    }
+  }
+
+  /** Each problem once, as it is met again and again. */
+  #note(error: unknown): void {
+    const problem = errorMessage(error);
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.#log.warn(
+      { path: this.path, error: problem },
+      'the kubeconfig cannot be read again: what was read before holds',
+    );
+  }
+
+  #noteServer({ cluster: { server } }: ParsedKubeconfig): void {
+    if (server !== this.#parsed.cluster.server)
+      this.#log.warn({ path: this.path, server }, 'the kubeconfig names another server: restart to use it');
+  }
+
+  #tellFollowers(): void {
+    for (const reconnect of this.#followers) reconnect();
+  }
+
+  /** client-go's order: what a file or a plugin gives is before what stands in the kubeconfig. */
+  #makeAuthorization(): Authorization {
+    const { tokenFile } = this.#parsed.user;
+    if (tokenFile !== undefined) return new TokenFile(tokenFile);
+    return {
+      header: async () => {
+        const { token, basic } = this.#parsed.user;
+        if (token !== undefined) return `Bearer ${token}`;
+        if (basic !== undefined)
+          return `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`;
+        return this.#plugin?.header();
+      },
+      refused: async (header) => {
+        const { token, basic } = this.#parsed.user;
+        if (token !== undefined || basic !== undefined) return false;
+        return (await this.#plugin?.refused(header)) ?? false;
+      },
+    };
+  }
+}

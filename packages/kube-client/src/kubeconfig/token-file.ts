@@ -1,0 +1,42 @@
+import { PodwrightError } from '@podwright/base';
+import type { Authorization } from '../client/caller.ts';
+import { REREAD_MS } from '../limits.ts';
+import { readSmallFile } from './read-material.ts';
+
+/** A bearer token in a file that somebody else keeps fresh: read again after a minute, or once the server refuses it. */
+export class TokenFile implements Authorization {
+  readonly #path: string;
+  readonly #now: () => number;
+  #token: string | undefined;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string, now: () => number = () => performance.now()) {
+    this.#path = path;
+    this.#now = now;
+  }
+
+  /** Where the file cannot be read any more the last token is used. */
+  async header(): Promise<string> {
+    if (this.#now() - this.#readAtMs >= REREAD_MS) {
+      try {
+        this.#token = await this.#read();
+      } catch (error) {
+        if (this.#token === undefined) throw error;
+      }
+      this.#readAtMs = this.#now();
+    }
+    return `Bearer ${this.#token}`;
+  }
+
+  async refused(header: string | undefined): Promise<boolean> {
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+    return (await this.header()) !== header;
+  }
+
+  async #read(): Promise<string> {
+    const token = (await readSmallFile(this.#path, 'tokenFile: ')).toString('utf8').trim();
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new PodwrightError('invalid_argument', `tokenFile: ${this.#path} has no token, or more than one`);
+    return token;
+  }
+}

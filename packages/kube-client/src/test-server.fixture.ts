@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type TestRequest = {
+  method: string;
+  url: string;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  httpVersion: string;
+};
+/** HTTP/2's has the same methods. */
+export type TestResponse = ServerResponse;
+export type Handler = (request: TestRequest, response: TestResponse) => void;
+
+/** A key and a certificate of its own for 127.0.0.1 and the given DNS name, which also serves as its own authority. PEM. */
+export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { certificate: string; key: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'kube-client-'));
+  try {
+    const [key, certificate] = [join(directory, 'k'), join(directory, 'c')];
+    const subject = ['-subj', `/CN=${commonName}`, '-addext', `subjectAltName=IP:127.0.0.1,DNS:${dnsName}`];
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
+    execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', certificate], {
+      stdio: 'pipe',
+    });
+    return { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+export const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Answers with an object as JSON. */
+// biome-ignore lint/complexity/useMaxParams: as an answer is written
+export function answer(
+  response: TestResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { ...JSON_TYPE, ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** A server over HTTP/2 and TLS, HTTP/1.1 and TLS, or plain HTTP, that answers as `handle` says, which may be replaced. */
+export class TestServer {
+  readonly requests: TestRequest[] = [];
+  readonly sockets = new Set<Socket>();
+  handle: Handler;
+  readonly certificate: { certificate: string; key: string } | undefined;
+  readonly server: Http2SecureServer | ReturnType<typeof createServer>;
+  #connections = 0;
+
+  private constructor(kind: 'h2' | 'https' | 'http', handle: Handler, options: object) {
+    this.handle = handle;
+    this.certificate = kind === 'http' ? undefined : makeCertificate();
+    const tls = { cert: this.certificate?.certificate, key: this.certificate?.key, ...options };
+    const take = (request: Http2ServerRequest | IncomingMessage, response: Http2ServerResponse | ServerResponse) =>
+      this.#take(request, response as ServerResponse);
+    this.server =
+      kind === 'h2'
+        ? createSecureServer(tls, take)
+        : kind === 'https'
+          ? (createTlsServer(tls, take) as unknown as ReturnType<typeof createServer>)
+          : createServer(take);
+    this.server.on(kind === 'http' ? 'connection' : 'secureConnection', (socket: Socket) => {
+      this.#connections++;
+      this.sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+    this.server.on('sessionError', () => undefined);
+  }
+
+  static async start(kind: 'h2' | 'https' | 'http', handle: Handler, options: object = {}): Promise<TestServer> {
+    const server = new TestServer(kind, handle, options);
+    await new Promise<void>((resolve) => server.server.listen(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `${this.certificate === undefined ? 'http' : 'https'}://127.0.0.1:${this.port}`;
+  }
+
+  get tls(): { ca?: string } {
+    return this.certificate === undefined ? {} : { ca: this.certificate.certificate };
+  }
+
+  /** Connections that were made since the beginning. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Cuts all connections. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.cut();
+    await closed;
+  }
+
+  #take(request: Http2ServerRequest | IncomingMessage, response: TestResponse): void {
+    response.on('error', () => undefined);
+    const chunks: Buffer[] = [];
+    request.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers, httpVersion } = request;
+      const taken = { method, url, headers, httpVersion, body: Buffer.concat(chunks).toString() };
+      this.requests.push(taken);
+      this.handle(taken, response);
+    });
+  }
+}
+
+/** Waits until something is so, for at most 30 s. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('not within 30 s');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,60 @@
+import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
+
+/** Failures of connections that were open: nobody knows how far the request came. */
+const LOST = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_HTTP2_SESSION_ERROR',
+  'ERR_HTTP2_STREAM_ERROR',
+  'ERR_HTTP2_STREAM_CANCEL',
+  'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_INVALID_SESSION',
+  'ERR_HTTP2_INVALID_STREAM',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_HTTP2_PING_CANCEL',
+]);
+
+const UNTRUSTED = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const NOT_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
+
+/** A failure below HTTP as an `unavailable` error, whose cause is the failure; an error of ours stays as it is. */
+export function connectionError(error: unknown, origin: string): PodwrightError {
+  if (error instanceof PodwrightError) return error;
+  return new PodwrightError('unavailable', `${origin}: ${reasonOf(error)}`, { cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  const code = systemCode(error);
+  if (UNTRUSTED.has(code))
+    return 'its certificate is signed by an authority that is not trusted here; name the authority as certificate-authority in the kubeconfig';
+  if (NOT_TLS.has(code)) return `the TLS handshake failed; does the server speak TLS? (${code})`;
+  if (LOST.has(code)) return 'the connection was cut';
+  return errorMessage(error);
+}
+
+/** A connection that was open has gone, as an error like those of Node.js. */
+export function lostConnection(origin: string): PodwrightError {
+  const cause = Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' });
+  return connectionError(cause, origin);
+}
+
+/** Nobody listens there: the server is down or starting. */
+export function isConnectionRefused(error: unknown): boolean {
+  return error instanceof Error && (isErrno(error, 'ECONNREFUSED') || isConnectionRefused(error.cause));
+}
+
+/** The connection was there and went, or the other side did not answer any more. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof Error && (LOST.has(systemCode(error)) || isConnectionLost(error.cause));
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? '') : '';
+}

@@ -1,0 +1,68 @@
+import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps, Agent as TlsAgent } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
+import { CONNECT_TIMEOUT_MS, PING_AFTER_MS } from '../limits.ts';
+import { connectionError, lostConnection } from './connection-error.ts';
+import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
+
+/** As many connections as calls run at once (a watch has one of its own): more calls wait. */
+const MAX_SOCKETS = 1000;
+
+/** A server without HTTP/2: one without TLS, or one that does not offer it. */
+export class Http1Connections {
+  readonly #address: ServerAddress;
+  readonly #origin: string;
+  readonly #agent: Agent;
+
+  constructor(address: ServerAddress, { host: _checkedName, ...tls }: ConnectionOptions) {
+    this.#address = address;
+    this.#origin = `${address.protocol}//${address.host}:${address.port}`;
+    const options = { keepAlive: true, keepAliveMsecs: PING_AFTER_MS, maxSockets: MAX_SOCKETS };
+    this.#agent = address.protocol === 'https:' ? new TlsAgent({ ...options, ...tls }) : new Agent(options);
+  }
+
+  /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  send({ method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    const { protocol, host, port } = this.#address;
+    const hostname = host.replace(/^\[|\]$/g, '');
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const options = { method, path, hostname, port, agent: this.#agent, headers: { ...headers, ...length } };
+    const request = protocol === 'https:' ? requestHttps(options) : requestHttp(options);
+    const stop = () => request.destroy();
+    signal.addEventListener('abort', stop, { once: true });
+    request.on('error', (error) => reject(signal.aborted ? signal.reason : connectionError(error, this.#origin)));
+    request.once('response', (message) => resolve(answerOf(message)));
+    request.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      reject(signal.aborted ? signal.reason : lostConnection(this.#origin));
+    });
+    this.#boundConnecting(request);
+    request.end(body);
+    return promise;
+  }
+
+  destroy(): void {
+    this.#agent.destroy();
+  }
+
+  #boundConnecting(request: ClientRequest): void {
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      const late = Object.assign(new Error('connect: no answer'), { code: 'ETIMEDOUT' });
+      const timer = setTimeout(() => request.destroy(late), CONNECT_TIMEOUT_MS);
+      socket.once(this.#address.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+      request.once('close', () => clearTimeout(timer));
+    });
+  }
+}
+
+function answerOf(message: IncomingMessage): HttpAnswer {
+  message.on('error', () => undefined); // who reads it hears of it
+  return {
+    status: message.statusCode ?? 0,
+    header: (name) => message.headers[name]?.toString(),
+    body: message,
+    isWhole: () => message.complete,
+  };
+}

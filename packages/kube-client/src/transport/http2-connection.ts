@@ -1,0 +1,132 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_BYTES } from '../limits.ts';
+import { connectionError, lostConnection } from './connection-error.ts';
+import type { HttpAnswer, HttpRequest } from './http-exchange.ts';
+
+/** When a silent connection is asked whether it lives, and how long it may take to answer, in ms. */
+export type PingTimes = { afterMs: number; timeoutMs: number };
+
+export type Http2Options = {
+  origin: string;
+  pings?: PingTimes;
+  /** The connection takes no more calls. */
+  onGone: () => void;
+  /** No call is under way any more. */
+  onIdle: () => void;
+};
+
+/** One HTTP/2 connection. It is given up when it is silent and does not answer a ping. */
+export class Http2Connection {
+  readonly #session: ClientHttp2Session;
+  readonly #options: Http2Options;
+  #streams = 0;
+
+  private constructor(session: ClientHttp2Session, socket: Socket, options: Http2Options) {
+    this.#session = session;
+    this.#options = options;
+    const timer = this.#watchForSilence(
+      socket,
+      options.pings ?? { afterMs: PING_AFTER_MS, timeoutMs: PING_TIMEOUT_MS },
+    );
+    session.once('close', () => {
+      clearInterval(timer);
+      options.onGone();
+    });
+    session.once('goaway', () => options.onGone());
+  }
+
+  /** Over a socket that speaks HTTP/2; resolves once the server has said how many calls it takes at once. */
+  static async over(socket: Socket, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
+    const session = connect(options.origin, {
+      createConnection: () => socket,
+      settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const stop = () => session.destroy();
+    signal.addEventListener('abort', stop, { once: true });
+    session.once('remoteSettings', () => resolve());
+    session.on('error', (error) => reject(connectionError(error, options.origin))); // afterwards its calls tell
+    session.once('close', () => reject(signal.aborted ? signal.reason : lostConnection(options.origin)));
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    return new Http2Connection(session, socket, options);
+  }
+
+  /** Whether another call can begin now. */
+  get hasRoom(): boolean {
+    const { closed, destroyed, remoteSettings } = this.#session;
+    return !closed && !destroyed && this.#streams < (remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  send({ method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+    const { origin } = this.#options;
+    const stream = this.#session.request(
+      { ...headers, ':method': method, ':path': path },
+      { endStream: body === undefined },
+    );
+    this.#streams++;
+    const stop = () => stream.close(constants.NGHTTP2_CANCEL);
+    signal.addEventListener('abort', stop, { once: true });
+    stream.on('error', (error) => reject(signal.aborted ? signal.reason : connectionError(error, origin)));
+    stream.once('response', (head) => resolve(answerOf(head, stream)));
+    stream.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      reject(signal.aborted ? signal.reason : lostConnection(origin));
+      if (--this.#streams === 0) this.#options.onIdle();
+    });
+    if (body !== undefined) stream.end(body);
+    return promise;
+  }
+
+  /** Lets calls in flight end, and takes no more. */
+  close(): void {
+    this.#session.close();
+  }
+
+  /** Ends calls in flight, too. */
+  destroy(): void {
+    this.#session.destroy(lostConnection(this.#options.origin));
+  }
+
+  /** What is counted is what comes over the socket, whatever frames it is. */
+  #watchForSilence(socket: Socket, { afterMs, timeoutMs }: PingTimes): NodeJS.Timeout {
+    let heardBytes = -1;
+    let heardAtMs = 0;
+    let asking = false;
+    const look = () => {
+      const now = performance.now();
+      if (socket.bytesRead !== heardBytes) [heardBytes, heardAtMs] = [socket.bytesRead, now];
+      if (asking || now - heardAtMs < afterMs || this.#session.destroyed) return;
+      asking = true;
+      const givenUp = setTimeout(() => this.destroy(), timeoutMs).unref();
+      this.#session.ping(() => {
+        clearTimeout(givenUp);
+        asking = false;
+      });
+    };
+    return setInterval(look, afterMs / 2).unref();
+  }
+}
+
+function answerOf(head: IncomingHttpHeaders & IncomingHttpStatusHeader, stream: ClientHttp2Stream): HttpAnswer {
+  return {
+    status: head[':status'] ?? 0,
+    header: (name) => head[name]?.toString(),
+    body: stream,
+    isWhole: () => !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR,
+  };
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { constants, type ServerHttp2Session } from 'node:http2';
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { createKubeClient } from '../client/create-kube-client.ts';
+import { NODES, PODS } from '../resources.ts';
+import { answer, makeCertificate, TestServer, until } from '../test-server.fixture.ts';
+
+const NODE = { metadata: { name: 'n' } };
+const PINGS = { afterMs: 50, timeoutMs: 50 };
+
+function connect(server: { url: string; tls: object }, pings?: typeof PINGS) {
+  const client = createKubeClient({ server: server.url, tls: server.tls, pings });
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
+}
+
+/** A server whose watches stay open and silent. */
+function startServer(options: object = {}) {
+  return TestServer.start(
+    'h2',
+    ({ url }, response) => {
+      if (!url.includes('watch=')) return answer(response, 200, NODE);
+      response.writeHead(200);
+      response.flushHeaders();
+    },
+    options,
+  );
+}
+
+/** Opens watches that stay; gives how each has ended so far. */
+async function openWatches(client: ReturnType<typeof connect>, count: number): Promise<(string | undefined)[]> {
+  const ends: (string | undefined)[] = Array(count).fill(undefined);
+  const opened = Array.from({ length: count }, (_, index) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const watch = async () => {
+      const options = { timeoutSeconds: 300, onOpen: resolve };
+      for await (const _event of client.watch(PODS, options, new AbortController().signal));
+    };
+    watch().then(
+      () => (ends[index] = 'end'),
+      (error: { code?: string }) => (ends[index] = error.code),
+    );
+    return promise;
+  });
+  await Promise.all(opened);
+  return ends;
+}
+
+test('all calls of a client share one connection', async () => {
+  await using server = await startServer();
+  using client = connect(server);
+  await openWatches(client, 30);
+  await Promise.all(Array.from({ length: 30 }, () => client.get(NODES, { name: 'n' })));
+  assert.equal(server.connections, 1);
+});
+
+test('a server that takes few calls at once gets more connections, which are closed when they are idle', async () => {
+  await using server = await startServer({ settings: { maxConcurrentStreams: 4 } });
+  using client = connect(server);
+  await openWatches(client, 10);
+  assert.equal(server.connections, 3);
+  await Promise.all(Array.from({ length: 20 }, () => client.get(NODES, { name: 'n' })));
+  await until(() => server.sockets.size === 3);
+});
+
+test('a server that takes no calls at all', async () => {
+  await using server = await startServer({ settings: { maxConcurrentStreams: 0 } });
+  using client = connect(server);
+  await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 20_000 }), {
+    code: 'unavailable',
+    message: /the server takes no more calls at once/,
+  });
+});
+
+test('a connection whose other side is gone is given up after a ping, and the next call connects anew', async () => {
+  await using server = await startServer();
+  const relayed: Socket[] = [];
+  await using relay = await serveBytes('http', (socket) => {
+    const onward = connectSocket(server.port, '127.0.0.1');
+    onward.on('error', () => undefined);
+    socket.pipe(onward).pipe(socket);
+    relayed.push(socket, onward);
+  });
+  using client = connect({ url: relay.url.replace('http:', 'https:'), tls: server.tls }, PINGS);
+  const ends = await openWatches(client, 2);
+  for (const socket of relayed) socket.unpipe().pause();
+  await until(() => ends.every((end) => end === 'unavailable'));
+  await client.get(NODES, { name: 'n' });
+  assert.equal(server.connections, 2);
+  for (const socket of relayed) socket.destroy();
+});
+
+test('a silent connection whose other side answers pings stays', async () => {
+  await using server = await startServer();
+  let pings = 0;
+  server.server.on('session', (session: ServerHttp2Session) => session.on('ping', () => pings++));
+  using client = connect(server, { afterMs: 20, timeoutMs: 10_000 });
+  const ends = await openWatches(client, 1);
+  await until(() => pings >= 3);
+  assert.deepEqual([ends, server.connections], [[undefined], 1]);
+});
+
+test('a server that goes away in order: what it works on is finished, the next call connects anew', async () => {
+  const sessions: ServerHttp2Session[] = [];
+  let finish: (() => void) | undefined;
+  await using server = await TestServer.start('h2', ({ url }, response) => {
+    if (url.endsWith('/slow')) finish = () => answer(response, 200, NODE);
+    else answer(response, 200, NODE);
+  });
+  server.server.on('session', (session: ServerHttp2Session) => sessions.push(session));
+  using client = connect(server);
+  const slow = client.get(NODES, { name: 'slow' });
+  await until(() => finish !== undefined);
+  sessions[0]!.goaway(constants.NGHTTP2_NO_ERROR);
+  await until(async () => {
+    await client.get(NODES, { name: 'n' });
+    return server.connections === 2;
+  });
+  finish!();
+  assert.deepEqual(await slow, NODE);
+});
+
+test('reconnect ends what is under way, and what comes is connected anew; a closed client refuses', async () => {
+  await using server = await startServer();
+  using client = connect(server);
+  const ends = await openWatches(client, 2);
+  client.reconnect();
+  await until(() => ends.every((end) => end === 'unavailable'));
+  await client.get(NODES, { name: 'n' });
+  assert.equal(server.connections, 2);
+  client.close();
+  await assert.rejects(client.get(NODES, { name: 'n' }), { code: 'cancelled', message: /the client was closed/ });
+});
+
+test('a certificate that changed is used for the next connection', async () => {
+  const certificates = ['first', 'second'].map((name) => makeCertificate(name));
+  await using server = await TestServer.start('h2', (_request, response) => answer(response, 200, NODE), {
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+  const subjects: string[] = [];
+  server.server.on('secureConnection', (socket) => subjects.push(socket.getPeerCertificate().subject.CN));
+  const tls = () => ({ ...server.tls, ...certificates[subjects.length]! });
+  const client = createKubeClient({ server: server.url, tls });
+  await client.get(NODES, { name: 'n' });
+  client.reconnect();
+  await client.get(NODES, { name: 'n' });
+  assert.deepEqual(subjects, ['first', 'second']);
+  client.close();
+});
+
+/** A server of bytes, over TLS with HTTP/2 or plain. */
+async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) {
+  const pair = makeCertificate();
+  const take = (socket: Socket) => {
+    socket.on('error', () => undefined);
+    serve(socket);
+  };
+  const server =
+    kind === 'http'
+      ? createServer(take)
+      : createTlsServer({ cert: pair.certificate, key: pair.key, ALPNProtocols: ['h2'] }, take);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${kind === 'http' ? 'http' : 'https'}://127.0.0.1:${port}`,
+    tls: { ca: pair.certificate },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Writes the same without end, as fast as it is taken. */
+function flood(socket: Socket, bytes: Buffer): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  };
+  socket.on('drain', write);
+  write();
+}
+
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+/** HEADERS of stream 1 whose end never comes, and CONTINUATION frames of literal headers. */
+const OPEN_HEADERS = Buffer.from([0, 0, 1, 1, 0, 0, 0, 0, 1, 0x88]);
+const MORE_HEADERS = Buffer.concat([
+  Buffer.from([0, 0, 8, 9, 0, 0, 0, 0, 1]),
+  Buffer.from([0x00, 3, 0x61, 0x61, 0x61, 2, 0x62, 0x62]),
+]);
+
+const HOSTILE: [what: string, kind: 'h2' | 'http', serve: (socket: Socket) => void][] = [
+  [
+    'headers without end over HTTP/1.1',
+    'http',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      flood(socket, Buffer.from(`x: ${'y'.repeat(1000)}\r\n`));
+    },
+  ],
+  ['a status line without end', 'http', (socket) => flood(socket, Buffer.alloc(4096, 'x'))],
+  ['garbage over HTTP/1.1', 'http', (socket) => socket.end('hello\r\n\r\n')],
+  ['an end at once over HTTP/1.1', 'http', (socket) => socket.end()],
+  ['garbage over HTTP/2', 'h2', (socket) => flood(socket, Buffer.alloc(4096, 'x'))],
+  ['an end at once over HTTP/2', 'h2', (socket) => socket.end()],
+  [
+    'headers without end over HTTP/2',
+    'h2',
+    (socket) => {
+      socket.write(SETTINGS);
+      socket.once('data', () =>
+        setTimeout(() => {
+          socket.write(OPEN_HEADERS);
+          flood(socket, MORE_HEADERS);
+        }, 50),
+      );
+      socket.resume();
+    },
+  ],
+];
+
+for (const [what, kind, serve] of HOSTILE) {
+  test(`a server that sends ${what} is unavailable`, async () => {
+    await using server = await serveBytes(kind, serve);
+    using client = connect(server);
+    await assert.rejects(client.update(NODES, NODE, { timeoutMs: 20_000 }), { code: 'unavailable' });
+  });
+}
+
+test('a server that never answers the handshake costs the time of the call', async () => {
+  for (const kind of ['h2', 'http'] as const) {
+    await using server = await serveBytes(kind, () => undefined);
+    using client = connect(server);
+    await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 200 }), { code: 'deadline_exceeded' });
+  }
+});

@@ -1,0 +1,141 @@
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS } from '../limits.ts';
+import { connectionError } from './connection-error.ts';
+import type { HttpAnswer, HttpRequest, ServerAddress, TlsOptions } from './http-exchange.ts';
+import { Http1Connections } from './http1-connections.ts';
+import { Http2Connection, type PingTimes } from './http2-connection.ts';
+
+export type TransportOptions = {
+  address: ServerAddress;
+  /** Asked for each connection, so that what has changed is used for the next. */
+  tls: () => TlsOptions | Promise<TlsOptions>;
+  pings?: PingTimes;
+};
+
+/**
+ * Requests to one server under one identity: one HTTP/2 connection, and further ones only while the server takes no more calls on
+ * those that are open. A server that does not offer HTTP/2 is spoken to with HTTP/1.1 until `reconnect`.
+ */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #origin: string;
+  readonly #connections = new Set<Http2Connection>();
+  #http1: Http1Connections | undefined;
+  #connecting: Promise<void> | undefined;
+  /** Aborted by `reconnect`: what is being connected then is of the past. */
+  #era = new AbortController();
+  #isClosed = false;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    const { protocol, host, port } = options.address;
+    this.#origin = `${protocol}//${host}:${port}`;
+  }
+
+  /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#isClosed) throw new PodwrightError('cancelled', `${this.#origin}: the client was closed`);
+      if (this.#http1 !== undefined) return this.#http1.send(request, signal);
+      const connection = [...this.#connections].find(({ hasRoom }) => hasRoom);
+      if (connection !== undefined) return connection.send(request, signal);
+      if (this.#connections.size >= MAX_CONNECTIONS)
+        throw new PodwrightError('unavailable', `${this.#origin}: the server takes no more calls at once`);
+      this.#connecting ??= this.#connect().finally(() => {
+        this.#connecting = undefined;
+      });
+      await raceAbort(this.#connecting, signal);
+    }
+  }
+
+  /** Ends all connections with the calls on them; later ones are made anew. */
+  reconnect(): void {
+    this.#era.abort(new PodwrightError('unavailable', `${this.#origin}: the connection is being made anew`));
+    this.#era = new AbortController();
+    this.#connecting = undefined;
+    for (const connection of this.#connections) connection.destroy();
+    this.#connections.clear();
+    this.#http1?.destroy();
+    this.#http1 = undefined;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.reconnect();
+  }
+
+  async #connect(): Promise<void> {
+    const { address, tls } = this.#options;
+    const era = this.#era.signal;
+    using signal = withTimeout(era, CONNECT_TIMEOUT_MS, `connect to ${this.#origin}`);
+    if (address.protocol === 'http:') {
+      this.#http1 = new Http1Connections(address, {});
+      return;
+    }
+    const options = tlsConnectOptions(address, await raceAbort(Promise.resolve(tls()), signal));
+    const socket = await this.#openSocket(options, signal);
+    if (socket.alpnProtocol === 'h2') return this.#keep(socket, signal);
+    socket.destroy();
+    era.throwIfAborted();
+    this.#http1 = new Http1Connections(address, options);
+  }
+
+  async #keep(socket: TLSSocket, signal: AbortSignal): Promise<void> {
+    const { pings } = this.#options;
+    const forget = () => this.#connections.delete(connection);
+    const onIdle = () => {
+      if (this.#connections.size > 1 || !this.#connections.has(connection)) connection.close();
+    };
+    const connection: Http2Connection = await Http2Connection.over(
+      socket,
+      { origin: this.#origin, pings, onGone: forget, onIdle },
+      signal,
+    );
+    if (signal.aborted) return connection.destroy();
+    this.#connections.add(connection);
+  }
+
+  #openSocket(options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
+    const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
+    const { address } = this.#options;
+    const plain: Socket = connectSocket({ host: unbracketed(address.host), port: address.port });
+    plain.setNoDelay(true);
+    plain.setKeepAlive(true, CONNECT_TIMEOUT_MS);
+    const fail = (error: unknown) => {
+      plain.destroy();
+      reject(signal.aborted ? signal.reason : connectionError(error, this.#origin));
+    };
+    const stop = () => fail(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    plain.once('error', fail);
+    try {
+      const socket = connectTls({ ...options, socket: plain, ALPNProtocols: ['h2', 'http/1.1'] });
+      socket.on('error', fail);
+      socket.once('secureConnect', () => resolve(socket));
+      socket.once('close', () => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
+    } catch (error) {
+      fail(new PodwrightError('invalid_argument', `connect to ${this.#origin}: ${(error as Error).message}`));
+    }
+    return promise.finally(() => signal.removeEventListener('abort', stop));
+  }
+}
+
+function tlsConnectOptions(address: ServerAddress, tls: TlsOptions): ConnectionOptions {
+  const name = tls.serverName ?? unbracketed(address.host);
+  return {
+    host: name, // what the certificate is checked for
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),
+    rejectUnauthorized: tls.insecureSkipTlsVerify !== true,
+    minVersion: 'TLSv1.2',
+  };
+}
+
+function unbracketed(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
+}

@@ -1,0 +1,7 @@
+import { errorMessage } from '@podwright/base';
+import { ApiStatusError } from '@podwright/kube-client';
+
+/** What the API server said, without our words around it, so that messages read as upstream's. */
+export function apiMessage(error: unknown): string {
+  return error instanceof ApiStatusError ? error.status.message : errorMessage(error);
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type KubeObject, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
+import { FakeKubeClient } from '@podwright/kube-client/testing';
+import { ClaimLookup } from './claim-lookup.ts';
+import { NEVER, podOf } from './fake-needs.fixture.ts';
+
+const PLACE = { namespace: 'shop', name: 'data' };
+const CLAIM = { metadata: { ...PLACE, uid: 'c1' }, spec: { volumeName: 'pv1' }, status: { phase: 'Bound' } };
+const VOLUME = { metadata: { name: 'pv1' }, spec: { claimRef: { uid: 'c1' }, local: { path: '/data' } } };
+const pod = podOf('db', {});
+
+async function check(objects: { claim?: KubeObject; volume?: KubeObject }, expected: string): Promise<void> {
+  const client = new FakeKubeClient();
+  if (objects.claim) client.put(PERSISTENT_VOLUME_CLAIMS, objects.claim);
+  if (objects.volume) client.put(PERSISTENT_VOLUMES, objects.volume);
+  await assert.rejects(new ClaimLookup(client).volumeOf(pod, 'data', NEVER), {
+    message: `error processing PVC shop/data: ${expected}`,
+  });
+}
+
+test('the volume of a bound claim is found once a pod, and served while the API server is away', async () => {
+  const client = new FakeKubeClient();
+  client.put(PERSISTENT_VOLUME_CLAIMS, CLAIM);
+  client.put(PERSISTENT_VOLUMES, VOLUME);
+  const lookup = new ClaimLookup(client);
+  const [volume] = await Promise.all([lookup.volumeOf(pod, 'data', NEVER), lookup.volumeOf(pod, 'data', NEVER)]);
+  assert.equal(volume.spec.local?.path, '/data');
+  assert.equal(client.calls.length, 2);
+  lookup.release('uid-db');
+  await lookup.volumeOf(pod, 'data', NEVER);
+  assert.equal(client.calls.length, 4);
+});
+
+test('what a pod waits for is told in upstream’s words', async () => {
+  const claimWith = (rest: object) => ({ claim: { ...CLAIM, ...rest } as KubeObject, volume: VOLUME });
+  await check({}, 'failed to fetch PVC from API server: persistentvolumeclaims "data" not found');
+  await check(claimWith({ status: { phase: 'Pending' } }), 'PVC is not bound');
+  await check(claimWith({ status: undefined }), 'PVC is not bound');
+  await check(claimWith({ spec: {} }), 'PVC has empty pvc.Spec.VolumeName');
+  const deleted = { ...CLAIM.metadata, deletionTimestamp: '2026-11-23T00:00:00Z' };
+  await check(claimWith({ metadata: deleted }), 'PVC is being deleted');
+  await check({ claim: CLAIM }, 'failed to fetch PV pv1 from API server: persistentvolumes "pv1" not found');
+  const volumeWith = (spec: object) => ({ claim: CLAIM, volume: { ...VOLUME, spec } as KubeObject });
+  await check(
+    volumeWith({}),
+    'found PV object pv1 but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim',
+  );
+  await check(
+    volumeWith({ claimRef: { uid: 'other' } }),
+    'found PV object pv1 but its pv.Spec.ClaimRef.UID other does not point to claim.UID c1',
+  );
+});
+
+test('a claim that is being deleted while pods use it is used', async () => {
+  const client = new FakeKubeClient();
+  const metadata = {
+    ...CLAIM.metadata,
+    deletionTimestamp: '2026-11-23T00:00:00Z',
+    finalizers: ['kubernetes.io/pvc-protection'],
+  };
+  client.put(PERSISTENT_VOLUME_CLAIMS, { ...CLAIM, metadata } as KubeObject);
+  client.put(PERSISTENT_VOLUMES, VOLUME);
+  assert.equal((await new ClaimLookup(client).volumeOf(pod, 'data', NEVER)).metadata.name, 'pv1');
+});

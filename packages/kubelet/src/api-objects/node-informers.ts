@@ -1,0 +1,25 @@
+import { CSI_DRIVERS, type Informer, type KubeObject, RUNTIME_CLASSES, SERVICES } from '@podwright/kube-client';
+import type { Service } from '../api/service.ts';
+import type { RuntimeClass } from '../api/types.ts';
+import type { StartInformer } from './object-feeds.ts';
+
+/** What a node follows all the time beside its own object and its pods. */
+export type NodeInformers = {
+  /** Those with an address of their own. */
+  services: Informer<Service>;
+  runtimeClasses: Informer<RuntimeClass>;
+  csiDrivers: Informer<KubeObject>;
+  stop(): void;
+};
+
+/** Begins to follow it, with upstream's selectors. */
+export function startNodeInformers(startInformer: StartInformer): NodeInformers {
+  const informers = {
+    services: startInformer<Service>({ resource: SERVICES, fieldSelector: 'spec.clusterIP!=None' }),
+    csiDrivers: startInformer<KubeObject>({ resource: CSI_DRIVERS }),
+    runtimeClasses: startInformer<RuntimeClass>({ resource: RUNTIME_CLASSES }),
+  };
+  const all: Informer<KubeObject>[] = Object.values(informers);
+  for (const { synced } of all) synced.catch(() => undefined); // stopped before
+  return { ...informers, stop: () => all.forEach((informer) => void informer.stop()) };
+}

@@ -1,0 +1,147 @@
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { CONFIG_MAPS, type KubeObject, SECRETS } from '@podwright/kube-client';
+import type { Pod } from '../api/types.ts';
+import type { LocalObjectChange, LocalObjectOf } from '../config/local-objects.ts';
+import { localObjectKey } from '../config/local-objects.ts';
+import { podReferences } from '../config/pod-references.ts';
+import { OBJECT_PATIENCE_MS } from '../limits.ts';
+import { decodeObject } from './decode-object.ts';
+import type { FeedObject, ObjectFeed } from './object-feeds.ts';
+import { within } from './within.ts';
+
+export type CachedKind = 'ConfigMap' | 'Secret';
+
+type Content =
+  /** Not read yet. */
+  | { state: 'unread' }
+  | { state: 'absent' }
+  | { state: 'present'; object: LocalObjectOf<CachedKind>; version: string }
+  | { state: 'malformed'; problem: string; version: string };
+
+type Entry = {
+  kind: CachedKind;
+  namespace: string;
+  name: string;
+  /** UIDs of the pods that refer to it. */
+  users: Set<string>;
+  /** Those of them that went on without it, before it had been read. */
+  missedBy: Set<string>;
+  content: Content;
+  feed: ObjectFeed;
+};
+
+/**
+ * The ConfigMaps and Secrets of the API server that pods refer to, each followed by itself from the first pod that needs it to the
+ * last. What has been read is served also while the API server is away.
+ */
+export class ObjectCache {
+  readonly #feed: FeedObject;
+  readonly #onChange: (change: LocalObjectChange) => void;
+  readonly #entries = new Map<string, Entry>();
+  /** Keys of what each pod refers to, by its UID. */
+  readonly #references = new Map<string, Set<string>>();
+
+  /** `onChange` hears of what changes after pods have seen it, and of what they waited for in vain. */
+  constructor({ feed, onChange }: { feed: FeedObject; onChange: (change: LocalObjectChange) => void }) {
+    this.#feed = feed;
+    this.#onChange = onChange;
+  }
+
+  /** Follows what the pod refers to, and waits for what has not been read yet: at most a second. May be repeated. */
+  async ready(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { uid } = pod.metadata;
+    const entries = this.#register(pod);
+    await within(Promise.all(entries.map(({ feed }) => feed.refresh())), OBJECT_PATIENCE_MS, signal);
+    for (const { content, missedBy } of entries) if (content.state === 'unread') missedBy.add(uid);
+  }
+
+  /** The pod needs nothing any more. */
+  release(podUid: string): void {
+    for (const key of this.#references.get(podUid) ?? []) this.#dropUser(key, podUid);
+    this.#references.delete(podUid);
+  }
+
+  /** Undefined where there is none. Throws `unavailable` in upstream's words for what has not been read, with why. */
+  get<K extends CachedKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
+    const entry = this.#entries.get(localObjectKey(kind, namespace, name));
+    if (entry === undefined)
+      throw new PodwrightError('failed_precondition', `object "${namespace}"/"${name}" not registered`);
+    const { content, feed } = entry;
+    if (content.state === 'present') return content.object as LocalObjectOf<K>;
+    if (content.state === 'malformed') throw new PodwrightError('failed_precondition', content.problem);
+    if (content.state === 'absent') return undefined;
+    const problem = feed.problem();
+    throw new PodwrightError(
+      'unavailable',
+      `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition${problem === undefined ? '' : `: ${problem}`}`,
+    );
+  }
+
+  stop(): void {
+    for (const { feed } of this.#entries.values()) feed.stop();
+    this.#entries.clear();
+    this.#references.clear();
+  }
+
+  #register(pod: Pod): Entry[] {
+    const { uid, namespace } = pod.metadata;
+    const wanted = new Map(
+      namesIn(pod).map(({ kind, name }) => [localObjectKey(kind, namespace, name), { kind, namespace, name }]),
+    );
+    const entries = [...wanted].map(([key, place]) => {
+      const entry = this.#entries.get(key) ?? this.#follow(key, place);
+      entry.users.add(uid);
+      return entry;
+    });
+    for (const key of this.#references.get(uid) ?? []) if (!wanted.has(key)) this.#dropUser(key, uid);
+    this.#references.set(uid, new Set(wanted.keys()));
+    return entries;
+  }
+
+  #follow(key: string, place: { kind: CachedKind; namespace: string; name: string }): Entry {
+    const resource = place.kind === 'ConfigMap' ? CONFIG_MAPS : SECRETS;
+    const feed = this.#feed({ ...place, resource }, (object) => this.#read(entry, object));
+    const entry: Entry = { ...place, users: new Set(), missedBy: new Set(), content: { state: 'unread' }, feed };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #read(entry: Entry, object: KubeObject | undefined): void {
+    const before = entry.content;
+    entry.content = contentOf(entry.kind, object);
+    const users = before.state === 'unread' ? entry.missedBy : entry.users;
+    entry.missedBy = new Set();
+    if (users.size === 0 || versionOf(before) === versionOf(entry.content)) return;
+    const { kind, namespace, name } = entry;
+    this.#onChange({ kind, namespace, name, users: new Set(users) });
+  }
+
+  #dropUser(key: string, podUid: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    entry.users.delete(podUid);
+    entry.missedBy.delete(podUid);
+    if (entry.users.size > 0) return;
+    entry.feed.stop();
+    this.#entries.delete(key);
+  }
+}
+
+/** Everything that the pod names, also the Secrets that its images may be pulled with. */
+function namesIn(pod: Pod): { kind: CachedKind; name: string }[] {
+  const pullSecrets = (pod.spec.imagePullSecrets ?? []).map(({ name }) => ({ kind: 'Secret' as const, name }));
+  const others = podReferences(pod).flatMap(({ kind, name }) => (kind === 'RuntimeClass' ? [] : [{ kind, name }]));
+  return [...pullSecrets, ...others].filter(({ name }) => name !== '' && name !== undefined);
+}
+
+function contentOf(kind: CachedKind, object: KubeObject | undefined): Content {
+  if (object === undefined) return { state: 'absent' };
+  const version = `${object.metadata.uid} ${object.metadata.resourceVersion}`;
+  try {
+    return { state: 'present', object: decodeObject(kind, object), version };
+  } catch (error) {
+    return { state: 'malformed', problem: errorMessage(error), version };
+  }
+}
+
+const versionOf = (content: Content): string => ('version' in content ? content.version : content.state);

@@ -1,0 +1,155 @@
+import { type Logger, PodwrightError } from '@podwright/base';
+import type { KubeClient, KubeObject } from '@podwright/kube-client';
+import type { PersistentVolume, Pod } from '../api/types.ts';
+import type {
+  LocalObjectChange,
+  LocalObjectKind,
+  LocalObjectOf,
+  ObjectLookup,
+  PodObjects,
+} from '../config/local-objects.ts';
+import { isStaticPod } from '../config/pod-update.ts';
+import { OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from '../limits.ts';
+import type { PodTokens } from '../volumes/payload.ts';
+import { ClaimLookup } from './claim-lookup.ts';
+import { type NodeInformers, startNodeInformers } from './node-informers.ts';
+import { ObjectCache } from './object-cache.ts';
+import { fetchObjects, type StartInformer, watchObjects } from './object-feeds.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
+import { serviceVariables } from './service-variables.ts';
+import { within } from './within.ts';
+
+export type PodNeedsOptions = {
+  client: KubeClient;
+  startInformer: StartInformer;
+  /** The node's own object, once it has been read. */
+  node: () => KubeObject | undefined;
+  /** `configMapAndSecretChangeDetectionStrategy`. */
+  changeDetection: 'Watch' | 'Cache' | 'Get';
+  logger: Logger;
+};
+
+/** Hears of what pods are to be looked at for. */
+export type PodNeedsListener = {
+  onObject: (change: LocalObjectChange) => void;
+  /** A token of the pod has been replaced. */
+  onToken: (podUid: string) => void;
+};
+
+/** Everything that pods of a cluster need of its API server beside themselves. */
+export class PodNeeds {
+  readonly tokens: PodTokens;
+  readonly #options: PodNeedsOptions;
+  readonly #objects: ObjectCache;
+  readonly #tokens: ServiceAccountTokens;
+  readonly #claims: ClaimLookup;
+  #listener: PodNeedsListener | undefined;
+  #informers: NodeInformers | undefined;
+  #startedAtMs = 0;
+
+  /** Asks nothing of the API server before `start`. */
+  constructor(options: PodNeedsOptions) {
+    const { client, logger, changeDetection, startInformer } = options;
+    this.#options = options;
+    const ttlMs = changeDetection === 'Get' ? () => 0 : () => this.#ttlMs();
+    this.#objects = new ObjectCache({
+      feed: changeDetection === 'Watch' ? watchObjects(startInformer) : fetchObjects(client, ttlMs),
+      onChange: (change) => this.#listener?.onObject(change),
+    });
+    this.#tokens = new ServiceAccountTokens({ client, logger, onRefresh: (uid) => this.#listener?.onToken(uid) });
+    this.tokens = this.#tokens;
+    this.#claims = new ClaimLookup(client);
+  }
+
+  /** Begins to follow what every node follows. Called once. */
+  start(listener: PodNeedsListener): NodeInformers {
+    this.#listener = listener;
+    this.#startedAtMs = performance.now();
+    this.#informers = startNodeInformers(this.#options.startInformer);
+    return this.#informers;
+  }
+
+  stop(): void {
+    this.#listener = undefined;
+    this.#objects.stop();
+    this.#tokens.stop();
+    this.#informers?.stop();
+  }
+
+  /** Where pods have their objects from: those of manifests from `ofManifests`, RuntimeClasses from the API server as well. */
+  objects(ofManifests: ObjectLookup): PodObjects {
+    const ofCluster: ObjectLookup = { get: (...place) => this.#get(...place) };
+    const ofBoth: ObjectLookup = {
+      get: (kind, namespace, name) =>
+        ofManifests.get(kind, namespace, name) ??
+        (kind === 'RuntimeClass' ? ofCluster.get(kind, namespace, name) : undefined),
+    };
+    return { of: (pod) => (isStaticPod(pod) ? ofBoth : ofCluster) };
+  }
+
+  /** Follows what the pod refers to; waits at most a second for what has not been read yet. Before each use, and may be repeated. */
+  async ready(pod: Pod, signal: AbortSignal): Promise<void> {
+    const waiting: Promise<void>[] = [this.#informersRead(pod, signal)];
+    if (!isStaticPod(pod)) waiting.push(this.#objects.ready(pod, signal));
+    await Promise.all(waiting);
+  }
+
+  /** The pod needs nothing any more. */
+  release(podUid: string): void {
+    this.#objects.release(podUid);
+    this.#tokens.forgetPod(podUid);
+    this.#claims.release(podUid);
+  }
+
+  /** Variables by which containers of the pod find services. Throws `unavailable` for a pod of the API server before they are known. */
+  serviceVariables(pod: Pod): ReadonlyMap<string, string> {
+    const services = this.#informers?.services;
+    if (!isStaticPod(pod) && services?.hasSynced() !== true)
+      throw new PodwrightError(
+        'unavailable',
+        'services have not yet been read at least once, cannot construct envvars',
+      );
+    const { namespace } = pod.metadata;
+    return serviceVariables(services?.list() ?? [], {
+      namespace,
+      enableServiceLinks: pod.spec.enableServiceLinks ?? true,
+    });
+  }
+
+  /** The volume that a claim is bound to. Rejects with why the pod has to wait. */
+  volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<PersistentVolume> {
+    return this.#claims.volumeOf(pod, claimName, signal);
+  }
+
+  /** Those of the node's own object, once it has been read. */
+  nodeLabels(): Record<string, string> | undefined {
+    return this.#options.node()?.metadata.labels;
+  }
+
+  #get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
+    if (kind === 'ConfigMap' || kind === 'Secret')
+      return this.#objects.get(kind, namespace, name) as LocalObjectOf<K> | undefined;
+    if (kind !== 'RuntimeClass') return undefined;
+    const classes = this.#informers?.runtimeClasses;
+    if (classes?.hasSynced() !== true)
+      throw new PodwrightError('unavailable', `failed to lookup RuntimeClass ${name}: none has been read yet`);
+    return classes.get({ name }) as LocalObjectOf<K> | undefined;
+  }
+
+  #informersRead({ spec }: Pod, signal: AbortSignal): Promise<void> {
+    const leftMs = this.#startedAtMs + OBJECT_PATIENCE_MS - performance.now();
+    if (this.#informers === undefined || leftMs <= 0) return Promise.resolve();
+    const { services, runtimeClasses } = this.#informers;
+    const wanted = [services, ...((spec.runtimeClassName ?? '') === '' ? [] : [runtimeClasses])];
+    const unread = wanted.filter((informer) => !informer.hasSynced());
+    if (unread.length === 0) return Promise.resolve();
+    return within(Promise.allSettled(unread.map(({ synced }) => synced)), leftMs, signal);
+  }
+
+  /** The controller manager tells by an annotation of the Node how long objects may be used. */
+  #ttlMs(): number {
+    const { annotations } = this.#options.node()?.metadata ?? {};
+    const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';
+    return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : OBJECT_TTL_MS;
+  }
+}

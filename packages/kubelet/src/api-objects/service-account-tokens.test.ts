@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Logger } from '@podwright/base';
+import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
+import { NEVER, podOf, until } from './fake-needs.fixture.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
+
+const HOUR_MS = 3_600_000;
+const WISH = { expirationSeconds: 3607 };
+
+/** An API server that signs `token-1`, `token-2` …, and a clock that stands still. */
+function setUp() {
+  const client = new FakeKubeClient();
+  const clock = { monotonicMs: 0, wallMs: Date.parse('2026-11-23T00:00:00Z') };
+  const logged: string[] = [];
+  const refreshed: string[] = [];
+  let count = 0;
+  const sign = ({ body }: { body?: unknown }) => ({
+    ...(body as object),
+    status: { token: `token-${++count}`, expirationTimestamp: '2026-11-23T01:00:07Z' },
+  });
+  client.script({ verb: 'create', subresource: 'token' }, ...Array(20).fill(sign));
+  const logger = { warn: (...parts: unknown[]) => void logged.push(JSON.stringify(parts)) } as unknown as Logger;
+  const tokens = new ServiceAccountTokens({
+    client,
+    logger,
+    onRefresh: (uid) => void refreshed.push(uid),
+    now: () => ({ ...clock }),
+  });
+  const pass = (ms: number) => {
+    clock.monotonicMs += ms;
+    clock.wallMs += ms;
+  };
+  return { client, tokens, logged, refreshed, clock, pass, count: () => client.callsOf({ verb: 'create' }).length };
+}
+
+const pod = podOf('web', { serviceAccountName: 'robot' });
+
+test('a token is asked for as upstream asks, once for all who want it', async () => {
+  const { client, tokens, count } = setUp();
+  const both = await Promise.all([tokens.token(pod, WISH, NEVER), tokens.token(pod, WISH, NEVER)]);
+  assert.deepEqual([...both, await tokens.token(pod, WISH, NEVER)], ['token-1', 'token-1', 'token-1']);
+  assert.equal(count(), 1);
+  const [call] = client.callsOf({ verb: 'create' });
+  assert.deepEqual(
+    [call!.plural, call!.subresource, call!.place],
+    ['serviceaccounts', 'token', { namespace: 'shop', name: 'robot' }],
+  );
+  assert.deepEqual((call!.body as { spec: unknown }).spec, {
+    audiences: null,
+    expirationSeconds: 3607,
+    boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'uid-web' },
+  });
+});
+
+test('each audience, lifetime and pod has a token of its own', async () => {
+  const { client, tokens, count } = setUp();
+  const wishes = [WISH, { ...WISH, audience: 'vault' }, { expirationSeconds: 600 }];
+  for (const wish of [...wishes, ...wishes]) await tokens.token(pod, wish, NEVER);
+  await tokens.token(podOf('other', {}), WISH, NEVER);
+  assert.equal(count(), 4);
+  assert.deepEqual((client.callsOf({ verb: 'create' })[1]!.body as { spec: { audiences: unknown } }).spec.audiences, [
+    'vault',
+  ]);
+  assert.equal(client.callsOf({ verb: 'create' })[3]!.place?.name, 'default');
+});
+
+test('after 80 % of its life a token is replaced in the background, and its pod told', async () => {
+  const { tokens, refreshed, pass, count } = setUp();
+  await tokens.token(pod, WISH, NEVER);
+  pass(0.79 * HOUR_MS - 10_000);
+  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-1');
+  assert.equal(count(), 1);
+  pass(0.02 * HOUR_MS + 10_000);
+  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-1', 'which is still good');
+  await until(() => refreshed.length === 1);
+  assert.deepEqual(refreshed, ['uid-web']);
+  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-2');
+  assert.equal(count(), 2);
+});
+
+test('a token of a year is replaced after a day', async () => {
+  const { tokens, refreshed, pass } = setUp();
+  const year = { expirationSeconds: 365 * 24 * 3600 };
+  await tokens.token(pod, year, NEVER);
+  pass(24 * HOUR_MS);
+  await tokens.token(pod, year, NEVER);
+  await until(() => refreshed.length === 1);
+});
+
+test('while the API server is away a token is used until its end, and tried for with growing pauses', async () => {
+  const { client, tokens, pass, count, logged } = setUp();
+  await tokens.token(pod, WISH, NEVER);
+  client.script({ verb: 'create', subresource: 'token' });
+  const away = new Error('connect ECONNREFUSED');
+  const original = client.create.bind(client);
+  let tries = 0;
+  client.create = (async () => {
+    tries++;
+    throw away;
+  }) as typeof client.create;
+  pass(0.9 * HOUR_MS);
+  for (let sync = 0; sync < 5; sync++) {
+    assert.equal(await tokens.token(pod, WISH, NEVER), 'token-1');
+    await until(() => tries === 1);
+  }
+  assert.equal(tries, 1, 'the pause after a failure holds');
+  await until(() => logged.length === 1);
+  pass(0.2 * HOUR_MS);
+  await assert.rejects(
+    tokens.token(pod, WISH, NEVER),
+    /token for service account robot of pod shop\/web expired and refresh failed: failed to fetch token: connect ECONNREFUSED/,
+  );
+  client.create = original;
+  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-2');
+  assert.equal(count(), 2);
+  assert.ok(!logged.join().includes('token-'), 'no token in the log');
+});
+
+test('neither a host that slept nor a clock that is hours off brings an expired token, or one a sync', async () => {
+  const { tokens, clock, count } = setUp();
+  clock.wallMs += 5 * HOUR_MS;
+  await tokens.token(pod, WISH, NEVER);
+  await tokens.token(pod, WISH, NEVER);
+  assert.equal(count(), 1, 'a clock that is wrong all the time');
+  clock.wallMs += 2 * HOUR_MS;
+  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-2', 'it slept for two hours');
+});
+
+test('a token is forgotten with its pod', async () => {
+  const { tokens, count } = setUp();
+  await tokens.token(pod, WISH, NEVER);
+  await tokens.token(podOf('other', {}), WISH, NEVER);
+  tokens.forgetPod('uid-web');
+  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-3');
+  await tokens.token(podOf('other', {}), WISH, NEVER);
+  assert.equal(count(), 3);
+});
+
+test('refusals and answers that make no sense are told without the token', async () => {
+  const check = async (answer: object, expected: RegExp) => {
+    const client = new FakeKubeClient();
+    client.script({ verb: 'create' }, answer);
+    const logger = { warn: () => undefined } as unknown as Logger;
+    const tokens = new ServiceAccountTokens({ client, logger, onRefresh: () => undefined });
+    await assert.rejects(tokens.token(pod, WISH, NEVER), (error: Error) => {
+      assert.match(error.message, expected);
+      assert.ok(!error.message.includes('secret-token'));
+      return true;
+    });
+  };
+  await check(
+    refusal(404, 'NotFound', 'serviceaccounts "robot" not found'),
+    /^failed to fetch token: serviceaccounts "robot" not found$/,
+  );
+  await check(refusal(403, 'Forbidden', 'no relationship'), /^failed to fetch token: no relationship$/);
+  await check({ metadata: {} }, /malformed: it has no token/);
+  await check(
+    { metadata: {}, spec: { expirationSeconds: 60 }, status: { token: 'secret-token'.repeat(10_000) } },
+    /it has no token of at most 64 KiB/,
+  );
+  await check({ metadata: {}, status: { token: 'secret-token' } }, /does not say how long/);
+  await check(
+    { metadata: {}, spec: { expirationSeconds: -1 }, status: { token: 'secret-token' } },
+    /does not say how long/,
+  );
+});

@@ -1,0 +1,177 @@
+import { Backoff, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
+import { type KubeClient, type KubeObject, SERVICE_ACCOUNTS } from '@podwright/kube-client';
+import { namespacedName, type Pod } from '../api/types.ts';
+import { MAX_TOKEN_LENGTH, TOKEN_JITTER_MS, TOKEN_MAX_AGE_MS, TOKEN_RETRY, TOKEN_USED_SHARE } from '../limits.ts';
+import type { PodTokens, TokenWish } from '../volumes/payload.ts';
+import { apiMessage } from './api-message.ts';
+
+type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetchedAt: Clocks };
+
+/** A host that sleeps stops the first, one that is set stops neither: the later of the two is believed. */
+type Clocks = { monotonicMs: number; wallMs: number };
+
+type Entry = {
+  key: string;
+  pod: Pod;
+  wish: TokenWish;
+  token?: Token;
+  fetching?: Promise<string>;
+  /** Aborted when nobody needs the token any more. */
+  stopped: AbortController;
+};
+
+export type ServiceAccountTokensOptions = {
+  client: Pick<KubeClient, 'create'>;
+  logger: Logger;
+  /** A pod's token has been replaced by a newer one. */
+  onRefresh: (podUid: string) => void;
+  now?: () => Clocks;
+};
+
+/**
+ * Tokens of service accounts, bound to the pods that they are for, by TokenRequest. One is kept in memory for each audience and
+ * lifetime of a pod; after 80 % of its life, or a day, it is replaced in the background, and used until that has worked as long as it
+ * is valid. Tokens are in no error and no log.
+ */
+export class ServiceAccountTokens implements PodTokens {
+  readonly #options: ServiceAccountTokensOptions;
+  readonly #now: () => Clocks;
+  readonly #entries = new Map<string, Entry>();
+  readonly #backoff = new Backoff(TOKEN_RETRY);
+
+  constructor(options: ServiceAccountTokensOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => ({ monotonicMs: performance.now(), wallMs: Date.now() }));
+  }
+
+  async token(pod: Pod, wish: TokenWish, signal: AbortSignal): Promise<string> {
+    const key = keyOf(pod, wish);
+    const entry = this.#entries.get(key) ?? { key, pod, wish, stopped: new AbortController() };
+    this.#entries.set(key, entry);
+    const { token } = entry;
+    if (token === undefined) return raceAbort(this.#fetch(entry), signal);
+    const age = this.#ageMs(token);
+    if (age >= token.lifetimeMs) return raceAbort(this.#fetch(entry).catch(expired(pod)), signal);
+    if (age >= token.refreshAfterMs) this.#refresh(entry);
+    return token.value;
+  }
+
+  /** The pod needs no token any more. */
+  forgetPod(podUid: string): void {
+    for (const entry of this.#entries.values()) if (entry.pod.metadata.uid === podUid) this.#forget(entry);
+  }
+
+  stop(): void {
+    for (const entry of this.#entries.values()) this.#forget(entry);
+  }
+
+  #forget({ key, stopped }: Entry): void {
+    stopped.abort();
+    this.#entries.delete(key);
+    this.#backoff.forget(key);
+  }
+
+  /** In the background, while the token that is there is used. */
+  #refresh(entry: Entry): void {
+    const { key, pod, stopped } = entry;
+    if (entry.fetching !== undefined || this.#backoff.remainingMs(key) > 0) return;
+    const failed = (error: unknown) => {
+      if (stopped.signal.aborted) return;
+      this.#options.logger.warn(
+        { pod: namespacedName(pod), serviceAccount: accountOf(pod), error: errorMessage(error) },
+        'a service account token could not be refreshed',
+      );
+    };
+    this.#fetch(entry).then(() => this.#options.onRefresh(pod.metadata.uid), failed);
+  }
+
+  /** One request at a time for one token, whoever waits for it. */
+  #fetch(entry: Entry): Promise<string> {
+    entry.fetching ??= this.#replace(entry).finally(() => {
+      entry.fetching = undefined;
+    });
+    return entry.fetching;
+  }
+
+  async #replace(entry: Entry): Promise<string> {
+    const { key } = entry;
+    try {
+      entry.token = await this.#request(entry);
+      this.#backoff.forget(key);
+      return entry.token.value;
+    } catch (error) {
+      const isCurrent = this.#entries.get(key) === entry;
+      if (isCurrent && entry.token !== undefined) this.#backoff.next(key);
+      else if (isCurrent) this.#entries.delete(key);
+      throw error;
+    }
+  }
+
+  async #request({ pod, wish, stopped: { signal } }: Entry): Promise<Token> {
+    const { namespace, name, uid } = pod.metadata;
+    const fetchedAt = this.#now();
+    const answer = await this.#options.client
+      .create<TokenRequest>(
+        SERVICE_ACCOUNTS,
+        {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          metadata: { namespace, name: accountOf(pod) },
+          spec: {
+            audiences: wish.audience === undefined || wish.audience === '' ? null : [wish.audience],
+            expirationSeconds: wish.expirationSeconds,
+            boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+          },
+        } as TokenRequest,
+        { subresource: 'token', signal },
+      )
+      .catch((error: unknown) => {
+        throw new PodwrightError('unavailable', `failed to fetch token: ${apiMessage(error)}`, { cause: error });
+      });
+    return tokenOf(answer, fetchedAt);
+  }
+
+  #ageMs({ fetchedAt }: Token): number {
+    const { monotonicMs, wallMs } = this.#now();
+    return Math.max(monotonicMs - fetchedAt.monotonicMs, wallMs - fetchedAt.wallMs);
+  }
+}
+
+/** authentication.k8s.io/v1 TokenRequest. */
+type TokenRequest = KubeObject & {
+  spec?: { expirationSeconds?: unknown };
+  status?: { token?: unknown; expirationTimestamp?: unknown };
+};
+
+/** Upstream's jitter keeps tokens that came together from being renewed together. */
+function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
+  const value = status?.token;
+  if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH)
+    throw malformed(`it has no token of at most ${MAX_TOKEN_LENGTH >> 10} KiB`);
+  const asked = spec?.expirationSeconds;
+  const seconds =
+    typeof asked === 'number' ? asked : (Date.parse(String(status?.expirationTimestamp)) - fetchedAt.wallMs) / 1000;
+  if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
+  const lifetimeMs = seconds * 1000;
+  const jitterMs = Math.random() * TOKEN_JITTER_MS;
+  const refreshAfterMs = Math.max(0, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
+  return { value, lifetimeMs, refreshAfterMs, fetchedAt };
+}
+
+function expired(pod: Pod): (error: unknown) => never {
+  return (error) => {
+    const what = `token for service account ${accountOf(pod)} of pod ${namespacedName(pod)} expired and refresh failed`;
+    throw new PodwrightError('unavailable', `${what}: ${errorMessage(error)}`);
+  };
+}
+
+function malformed(why: string): PodwrightError {
+  return new PodwrightError('internal', `failed to fetch token: the API server's answer is malformed: ${why}`);
+}
+
+const accountOf = ({ spec }: Pod): string => spec.serviceAccountName || 'default';
+
+function keyOf(pod: Pod, { audience, expirationSeconds }: TokenWish): string {
+  const { namespace, name, uid } = pod.metadata;
+  return JSON.stringify([namespace, accountOf(pod), audience, expirationSeconds, name, uid]);
+}

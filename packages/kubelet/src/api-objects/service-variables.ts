@@ -1,0 +1,66 @@
+import type { Service } from '../api/service.ts';
+
+/** Services of this namespace are told to every pod, wherever it is (kubelet's masterServices). */
+const MASTER_NAMESPACE = 'default';
+const MASTER_SERVICE = 'kubernetes';
+
+/** Which pod the variables are for. */
+export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
+
+/** The variables by which containers find services (pkg/kubelet/envvars): those of the pod's namespace, and the API server's. Pure. */
+export function serviceVariables(services: readonly Service[], client: ServiceClient): Map<string, string> {
+  const visible = services.filter((service) => hasAddress(service) && isVisible(service, client));
+  const sorted = visible.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  // of two with one name the pod's own namespace wins
+  const [own, others] = [true, false].map((wanted) =>
+    sorted.filter(({ metadata }) => (metadata.namespace === client.namespace) === wanted),
+  );
+  return new Map([...others!, ...own!].flatMap(variablesOf));
+}
+
+function hasAddress({ spec }: Service): boolean {
+  return spec?.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== 'None';
+}
+
+function isVisible({ metadata: { namespace, name } }: Service, client: ServiceClient): boolean {
+  if (namespace === MASTER_NAMESPACE && name === MASTER_SERVICE) return true;
+  return client.enableServiceLinks && namespace === client.namespace;
+}
+
+function variablesOf({ metadata, spec }: Service): [string, string][] {
+  const address = spec.clusterIP!;
+  const ports = spec.ports ?? [];
+  const prefix = variableName(metadata.name);
+  if (ports.length === 0) return [[`${prefix}_SERVICE_HOST`, address]];
+  const named = ports.filter(({ name }) => name !== undefined && name !== '');
+  return [
+    [`${prefix}_SERVICE_HOST`, address],
+    [`${prefix}_SERVICE_PORT`, String(ports[0]!.port)],
+    ...named.map(({ name, port }): [string, string] => [`${prefix}_SERVICE_PORT_${variableName(name!)}`, String(port)]),
+    [`${prefix}_PORT`, linkOf(address, ports[0]!)],
+    ...ports.flatMap((port) => linkVariables(prefix, address, port)),
+  ];
+}
+
+type ServicePort = { port: number; protocol?: string };
+
+/** As Docker's links had them. */
+function linkVariables(prefix: string, address: string, port: ServicePort): [string, string][] {
+  const protocol = protocolOf(port);
+  const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;
+  return [
+    [name, linkOf(address, port)],
+    [`${name}_PROTO`, protocol.toLowerCase()],
+    [`${name}_PORT`, String(port.port)],
+    [`${name}_ADDR`, address],
+  ];
+}
+
+const protocolOf = ({ protocol }: ServicePort): string => protocol || 'TCP';
+
+function linkOf(address: string, port: ServicePort): string {
+  const host = address.includes(':') ? `[${address}]` : address;
+  return `${protocolOf(port).toLowerCase()}://${host}:${port.port}`;
+}
+
+const variableName = (name: string): string => name.replaceAll('-', '_').toUpperCase();

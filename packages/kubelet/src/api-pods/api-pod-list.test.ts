@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import type { KubeObject } from '@podwright/kube-client';
+import type { Pod } from '../api/types.ts';
+import { ApiPodList } from './api-pod-list.ts';
+import { apiPod } from './api-pods.fixture.ts';
+import { decodeApiPod } from './decode-api-pod.ts';
+
+function start() {
+  const told: string[] = [];
+  const names = (pods: Pod[]) => pods.map(({ metadata }) => metadata.uid).join(' ');
+  const list = new ApiPodList({
+    logger: silentLogger,
+    onUpdate: ({ operation, pods }) => void told.push(`${operation} ${names(pods)}`),
+    mirrors: {
+      set: ({ metadata }) => void told.push(`mirror ${metadata.uid}`),
+      delete: ({ metadata }) => void told.push(`no mirror ${metadata.uid}`),
+    },
+  });
+  const put = (object: KubeObject) => list.change({ type: 'MODIFIED', object });
+  return { list, told, put };
+}
+
+test('each change of a pod is what it is to upstream’s kubelet', () => {
+  const { list, told, put } = start();
+  const pod = apiPod('a');
+  list.begin([pod, apiPod('b')]);
+  put(pod);
+  put({ ...pod, status: { ...pod.status, phase: 'Running' } } as KubeObject);
+  put({ ...pod, metadata: { ...pod.metadata, labels: { x: 'y' } } });
+  const going = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
+  put({ ...pod, metadata: going });
+  put({ ...pod, metadata: { ...going, deletionGracePeriodSeconds: 1 } });
+  put({ ...pod, metadata: { ...going, deletionGracePeriodSeconds: 1, resourceVersion: '9' } });
+  list.change({ type: 'DELETED', object: pod });
+  list.change({ type: 'DELETED', object: pod });
+  put(apiPod('c'));
+  const expected = ['ADD uid-a uid-b', 'RECONCILE uid-a', 'UPDATE uid-a', 'DELETE uid-a', 'DELETE uid-a'];
+  assert.deepEqual(told, [...expected, 'REMOVE uid-a', 'ADD uid-c']);
+});
+
+test('a pod that was made anew under its name while nobody looked is another one', () => {
+  const { list, told, put } = start();
+  list.begin([]);
+  put(apiPod('a'));
+  put(apiPod('a', { uid: 'other' }));
+  list.change({ type: 'DELETED', object: apiPod('a') });
+  assert.deepEqual(told, ['ADD ', 'ADD uid-a', 'REMOVE uid-a', 'ADD other']);
+});
+
+test('mirrors are no pods to run', () => {
+  const { list, told, put } = start();
+  const mirror = apiPod('m', { annotations: { 'kubernetes.io/config.mirror': 'hash' } });
+  list.begin([mirror]);
+  put({ ...mirror, status: { phase: 'Running' } } as KubeObject);
+  list.change({ type: 'DELETED', object: mirror });
+  assert.deepEqual(told, ['mirror uid-m', 'ADD ', 'mirror uid-m', 'no mirror uid-m']);
+});
+
+test('a change that is not understood leaves what runs as it is', () => {
+  const seen: Pod[] = [];
+  const list = new ApiPodList({
+    logger: silentLogger,
+    onUpdate: ({ pods }) => void seen.push(...pods),
+    mirrors: { set: () => assert.fail(), delete: () => assert.fail() },
+  });
+  list.begin([apiPod('a')]);
+  list.change({
+    type: 'MODIFIED',
+    object: apiPod('a', { labels: { x: 'y' }, spec: { restartPolicy: 'Perhaps' } as object }),
+  });
+  assert.deepEqual(seen[1]!.spec, seen[0]!.spec);
+  assert.deepEqual(seen[1]!.metadata.labels, { x: 'y' });
+});
+
+test('a pod is read with what nobody here knows of it, and without the record of who wrote it', () => {
+  const spec = {
+    newField: { a: [1] },
+    containers: [{ name: 'main', image: 'a', imagePullPolicy: 'Always', other: 1 }],
+  };
+  const given = { ...apiPod('a', { managedFields: [{}], selfLink: 'x' }), newPart: 1 };
+  const decoded = decodeApiPod({ ...given, spec: { ...given.spec, ...spec } }, 0);
+  assert.equal(decoded.kind, 'pod');
+  const { pod, refusal } = decoded as { pod: Pod & Record<string, unknown>; refusal?: object };
+  assert.equal(refusal, undefined);
+  assert.deepEqual([pod.newPart, (pod.spec as { newField?: object }).newField], [1, { a: [1] }]);
+  assert.equal((pod.spec.containers[0] as { other?: number }).other, 1);
+  assert.deepEqual(Object.keys(pod.metadata).sort(), [
+    'annotations',
+    'generation',
+    'name',
+    'namespace',
+    'selfLink',
+    'uid',
+  ]);
+});
+
+test('hostile objects of an API server are refused or left out, and throw nothing', () => {
+  const kind = (value: unknown) => {
+    const decoded = decodeApiPod(value, 0);
+    return decoded.kind === 'pod' && decoded.refusal !== undefined ? 'refused' : decoded.kind;
+  };
+  const check = (value: unknown, expected: string) => assert.equal(kind(value), expected, JSON.stringify(value));
+  for (const value of [undefined, null, 1, 'x', [], {}, { metadata: [] }, { metadata: { name: 1 } }])
+    check(value, 'unusable');
+  for (const name of ['../a', 'a/b', '', 'A', 'a'.repeat(300)]) check(apiPod(name), 'unusable');
+  check(apiPod('a', { namespace: '..' }), 'unusable');
+  check(apiPod('a', { uid: '../../etc' }), 'unusable');
+  for (const spec of [
+    null,
+    [],
+    'x',
+    { containers: null },
+    { containers: [null] },
+    { containers: [{ name: '../a', image: 'b' }] },
+  ])
+    check({ ...apiPod('a'), spec }, 'refused');
+  check(apiPod('a', { spec: { volumes: [{ name: '../../x', emptyDir: {} }] } }), 'refused');
+  check(JSON.parse(`{"__proto__": {"x": 1}, ${JSON.stringify(apiPod('a')).slice(1)}`), 'pod');
+  assert.equal(({} as { x?: number }).x, undefined);
+  for (const status of [null, [], 'x', { phase: 1 }, { phase: 'Running', conditions: {}, containerStatuses: [1, {}] }])
+    check({ ...apiPod('a'), status }, 'pod');
+});

@@ -1,0 +1,387 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FakeRuntime } from '@podwright/cri/testing';
+import { NODES, PODS } from '@podwright/kube-client';
+import { refusal } from '@podwright/kube-client/testing';
+import type { Pod } from '../api/types.ts';
+import { apiPod, fakeApi, startFakeCluster } from './api-pods.fixture.ts';
+
+const isRunning = ({ status }: Pod) => status?.phase === 'Running';
+const conditionOf = (pod: Pod, wanted: string) => pod.status?.conditions?.find(({ type }) => type === wanted);
+const isEnded = ({ status }: Pod) => status?.phase === 'Failed';
+const callsOf = (runtime: FakeRuntime, wanted: string) =>
+  runtime.calls.filter(({ method }) => method === wanted).length;
+const soon = () => new Date(Date.now() + 1000).toISOString();
+
+const staticPod = (command: string) => `
+apiVersion: v1
+kind: Pod
+metadata: { name: local }
+spec: { containers: [{ name: main, image: 'busybox:1', command: ['${command}'] }] }`;
+
+function going(pod: Pod, seconds = 1) {
+  const metadata = { ...pod.metadata, deletionTimestamp: soon(), deletionGracePeriodSeconds: seconds, generation: 2 };
+  return { ...pod, metadata };
+}
+
+test('a pod of the API server runs, and its status is told there beside what others have said', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  const pod = apiPod('web');
+  const gate = { type: 'example.com/seen', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
+  api.put(PODS, { ...pod, status: { ...pod.status!, conditions: [gate, ...pod.status!.conditions!] } });
+  const running = await shown('web', isRunning);
+  assert.deepEqual(conditionOf(running, gate.type), gate);
+  assert.equal(conditionOf(running, 'Ready')?.status, 'True');
+  assert.equal(conditionOf(running, 'Ready')?.observedGeneration, 1);
+  const [first] = api.callsOf({ verb: 'patch', plural: 'pods' });
+  assert.equal((first!.body as { metadata: { uid: string } }).metadata.uid, 'uid-web');
+  assert.equal(first!.patchType, 'strategic');
+  await close();
+});
+
+test('a pod that is to go ends, is seen as ended, and is forgotten by the API server then', async () => {
+  const { api, kubelet, shown, gone, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web'));
+  const running = await shown('web', isRunning);
+  const phases: (string | undefined)[] = [];
+  api.put(PODS, going(running));
+  const watched = api.script.bind(api);
+  watched({ verb: 'delete', plural: 'pods' }, (call: object) => {
+    phases.push(api.stored<typeof running>(PODS, { namespace: 'default', name: 'web' })?.status?.phase);
+    assert.deepEqual((call as { how: object }).how, { gracePeriodSeconds: 0, preconditions: { uid: 'uid-web' } });
+    api.remove(PODS, { namespace: 'default', name: 'web' });
+  });
+  await gone('web');
+  assert.deepEqual(phases, ['Failed']);
+  await kubelet.until('nothing is left of it', () => kubelet.handle.pods().length === 0);
+  assert.equal(api.callsOf({ verb: 'delete', plural: 'pods' }).length, 1);
+  await close();
+});
+
+test('a pod that finalizers keep is asked to go once', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('kept', { finalizers: ['example.com/keep'] }));
+  const running = await shown('kept', isRunning);
+  api.script({ verb: 'delete', plural: 'pods' }, () => {
+    const known = api.stored<typeof running>(PODS, { namespace: 'default', name: 'kept' })!;
+    api.put(PODS, { ...known, metadata: { ...known.metadata, deletionGracePeriodSeconds: 0 } });
+  });
+  api.put(PODS, going(running));
+  await api.waitForCalls({ verb: 'delete', plural: 'pods' });
+  api.put(PODS, apiPod('later'));
+  await shown('later', isRunning);
+  assert.equal(api.callsOf({ verb: 'delete', plural: 'pods' }).length, 1);
+  assert.ok(await shown('kept', ({ status }) => status?.phase === 'Failed'));
+  api.remove(PODS, { namespace: 'default', name: 'kept' });
+  await kubelet.until('it is gone', () => kubelet.handle.pods().length === 1);
+  await close();
+});
+
+test('a pod that was deleted and made again under its name begins while the old one ends', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web'));
+  await shown('web', isRunning);
+  kubelet.runtime.inject('stopContainer', { error: new Error('not yet') });
+  api.remove(PODS, { namespace: 'default', name: 'web' });
+  api.put(PODS, apiPod('web', { uid: 'uid-other' }));
+  const other = await shown('web', isRunning);
+  assert.equal(other.metadata.uid, 'uid-other');
+  assert.equal(kubelet.handle.pods().length, 2);
+  kubelet.runtime.inject('stopContainer', { times: 0 });
+  await kubelet.until('the old one is gone', () => kubelet.handle.pods().length === 1);
+  await close();
+});
+
+test('a pod that asks for what is not supported fails, and one that is no proper pod does no harm', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  const claims = [{ name: 'gpu', resourceClaimName: 'gpu' }];
+  api.put(PODS, apiPod('dra', { spec: { resourceClaims: claims } as object }));
+  api.put(PODS, apiPod('odd', { spec: { containers: 'many' } as object }));
+  api.put(PODS, {
+    metadata: { name: '../../x', namespace: 'default', uid: 'u' },
+    spec: { nodeName: 'node' },
+  } as object as Pod);
+  const failed = await shown('dra', ({ status }) => status?.phase === 'Failed');
+  assert.equal(failed.status!.reason, 'UnexpectedAdmissionError');
+  assert.equal(failed.status!.message, 'Pod was rejected: spec.resourceClaims is not supported');
+  const odd = await shown('odd', ({ status }) => status?.phase === 'Failed');
+  assert.match(odd.status!.message!, /spec.containers must be a list/);
+  api.put(PODS, apiPod('web', { spec: { futureField: { deep: [1] } } as object }));
+  assert.deepEqual((await shown('web', isRunning)).spec['futureField' as 'hostname'], { deep: [1] });
+  await close();
+});
+
+test('a readiness gate that somebody sets at the API server makes the pod ready', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web', { spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } }));
+  const running = await shown('web', isRunning);
+  assert.equal(conditionOf(running, 'Ready')?.reason, 'ReadinessGatesNotReady');
+  const gate = { type: 'example.com/gate', status: 'True' } as const;
+  api.put(PODS, { ...running, status: { ...running.status!, conditions: [gate, ...running.status!.conditions!] } });
+  await shown('web', (pod) => conditionOf(pod, 'Ready')?.status === 'True');
+  await close();
+});
+
+test('after a restart a pod keeps what the API server shows of it, and one that has ended stays so', async () => {
+  const api = fakeApi();
+  const ended = apiPod('done');
+  const startTime = '2026-02-03T04:05:06Z';
+  api.put(PODS, { ...ended, status: { phase: 'Failed', reason: 'Evicted', message: 'gone', startTime } });
+  const { kubelet, shown, close } = await startFakeCluster({ api });
+  api.put(PODS, apiPod('web'));
+  const before = await shown('web', isRunning);
+  await kubelet.restart();
+  await kubelet.pod('web', isRunning);
+  const after = await shown('web', isRunning);
+  assert.deepEqual(after.status, before.status);
+  const done = await shown('done', () => true);
+  assert.deepEqual([done.status!.phase, done.status!.reason, done.status!.startTime], ['Failed', 'Evicted', startTime]);
+  assert.equal(callsOf(kubelet.runtime, 'runPodSandbox'), 1);
+  await close();
+});
+
+test('a static pod has a mirror at the API server, which comes back and goes with it', async () => {
+  const { api, kubelet, shown, gone, close } = await startFakeCluster();
+  kubelet.apply(staticPod('one'));
+  const mirror = await shown('local-node', isRunning);
+  const { annotations, ownerReferences } = mirror.metadata;
+  assert.deepEqual(ownerReferences, [
+    { apiVersion: 'v1', kind: 'Node', name: 'node', uid: 'uid-of-node', controller: true },
+  ]);
+  assert.equal(annotations!['kubernetes.io/config.mirror'], annotations!['kubernetes.io/config.hash']);
+  assert.equal(annotations!['kubernetes.io/config.source'], 'file');
+  assert.deepEqual(mirror.spec.tolerations, [{ operator: 'Exists', effect: 'NoExecute' }]);
+  api.remove(PODS, { namespace: 'default', name: 'local-node' });
+  const again = await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== mirror.metadata.uid);
+  api.put(PODS, going(again));
+  const third = await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== again.metadata.uid);
+  kubelet.apply(staticPod('two'));
+  await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== third.metadata.uid);
+  kubelet.apply('');
+  await gone('local-node');
+  await close();
+});
+
+test('static pods may not need what only the API server has', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  kubelet.apply(`
+apiVersion: v1
+kind: Pod
+metadata: { name: wrong }
+spec: { serviceAccountName: default, containers: [{ name: main, image: 'busybox:1' }] }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: right }
+spec: { containers: [{ name: main, image: 'busybox:1' }] }`);
+  await shown('right-node', isRunning);
+  assert.equal(api.stored(PODS, { namespace: 'default', name: 'wrong-node' }), undefined);
+  assert.match(String(kubelet.handle.manifestErrors()), /static pods may not reference serviceaccounts/);
+  await close();
+});
+
+test('without an API server static pods run, and pods that it had go on until it is read', async () => {
+  const first = await startFakeCluster();
+  first.api.put(PODS, apiPod('web'));
+  await first.shown('web', isRunning);
+  await first.kubelet.handle.close();
+  const api = fakeApi();
+  api.put(PODS, first.api.stored(PODS, { namespace: 'default', name: 'web' })!);
+  const refused = refusal(503, 'ServiceUnavailable');
+  api.script({ verb: 'watch', plural: 'nodes' }, refused);
+  api.script({ verb: 'list', plural: 'nodes' }, refused);
+  const { runtime } = first.kubelet;
+  const manifest = staticPod('one');
+  const second = await startFakeCluster({ api, runtime, manifest, untilReady: false });
+  await second.kubelet.pod('local-node', isRunning);
+  assert.equal(second.kubelet.handle.areSourcesReady, false);
+  await second.kubelet.handle.sourcesReady;
+  await second.kubelet.pod('web', isRunning);
+  assert.equal(callsOf(runtime, 'stopContainer'), 0);
+  await second.shown('local-node', isRunning);
+  await second.close();
+  await first.close();
+});
+
+test('an outage is waited out one pod at a time, and what was missed is told afterwards', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  for (const name of ['a', 'b', 'c']) api.put(PODS, apiPod(name));
+  for (const name of ['a', 'b', 'c']) await shown(name, isRunning);
+  const before = api.callsOf({ verb: 'get', plural: 'pods' }).length;
+  const down = refusal(503, 'ServiceUnavailable');
+  api.script({ verb: 'get', plural: 'pods' }, ...Array<Error>(4).fill(down));
+  for (const name of ['a', 'b', 'c']) api.put(PODS, going(await shown(name, isRunning)));
+  await kubelet.until('all have ended', () => kubelet.handle.pods().every(isEnded));
+  for (const name of ['a', 'b', 'c'])
+    await kubelet.until(`${name} is gone`, () => api.stored(PODS, { namespace: 'default', name }) === undefined);
+  assert.ok(api.callsOf({ verb: 'get', plural: 'pods' }).length - before < 20);
+  await close();
+});
+
+test('mirrors wait for the node', async () => {
+  const api = fakeApi();
+  api.remove(NODES, { name: 'node' });
+  const manifest = staticPod('one');
+  const { kubelet, shown, close } = await startFakeCluster({ api, manifest });
+  await kubelet.pod('local-node', isRunning);
+  assert.equal(api.callsOf({ verb: 'create', plural: 'pods' }).length, 0);
+  api.put(NODES, { metadata: { name: 'node', uid: 'uid-of-node' } });
+  await shown('local-node', isRunning);
+  await close();
+});
+
+test('a kubelet that is killed at any stage of a status or of the end of a pod is followed by one that ends it', async () => {
+  for (const stage of ['status/read', 'status/patched', 'status/deleted']) {
+    const reached = Promise.withResolvers<void>();
+    let armed = false;
+    const failpoint = (at: string) => {
+      if (!armed || at !== stage) return undefined;
+      armed = false;
+      reached.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    const { api, kubelet, shown, gone, close } = await startFakeCluster({ failpoint });
+    api.put(PODS, apiPod('web'));
+    const running = await shown('web', isRunning);
+    armed = true;
+    api.put(PODS, going(running));
+    await reached.promise;
+    await kubelet.restart();
+    await gone('web');
+    await kubelet.until(`nothing is left after ${stage}`, () => kubelet.runtime.sandboxes.length === 0);
+    await close();
+  }
+});
+
+test('a kubelet that is killed while it makes a mirror anew is followed by one that has one', async () => {
+  for (const stage of ['mirror/deleted', 'mirror/created']) {
+    const reached = Promise.withResolvers<void>();
+    let armed = false;
+    const failpoint = (at: string) => {
+      if (!armed || at !== stage) return undefined;
+      armed = false;
+      reached.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    const { api, kubelet, shown, close } = await startFakeCluster({ failpoint, manifest: staticPod('one') });
+    const first = await shown('local-node', isRunning);
+    armed = true;
+    kubelet.apply(staticPod('two'));
+    await reached.promise;
+    await kubelet.restart();
+    await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== first.metadata.uid);
+    assert.equal(api.callsOf({ verb: 'create', plural: 'pods' }).length, 2);
+    await close();
+  }
+});
+
+test('a pod that was deleted while no kubelet was there ends when one is', async () => {
+  const { api, kubelet, shown, gone, close } = await startFakeCluster();
+  for (const name of ['web', 'away']) api.put(PODS, apiPod(name));
+  const running = await shown('web', isRunning);
+  await shown('away', isRunning);
+  await kubelet.handle.close();
+  api.put(PODS, going(running));
+  api.remove(PODS, { namespace: 'default', name: 'away' });
+  api.put(PODS, going(apiPod('never')));
+  await kubelet.restart();
+  for (const name of ['web', 'never']) await gone(name);
+  await kubelet.until('nothing is left', () => kubelet.runtime.sandboxes.length === 0);
+  assert.equal(callsOf(kubelet.runtime, 'runPodSandbox'), 2);
+  await close();
+});
+
+test('a deletion with less time hurries one that goes on', async () => {
+  const { api, kubelet, shown, gone, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web'));
+  const running = await shown('web', isRunning);
+  kubelet.runtime.inject('stopContainer', { delayMs: 60_000, times: 1 });
+  api.put(PODS, going(running, 600));
+  await kubelet.until('it is being stopped', () => callsOf(kubelet.runtime, 'stopContainer') > 0);
+  api.put(PODS, going(running, 1));
+  await gone('web');
+  const stops = kubelet.runtime.calls.filter(({ method }) => method === 'stopContainer');
+  assert.deepEqual(
+    stops.slice(0, 2).map(({ request }) => Number((request as { timeout: bigint }).timeout)),
+    [600, 2], // never less than two at the runtime, as upstream
+  );
+  await close();
+});
+
+test('containers for debugging and other amounts come by the API server', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  const amounts = (cpu: string) => ({ requests: { cpu, memory: '16Mi' } });
+  const container = { name: 'main', image: 'busybox:1', imagePullPolicy: 'IfNotPresent' } as const;
+  api.put(PODS, apiPod('web', { spec: { containers: [{ ...container, resources: amounts('100m') }] } }));
+  const running = await shown('web', isRunning);
+  const ephemeralContainers = [{ ...container, name: 'debugger', targetContainerName: 'main' }];
+  api.put(PODS, { ...running, spec: { ...running.spec, ephemeralContainers } });
+  const debugged = await shown('web', ({ status }) => {
+    return status?.ephemeralContainerStatuses?.[0]?.state.running !== undefined;
+  });
+  const containers = [{ ...container, resources: amounts('200m') }];
+  api.put(PODS, {
+    ...debugged,
+    metadata: { ...debugged.metadata, generation: 3 },
+    spec: { ...debugged.spec, containers },
+  });
+  const resized = await shown(
+    'web',
+    ({ status }) => status?.containerStatuses?.[0]?.allocatedResources?.cpu === '200m',
+  );
+  assert.equal(resized.status!.containerStatuses![0]!.restartCount, 0);
+  await shown('web', ({ status }) => status?.observedGeneration === 3);
+  const most = [{ ...container, resources: amounts('900000m') }];
+  const told = await shown('web', isRunning);
+  api.put(PODS, { ...told, metadata: { ...told.metadata, generation: 4 }, spec: { ...told.spec, containers: most } });
+  const waiting = await shown('web', (pod) => conditionOf(pod, 'PodResizePending') !== undefined);
+  assert.equal(waiting.status!.containerStatuses![0]!.allocatedResources!.cpu, '200m');
+  await close();
+});
+
+test('an end that others have told is one', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('lost'));
+  const lost = await shown('lost', isRunning);
+  api.put(PODS, { ...lost, status: { ...lost.status!, phase: 'Failed', reason: 'NodeLost', message: 'away' } });
+  const ended = await shown('lost', ({ status }) => status?.containerStatuses?.[0]?.state.terminated !== undefined);
+  assert.deepEqual([ended.status!.phase, ended.status!.reason, ended.status!.message], ['Failed', 'NodeLost', 'away']);
+  assert.equal(callsOf(kubelet.runtime, 'stopContainer'), 1);
+  await close();
+});
+
+test('a static pod displaces one of the API server', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster({ maxPods: 1 });
+  api.put(PODS, apiPod('web'));
+  await shown('web', isRunning);
+  kubelet.apply(staticPod('one'));
+  const displaced = await shown('web', ({ status }) => status?.phase === 'Failed');
+  assert.equal(displaced.status!.reason, 'Preempting');
+  const { lastTransitionTime: _, lastProbeTime: __, ...target } = conditionOf(displaced, 'DisruptionTarget')!;
+  const message = 'Pod was preempted by Kubelet to accommodate a critical pod.';
+  assert.deepEqual(target, {
+    ...{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message },
+    observedGeneration: 1,
+  });
+  await shown('local-node', isRunning);
+  await close();
+});
+
+test('pods of an API server are changed there', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster();
+  api.put(PODS, apiPod('web'));
+  const pod = await shown('web', isRunning);
+  const refused = { code: 'failed_precondition' };
+  assert.throws(() => kubelet.handle.deletePod('uid-web'), refused);
+  await assert.rejects(kubelet.handle.setEphemeralContainers({ ...pod, ...kubelet.handle.pods()[0] }, []), refused);
+  await close();
+});
+
+test('a pod of 1.5 MB runs, and its status is sent without it', async () => {
+  const { api, shown, close } = await startFakeCluster();
+  const annotations = { 'example.com/big': 'x'.repeat(3 << 19) };
+  api.put(PODS, apiPod('big', { annotations }));
+  await shown('big', isRunning);
+  for (const { body } of api.callsOf({ verb: 'patch' })) assert.ok(JSON.stringify(body).length < 10_000);
+  await close();
+});

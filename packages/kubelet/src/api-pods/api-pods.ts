@@ -1,0 +1,139 @@
+import type { Failpoint, Logger } from '@podwright/base';
+import { type Informer, type KubeClient, type KubeObject, PODS, startInformer } from '@podwright/kube-client';
+import { namespacedName } from '../api/types.ts';
+import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import { isStaticPod } from '../config/pod-update.ts';
+import type { PodManager } from '../pod/pod-manager.ts';
+import type { PodWorkers } from '../pod/pod-workers.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import { ApiPodList } from './api-pod-list.ts';
+import { MirrorPods } from './mirror-pods.ts';
+import { type ShownPod, StatusSync } from './status-sync.ts';
+
+export type ApiPodsOptions = {
+  client: KubeClient;
+  nodeName: string;
+  /** The node's own object. */
+  node: Informer<KubeObject>;
+  manager: PodManager;
+  workers: PodWorkers;
+  statuses: StatusManager;
+  /** Tells of pods of which nothing runs any more, and that hold nothing any more. */
+  onStopped: (listener: (podUid: string) => void) => () => void;
+  logger: Logger;
+  failpoint?: Failpoint;
+};
+
+/** Everything about pods that goes between a kubelet and an API server: which there are, and how they are. */
+export class ApiPods {
+  readonly #options: ApiPodsOptions;
+  readonly #mirrors: MirrorPods;
+  readonly #statuses: StatusSync;
+  readonly #stop = new AbortController();
+  readonly #unsubscribe: () => void;
+
+  /** Tells statuses from now on. */
+  constructor(options: ApiPodsOptions) {
+    const { client, nodeName, node, manager, workers, statuses, logger, failpoint } = options;
+    this.#options = options;
+    this.#mirrors = new MirrorPods({
+      ...{ client, logger, failpoint },
+      node: () => node.get({ name: nodeName }),
+      staticPods: () => manager.list().filter(isStaticPod),
+      isEnding: (fullName) => workers.list().some(({ pod }) => isStaticPod(pod) && namespacedName(pod) === fullName),
+      onMirror: (uid) => this.#statuses.touch(uid),
+    });
+    this.#statuses = new StatusSync({
+      ...{ client, statuses, logger, failpoint },
+      shownAs: (uid) => this.#shownAs(uid),
+      couldRun: (uid) => workers.mayRun(uid),
+      isFinished: (uid) => workers.phaseOf(uid) === 'terminated',
+    });
+    this.#statuses.start();
+    this.#unsubscribe = options.onStopped((uid) => this.#statuses.touch(uid));
+    void this.#followEnds();
+  }
+
+  /** The API server's pods besides the local ones; they are read once the node is, as upstream does. */
+  startSources(listener: PodSourceListener, startLocal: (listener: PodSourceListener) => PodSources): PodSources {
+    const local = startLocal({
+      ...listener,
+      onUpdate: (update) => {
+        listener.onUpdate(update);
+        this.#mirrors.reconcile();
+      },
+    });
+    const read = this.#read(listener);
+    read.catch(() => undefined); // whoever waits for `ready` hears of it
+    return {
+      ready: Promise.all([local.ready, read]).then(() => undefined),
+      errors: () => local.errors(),
+      stop: async () => {
+        this.#stop.abort();
+        await local.stop();
+      },
+    };
+  }
+
+  /** The node's object has changed: mirrors may have waited for it. */
+  nodeChanged(): void {
+    this.#mirrors.reconcile();
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    this.#unsubscribe();
+    this.#mirrors.stop();
+    this.#statuses.stop();
+  }
+
+  async #read({ onUpdate }: PodSourceListener): Promise<void> {
+    const { client, nodeName, node, logger } = this.#options;
+    const list = new ApiPodList({
+      mirrors: this.#mirrors,
+      logger,
+      onUpdate: (update) => {
+        onUpdate(update);
+        for (const { metadata } of update.pods)
+          if (metadata.deletionTimestamp !== undefined) this.#statuses.touch(metadata.uid);
+      },
+    });
+    await untilStopped(node.synced, this.#stop.signal);
+    let begun = false;
+    const pods = startInformer<KubeObject>(client, {
+      resource: PODS,
+      fieldSelector: `spec.nodeName=${nodeName}`,
+      onChange: (change) => begun && list.change(change),
+    });
+    this.#stop.signal.addEventListener('abort', () => pods.stop(), { once: true });
+    await untilStopped(pods.synced, this.#stop.signal);
+    begun = true;
+    list.begin(pods.list());
+    this.#mirrors.begin();
+  }
+
+  /** Where the API server shows a pod of the kubelet. */
+  #shownAs(podUid: string): ShownPod | undefined {
+    const pod = this.#options.manager.get(podUid)?.pod;
+    if (pod === undefined) return undefined;
+    if (!isStaticPod(pod)) return { pod, isMirror: false };
+    const mirror = this.#mirrors.mirrorOf(pod);
+    return mirror && { pod: mirror, isMirror: true };
+  }
+
+  /** A static pod is gone: so may be its mirror. */
+  async #followEnds(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted)
+      for await (const { type, pod } of this.#options.statuses.subscribe(signal))
+        if (type === 'DELETED' && isStaticPod(pod)) setImmediate(() => this.#mirrors.reconcile());
+  }
+}
+
+/** Never settles once the signal has aborted. */
+function untilStopped(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return promise.catch((error: unknown) => {
+    if (signal.aborted) return new Promise<never>(() => undefined);
+    throw error;
+  });
+}

@@ -1,0 +1,47 @@
+import type { PodCondition, PodPhase, PodStatus } from '../api/types.ts';
+import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.ts';
+
+export type MergeInput = {
+  /** What the API server has. */
+  theirs: PodStatus | undefined;
+  own: PodStatus;
+  /** Something of the pod may still run. */
+  couldRun: boolean;
+};
+
+/**
+ * The status to be sent: the kubelet's own, with the conditions of others as they are. Nobody is told of an end before nothing runs any
+ * more (pkg/kubelet/status: mergePodStatus). Pure.
+ */
+export function mergeStatus({ theirs, own, couldRun }: MergeInput): PodStatus {
+  const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
+  const foreign = (theirs?.conditions ?? []).filter((one) => !isOwnCondition(one));
+  const ours = (own.conditions ?? []).filter(isOwnCondition);
+  const disruption = own.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
+  const conditions = [...foreign, ...ours];
+  const merged: PodStatus = {
+    ...own,
+    conditions: ends && !couldRun && disruption !== undefined ? withDisruption(conditions, disruption) : conditions,
+  };
+  if (theirs?.startTime !== undefined) merged.startTime = theirs.startTime;
+  const { observedGeneration } = theirs ?? {};
+  if (observedGeneration !== undefined && observedGeneration > (own.observedGeneration ?? 0))
+    merged.observedGeneration = observedGeneration;
+  if (!ends || !couldRun) return merged;
+  const { reason: _, message: __, ...rest } = merged;
+  return { ...rest, ...why(theirs), phase: theirs?.phase ?? 'Pending' };
+}
+
+function withDisruption(conditions: PodCondition[], one: PodCondition): PodCondition[] {
+  const others = conditions.filter(({ type }) => type !== one.type);
+  return [one, ...others];
+}
+
+function why(told: PodStatus | undefined): Pick<PodStatus, 'reason' | 'message'> {
+  const { reason, message } = told ?? {};
+  return { ...(reason && { reason }), ...(message && { message }) };
+}
+
+export function isTerminal(phase: PodPhase | undefined): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}

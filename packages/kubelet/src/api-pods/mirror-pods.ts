@@ -1,0 +1,167 @@
+/** Shows static pods at an API server: a pod for each, which nobody runs (pkg/kubelet/pod: mirror client). */
+import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
+import { isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
+import { namespacedName, type Pod } from '../api/types.ts';
+import { CONFIG_FILE_ANNOTATION, CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from '../config/pod-update.ts';
+import { MIRROR_BACKOFF } from '../limits.ts';
+import type { MirrorListener } from './api-pod-list.ts';
+import { decodeApiPod } from './decode-api-pod.ts';
+
+export type MirrorPodsOptions = {
+  client: KubeClient;
+  /** The node's object, which owns the mirrors; absent until it is known. */
+  node: () => KubeObject | undefined;
+  /** The static pods that should be. */
+  staticPods: () => Pod[];
+  /** A pod of this namespace and name that no manifest has any more is still ending. */
+  isEnding: (fullName: string) => boolean;
+  /** The mirror of a static pod is there, or another one. */
+  onMirror: (podUid: string) => void;
+  logger: Logger;
+  /** Stages: `mirror/deleted`, `mirror/created`. */
+  failpoint?: Failpoint;
+};
+
+/** One step at a time; what failed is tried again after a delay that grows. */
+export class MirrorPods implements MirrorListener {
+  readonly #options: MirrorPodsOptions;
+  readonly #mirrors = new Map<string, Pod>();
+  readonly #backoff = new Backoff(MIRROR_BACKOFF);
+  readonly #stop = new AbortController();
+  #ready = false;
+  #pending = false;
+  #running = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: MirrorPodsOptions) {
+    this.#options = options;
+  }
+
+  /** The mirror of a static pod. */
+  mirrorOf(pod: Pod): Pod | undefined {
+    return this.#mirrors.get(namespacedName(pod));
+  }
+
+  /** The API server has told a mirror. */
+  set(mirror: Pod): void {
+    const fullName = namespacedName(mirror);
+    const before = this.#mirrors.get(fullName);
+    this.#mirrors.set(fullName, mirror);
+    const pod = this.#staticPod(fullName);
+    if (pod !== undefined && before?.metadata.uid !== mirror.metadata.uid) this.#options.onMirror(pod.metadata.uid);
+    this.reconcile();
+  }
+
+  delete(mirror: Pod): void {
+    const fullName = namespacedName(mirror);
+    if (this.#mirrors.get(fullName)?.metadata.uid === mirror.metadata.uid) this.#mirrors.delete(fullName);
+    this.reconcile();
+  }
+
+  /** The API server has told all that it has: from now on mirrors are made and removed. */
+  begin(): void {
+    this.#ready = true;
+    this.reconcile();
+  }
+
+  /** Brings the mirrors into line with the static pods, soon. */
+  reconcile(): void {
+    this.#pending = true;
+    clearTimeout(this.#timer);
+    if (!this.#ready || this.#running || this.#stop.signal.aborted) return;
+    this.#running = true;
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error('the kubelet stops'));
+    clearTimeout(this.#timer);
+  }
+
+  async #run(): Promise<void> {
+    let failed = false;
+    while (this.#pending && !this.#stop.signal.aborted) {
+      this.#pending = false;
+      failed = false;
+      const names = new Set([...this.#mirrors.keys(), ...this.#options.staticPods().map(namespacedName)]);
+      for (const name of names) if (!(await this.#settled(name))) failed = true;
+    }
+    this.#running = false;
+    if (!failed) this.#backoff.forget('');
+    else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
+  }
+
+  /** Whether the mirror of this name is as it should be, or need not be looked at again before something changes. */
+  async #settled(fullName: string): Promise<boolean> {
+    try {
+      return await this.#step(fullName);
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        this.#options.logger.warn({ pod: fullName, error: errorMessage(error) }, 'the mirror of a static pod failed');
+      return false;
+    }
+  }
+
+  async #step(fullName: string): Promise<boolean> {
+    const pod = this.#staticPod(fullName);
+    const mirror = this.#mirrors.get(fullName);
+    if (pod === undefined) {
+      if (mirror !== undefined && !this.#options.isEnding(fullName)) await this.#remove(mirror);
+      return true;
+    }
+    if (mirror !== undefined && isMirrorOf(mirror, pod)) return true;
+    if (mirror !== undefined) await this.#remove(mirror);
+    return await this.#create(pod);
+  }
+
+  async #remove(mirror: Pod): Promise<void> {
+    const { namespace, name, uid } = mirror.metadata;
+    const { client, failpoint = noFailpoint } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      await client.delete(PODS, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } }, { signal });
+    } catch (error) {
+      if (!isApiStatus(error, 404) && !isApiStatus(error, 409)) throw error;
+    }
+    if (this.#mirrors.get(namespacedName(mirror)) === mirror) this.#mirrors.delete(namespacedName(mirror));
+    await failpoint('mirror/deleted');
+  }
+
+  async #create(pod: Pod): Promise<boolean> {
+    const { client, node, failpoint = noFailpoint } = this.#options;
+    const owner = node();
+    if (owner?.metadata.uid === undefined || owner.metadata.deletionTimestamp !== undefined) return false;
+    const made = await client.create<KubeObject>(PODS, mirrorPod(pod, owner), { signal: this.#stop.signal });
+    await failpoint('mirror/created');
+    const decoded = decodeApiPod(made, Date.now());
+    if (decoded.kind === 'pod') this.set(decoded.pod);
+    return true;
+  }
+
+  #staticPod(fullName: string): Pod | undefined {
+    return this.#options.staticPods().find((pod) => namespacedName(pod) === fullName);
+  }
+}
+
+/** What shows the pod: its own object, with the hash of it, owned by the node. Pure. */
+export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject & { spec: Pod['spec'] } {
+  const { uid: _, resourceVersion: __, annotations = {}, ...rest } = metadata;
+  const { [CONFIG_FILE_ANNOTATION]: ___, ...shown } = annotations;
+  const hash = annotations[CONFIG_HASH_ANNOTATION] ?? '';
+  const { name = '', uid = '' } = node.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...rest,
+      annotations: { ...shown, [CONFIG_MIRROR_ANNOTATION]: hash },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid, controller: true }],
+    },
+    spec,
+  };
+}
+
+function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
+  const hash = pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION];
+  return metadata.deletionTimestamp === undefined && metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === hash;
+}

@@ -1,0 +1,112 @@
+/** The strategic merge patch of a pod's status: what the kubelet does not own is not mentioned. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import type { PodStatus } from '../api/types.ts';
+
+/** How each field is merged (the patch strategies of v1 PodStatus). */
+const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
+  observedGeneration: 'whole',
+  phase: 'whole',
+  conditions: { key: 'type' },
+  message: 'whole',
+  reason: 'whole',
+  hostIP: 'whole',
+  hostIPs: { key: 'ip' },
+  podIP: 'whole',
+  podIPs: { key: 'ip' },
+  startTime: 'whole',
+  initContainerStatuses: 'whole',
+  containerStatuses: 'whole',
+  ephemeralContainerStatuses: 'whole',
+  qosClass: 'whole',
+  resources: 'map',
+  allocatedResources: 'map',
+};
+
+type Json = Record<string, unknown>;
+
+export type StatusPatch = { body: { metadata: { uid: string }; status?: Json }; changed: boolean };
+
+/** What makes `after` of `before`, for the pod with this UID alone. */
+export function statusPatch(uid: string, before: PodStatus | undefined, after: PodStatus): StatusPatch {
+  const status: Json = {};
+  for (const [name, how] of Object.entries(FIELDS)) {
+    const [old, now] = [before?.[name as keyof PodStatus], after[name as keyof PodStatus]];
+    if (how === 'whole') Object.assign(status, wholePatch(name, old, now));
+    else if (how === 'map') Object.assign(status, mapPatch(name, old as Json, now as Json));
+    else Object.assign(status, listPatch(name, { old: list(old), now: list(now), key: how.key }));
+  }
+  const changed = Object.keys(status).length > 0;
+  return { body: { metadata: { uid }, ...(changed && { status }) }, changed };
+}
+
+function wholePatch(name: string, old: unknown, now: unknown): Json {
+  if (isSame(old, now)) return {};
+  return { [name]: isAbsent(now) ? null : now };
+}
+
+function mapPatch(name: string, old: Json | undefined, now: Json | undefined): Json {
+  if (isSame(old, now)) return {};
+  if (isAbsent(now) || isAbsent(old)) return { [name]: now ?? null };
+  return { [name]: fieldsPatch(old!, now!) };
+}
+
+/** The fields that differ, and null for those that go. */
+function fieldsPatch(old: Json, now: Json): Json {
+  const patch: Json = {};
+  for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
+    const [before, after] = [old[name], now[name]];
+    if (isMap(before) && isMap(after)) Object.assign(patch, mapPatch(name, before, after));
+    else Object.assign(patch, wholePatch(name, before, after));
+  }
+  return patch;
+}
+
+/** Of a list that is merged by a key: what is new or changed, what goes, and the order. */
+function listPatch(name: string, { old, now, key }: { old: Json[]; now: Json[]; key: string }): Json {
+  const before = new Map(old.map((one) => [one[key], one]));
+  const after = new Map(now.map((one) => [one[key], one]));
+  const changed = [...after].flatMap(([value, one]) => elementPatch(before.get(value), one, { key, value }));
+  const gone = [...before.keys()].filter((value) => !after.has(value));
+  const kept = [...before.keys()].filter((value) => after.has(value));
+  const sameOrder = isDeepStrictEqual(
+    kept,
+    [...after.keys()].filter((value) => before.has(value)),
+  );
+  if (changed.length + gone.length === 0 && sameOrder) return {};
+  const elements = [...changed, ...gone.map((value) => ({ $patch: 'delete', [key]: value }))];
+  return {
+    [`$setElementOrder/${name}`]: [...after.keys()].map((value) => ({ [key]: value })),
+    ...(elements.length > 0 && { [name]: elements }),
+  };
+}
+
+function elementPatch(before: Json | undefined, after: Json, { key, value }: { key: string; value: unknown }): Json[] {
+  if (before === undefined) return [after];
+  const fields = fieldsPatch(before, after);
+  return Object.keys(fields).length === 0 ? [] : [{ ...fields, [key]: value }];
+}
+
+function list(field: unknown): Json[] {
+  return Array.isArray(field) ? (field as Json[]) : [];
+}
+
+/** As Go writes objects, what is empty may be there or not. */
+function isSame(a: unknown, b: unknown): boolean {
+  return isDeepStrictEqual(withoutAbsent(a), withoutAbsent(b));
+}
+
+function withoutAbsent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutAbsent);
+  if (!isMap(value)) return value === null || value === '' ? undefined : value;
+  const entries = Object.entries(value).map(([key, field]) => [key, withoutAbsent(field)] as const);
+  const kept = entries.filter(([, field]) => field !== undefined);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+function isAbsent(value: unknown): boolean {
+  return withoutAbsent(value) === undefined;
+}
+
+function isMap(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,189 @@
+/** Tells an API server the statuses of pods, and has it forget pods that have ended. */
+import { Backoff, errorCode, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
+import { type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
+import type { Pod, PodStatus } from '../api/types.ts';
+import { STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from '../limits.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import { isTerminal, mergeStatus } from './merge-status.ts';
+import { shapedStatus } from './shaped-status.ts';
+import { statusPatch } from './status-patch.ts';
+
+/** The pod of the API server that shows a pod of the kubelet, as it was last seen there: itself, or its mirror. */
+export type ShownPod = { pod: Pod; isMirror: boolean };
+
+export type StatusSyncOptions = {
+  client: KubeClient;
+  statuses: Pick<StatusManager, 'get' | 'pods' | 'subscribe'>;
+  shownAs: (podUid: string) => ShownPod | undefined;
+  /** Something of the pod runs or may still begin. */
+  couldRun: (podUid: string) => boolean;
+  /** The pod has ended and holds nothing any more. */
+  isFinished: (podUid: string) => boolean;
+  logger: Logger;
+  /** Stages: `status/read`, `status/patched`, `status/deleted`. */
+  failpoint?: Failpoint;
+  reconcileMs?: number;
+};
+
+/** The last exchange about a pod: what was to be told, and what the API server had afterwards. */
+type Told = { own: PodStatus; answer: PodStatus | undefined };
+
+/** A pod of the API server: no more is known of what it answers. */
+type Answer = KubeObject & { status?: unknown };
+
+const OUTAGE = 'outage';
+
+/**
+ * Each change of a status is sent as soon as it is there; what changes while a pod's status is under way is sent in one afterwards.
+ * What failed, and what the API server shows otherwise than it was told, is sent again with the next change or by a look every ten
+ * seconds. While the API server does not answer one pod at a time is tried.
+ */
+export class StatusSync {
+  readonly #options: StatusSyncOptions;
+  readonly #dirty = new Set<string>();
+  readonly #busy = new Set<string>();
+  readonly #told = new Map<string, Told>();
+  /** Deleted at the API server; finalizers may keep them there. */
+  readonly #deleted = new Set<string>();
+  readonly #stop = new AbortController();
+  readonly #outage = new Backoff(STATUS_OUTAGE_BACKOFF);
+  #pause: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: StatusSyncOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    void this.#follow();
+    for (const { metadata } of this.#options.statuses.pods()) this.touch(metadata.uid);
+    this.#timer = setInterval(() => this.#reconcile(), this.#options.reconcileMs ?? STATUS_RECONCILE_MS);
+  }
+
+  /** Sends the pod's status if the API server does not have it, and has it forget a pod that is to go and has ended. */
+  touch(podUid: string): void {
+    if (this.#deleted.has(podUid)) return;
+    this.#dirty.add(podUid);
+    this.#pump();
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error('the kubelet stops'));
+    clearInterval(this.#timer);
+    clearTimeout(this.#pause);
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const changes = this.#options.statuses.subscribe(signal);
+      for await (const { type, pod } of changes)
+        if (type === 'DELETED') this.#forget(pod.metadata.uid);
+        else this.touch(pod.metadata.uid);
+      if (changes.overflowed) this.#reconcile();
+    }
+  }
+
+  #forget(podUid: string): void {
+    for (const known of [this.#dirty, this.#deleted, this.#told]) known.delete(podUid);
+  }
+
+  /** What was not told, or is not shown as it was told, or can go. */
+  #reconcile(): void {
+    const { statuses, shownAs } = this.#options;
+    for (const { metadata } of statuses.pods()) {
+      const { uid } = metadata;
+      const shown = shownAs(uid);
+      const told = this.#told.get(uid);
+      if (shown === undefined) continue;
+      const settled = told !== undefined && told.own === statuses.get(uid) && isAsTold(shown.pod.status, told.answer);
+      if (!settled || this.#mayGo(uid, shown.pod.metadata, shown)) this.touch(uid);
+    }
+  }
+
+  #pump(): void {
+    const most = this.#pause === undefined ? STATUSES_AT_ONCE : 0;
+    for (const uid of this.#dirty) {
+      if (this.#busy.size >= most || this.#stop.signal.aborted) return;
+      if (this.#busy.has(uid)) continue;
+      this.#dirty.delete(uid);
+      this.#busy.add(uid);
+      void this.#sync(uid).finally(() => {
+        this.#busy.delete(uid);
+        this.#pump();
+      });
+    }
+  }
+
+  async #sync(podUid: string): Promise<void> {
+    try {
+      await this.#send(podUid);
+      this.#outage.forget(OUTAGE);
+    } catch (error) {
+      if (this.#stop.signal.aborted || isGone(error)) return;
+      if (isOutage(error)) this.#waitOut(podUid);
+      const fields = { uid: podUid, error: errorMessage(error) };
+      this.#options.logger.warn(fields, 'the status of a pod could not be told to the API server');
+    }
+  }
+
+  /** Nothing is sent for a while; then this pod is the first. */
+  #waitOut(podUid: string): void {
+    this.#dirty.add(podUid);
+    if (this.#pause !== undefined) return;
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.#pump();
+    }, this.#outage.next(OUTAGE));
+  }
+
+  async #send(podUid: string): Promise<void> {
+    const { client, statuses, shownAs, couldRun, failpoint = noFailpoint } = this.#options;
+    const shown = shownAs(podUid);
+    const own = statuses.get(podUid);
+    if (shown === undefined || own === undefined) return;
+    const { namespace, name, uid } = shown.pod.metadata;
+    const [place, { signal }] = [{ namespace, name }, this.#stop];
+    let answer = await client.get<Answer>(PODS, place, { signal });
+    if (answer.metadata.uid !== uid) return;
+    await failpoint('status/read');
+    const theirs = shapedStatus(answer.status);
+    const { body, changed } = statusPatch(uid, theirs, mergeStatus({ theirs, own, couldRun: couldRun(podUid) }));
+    const patch = { type: 'strategic', body, subresource: 'status' } as const;
+    if (changed) answer = await client.patch<Answer>(PODS, place, patch, { signal });
+    await failpoint('status/patched');
+    this.#told.set(podUid, { own, answer: shapedStatus(answer.status) });
+    if (!this.#mayGo(podUid, answer.metadata, { ...shown, status: shapedStatus(answer.status) })) return;
+    await client.delete(PODS, place, { gracePeriodSeconds: 0, preconditions: { uid } }, { signal });
+    await failpoint('status/deleted');
+    this.#deleted.add(podUid);
+  }
+
+  /** A pod that is to go must have ended, here and for everybody who looks at it there. Mirrors go when their pods do. */
+  #mayGo(
+    podUid: string,
+    { deletionTimestamp }: KubeObject['metadata'],
+    { isMirror, pod, status = pod.status }: ShownPod & { status?: PodStatus },
+  ): boolean {
+    return (
+      deletionTimestamp !== undefined &&
+      !isMirror &&
+      isTerminal(status?.phase) &&
+      this.#options.isFinished(podUid) &&
+      !this.#deleted.has(podUid)
+    );
+  }
+}
+
+function isAsTold(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
+  return !statusPatch('', shown, answer ?? { phase: 'Pending' }).changed;
+}
+
+/** Also of another UID meanwhile; an API server's node authorizer knows nothing of pods that are gone. */
+function isGone(error: unknown): boolean {
+  return ['not_found', 'permission_denied', 'aborted'].includes(errorCode(error) ?? '');
+}
+
+function isOutage(error: unknown): boolean {
+  return ['unavailable', 'deadline_exceeded', 'resource_exhausted'].includes(errorCode(error) ?? '');
+}

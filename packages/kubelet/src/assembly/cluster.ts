@@ -1,0 +1,152 @@
+/** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
+import type { CriClient } from '@podwright/cri';
+import { type Informer, NODES, startInformer } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
+import type { NodeInformers } from '../api-objects/node-informers.ts';
+import { PodNeeds } from '../api-objects/pod-needs.ts';
+import { ApiPods } from '../api-pods/api-pods.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
+import type { CsiVolumes } from '../csi/csi-volumes.ts';
+import { clusterDriverNodes } from '../csi/driver-nodes.ts';
+import { startApiEventSink } from '../events/api-event-sink.ts';
+import type { PodEvents } from '../events/pod-events.ts';
+import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { nodeHostIps } from '../node-status/host-ips.ts';
+import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
+import type { ClusterOptions, KubeletOptions } from '../options.ts';
+import type { RuntimeState } from '../runtime-state/runtime-state.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { KnownHost } from './known-host.ts';
+import type { KubeletParts } from './kubelet-parts.ts';
+import type { PluginCluster } from './node-plugins.ts';
+import type { PodSync } from './pod-sync.ts';
+
+/** What is there before the parts of the kubelet are made. */
+export type ClusterInput = {
+  options: KubeletOptions;
+  cluster: ClusterOptions;
+  cri: CriClient;
+  known: KnownHost;
+  events: PodEvents;
+  statuses: StatusManager;
+};
+
+/** What is there once they are made, and the pods of the runtime are known. */
+export type ClusterHost = {
+  parts: KubeletParts;
+  sync: PodSync;
+  cgroups: PodCgroups;
+  runtimeState: RuntimeState;
+};
+
+/** The cluster's side of a kubelet. The methods are called once each, in this order. */
+export type Cluster = {
+  /** Parts that take the place of the lone node's. */
+  parts: Partial<KubeletParts>;
+  /** The addresses of the host that pods show; `undefined` before the node object has any. */
+  hostIps(): string[] | undefined;
+  /** Starts what looks at the kubelet and tells the API server, before any source is read. */
+  start(host: ClusterHost): void;
+  /** Starts the sources of pods: the lone node's, and the API server. */
+  startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
+  /** Ends everything that `start` has started; the sources have ended before. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Waits for no answer of the API server: pods run without it.
+ *
+ * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
+ * `start` begins.
+ */
+export async function openCluster(input: ClusterInput): Promise<Cluster> {
+  const { options, cluster, events } = input;
+  const { nodeName, logger } = options;
+  const { client, eventClient, failpoint } = cluster;
+  const running: { stop: () => Promise<void> | void }[] = [];
+  let pods: ApiPods | undefined;
+  let status: NodeStatusRoom | undefined;
+  let informers: NodeInformers | undefined;
+  const node = startInformer<Node>(client, {
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    onChange: () => pods?.nodeChanged(),
+  });
+  running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
+  const needs = openPodNeeds(options, cluster, node);
+  const pluginCluster: PluginCluster = {
+    csiObjects: clusterCsiObjects({
+      client,
+      token: (pod, wish, signal) => needs.tokens.token(pod, wish, signal),
+      drivers: () => informers?.csiDrivers,
+    }),
+    driverNodes: clusterDriverNodes(client, nodeName),
+    reportInUse: () => status?.prompt(),
+  };
+  return {
+    parts: { api: needs, pluginCluster },
+    hostIps: () => nodeHostIps(node.get({ name: nodeName })),
+    start: ({ sync, runtimeState, parts }) => {
+      status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
+      running.push(status);
+      const { manager, workers, statuses, stopped } = sync;
+      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
+      running.push(pods, needs);
+      informers = needs.start({
+        onObject: (change) => sync.loop.handleObject(change),
+        onToken: (podUid) => workers.retry(podUid),
+      });
+    },
+    startSources: (listener, local) => pods!.startSources(listener, local),
+    stop: async () => {
+      await Promise.all(running.map((room) => room.stop()));
+    },
+  };
+}
+
+function startNode(
+  { options, cluster, cri, known, events }: ClusterInput,
+  { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
+): NodeStatusRoom {
+  const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
+  const { client, heartbeatClient } = cluster;
+  return startNodeStatus({
+    ...{ name, labels, nodeIp, settings, podCidr, client, informer, heartbeatClient, cri, events, logger },
+    facts: {
+      resources: known.has,
+      maxPods,
+      reserved: {
+        ...known.systemReserved,
+        memoryBytes: known.capacity.memoryBytes - known.allocatable.memoryBytes,
+      },
+      port: server.port,
+      declaredFeatures: DECLARED_FEATURES,
+      runtimeName: known.version.runtimeName,
+    },
+    rooms: {
+      abilities: () => runtimeState.abilities(),
+      pressure: () => ({ memory: false, disk: false, pids: false }),
+      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
+      onProblems: (listener) => runtimeState.onChange(listener),
+      volumesInUse: () => csi.volumesInUse(),
+      volumesReported: (names) => csi.volumesReported(names),
+      resetExtendedResources: () => false,
+    },
+  });
+}
+
+function openPodNeeds(
+  { nodeName, objectChangeDetection, logger }: KubeletOptions,
+  { client }: ClusterOptions,
+  node: Informer<Node>,
+): PodNeeds {
+  return new PodNeeds({
+    ...{ client, logger, changeDetection: objectChangeDetection },
+    node: () => node.get({ name: nodeName }),
+    startInformer: (options) => startInformer(client, options),
+  });
+}

@@ -1,0 +1,13 @@
+import { PodwrightError } from '@podwright/base';
+import type { ObjectLookup } from '../config/local-objects.ts';
+
+/** What a Secret of the node holds, as text. Throws `not_found` in the words of an API server. */
+export function secretStrings(
+  objects: ObjectLookup,
+  { namespace, name }: { namespace: string; name: string },
+): Record<string, string> {
+  const secret = objects.get('Secret', namespace, name);
+  if (secret === undefined) throw new PodwrightError('not_found', `secrets "${name}" not found`);
+  const decoded = Object.entries(secret.data ?? {}).map(([key, data]) => [key, Buffer.from(data, 'base64').toString()]);
+  return { ...Object.fromEntries(decoded), ...secret.stringData };
+}

@@ -1,0 +1,69 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { PodwrightError, wrapError } from '@podwright/base';
+import { MAX_CERTIFICATE_BYTES } from '../limits.ts';
+import type { CertificateSubject } from './certificate-request.ts';
+
+/** A certificate, with its chain behind it, and its key. PEM. */
+export type CertificatePair = { certificate: string; key: string };
+
+/** What a certificate says of itself. Times are of the wall clock, in milliseconds. */
+export type CertificateFacts = {
+  commonName: string;
+  organizations: readonly string[];
+  notBeforeMs: number;
+  notAfterMs: number;
+  /** Whether it is good for this DNS name or IP address. */
+  isFor: (name: string) => boolean;
+};
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** `invalid_argument` for what is no certificate, for one too many bytes, and for a key that is not the certificate's. */
+export function readPair(what: string, { certificate, key }: CertificatePair): CertificateFacts {
+  const leaf = certificatesIn(what, certificate)[0]!;
+  try {
+    if (!leaf.checkPrivateKey(createPrivateKey(key)))
+      throw new PodwrightError('invalid_argument', 'the certificate is not that of the key');
+  } catch (error) {
+    throw wrapError(what, error, 'invalid_argument');
+  }
+  return factsOf(leaf);
+}
+
+/** All certificates of a text, at least one, the node's own first. `invalid_argument` for what is none. */
+export function certificatesIn(what: string, text: string): X509Certificate[] {
+  if (text.length > MAX_CERTIFICATE_BYTES)
+    throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_CERTIFICATE_BYTES} bytes of certificates`);
+  const found = text.match(CERTIFICATE) ?? [];
+  if (found.length === 0) throw new PodwrightError('invalid_argument', `${what}: there is no certificate`);
+  try {
+    return found.map((one) => new X509Certificate(one));
+  } catch (error) {
+    throw wrapError(what, error, 'invalid_argument');
+  }
+}
+
+export function factsOf(certificate: X509Certificate): CertificateFacts {
+  return {
+    commonName: partsOf(certificate.subject, 'CN').at(-1) ?? '',
+    organizations: partsOf(certificate.subject, 'O'),
+    notBeforeMs: certificate.validFromDate.getTime(),
+    notAfterMs: certificate.validToDate.getTime(),
+    isFor: (name) =>
+      (isIP(name) === 0 ? certificate.checkHost(name, { subject: 'never' }) : certificate.checkIP(name)) !== undefined,
+  };
+}
+
+/** Node.js writes a line a part; several in one set are joined by a plus sign. */
+const partsOf = (subject: string, type: string) =>
+  (subject ?? '').split(/\n| \+ /).flatMap((line) => (line.startsWith(`${type}=`) ? line.slice(type.length + 1) : []));
+
+/** Whether a certificate has all that is wanted of one; it may have more. */
+export function satisfies(facts: CertificateFacts, { commonName, organizations, names }: CertificateSubject): boolean {
+  return (
+    facts.commonName === commonName &&
+    organizations.every((organization) => facts.organizations.includes(organization)) &&
+    names.every(facts.isFor)
+  );
+}

@@ -1,0 +1,107 @@
+import { open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { isErrno, makePrivateDirectory, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
+
+/** A pair that is kept, and what its certificate says. */
+export type KeptPair = CertificatePair & CertificateFacts;
+
+/**
+ * A certificate with its key on disk, in the layout of upstream's kubelet (client-go, util/certificate): `PREFIX-current.pem` is a
+ * link to `PREFIX-DATE.pem`, which holds both. A reader sees the pair before or the one after, also when the host loses power;
+ * the files are their owner's alone.
+ */
+export class CertificateStore {
+  readonly #prefix: string;
+  readonly #directory: string;
+
+  constructor(directory: string, prefix: 'kubelet-client' | 'kubelet-server') {
+    this.#directory = resolve(directory);
+    this.#prefix = prefix;
+  }
+
+  get currentPath(): string {
+    return this.#path('current');
+  }
+
+  /** Where the key of a request is kept that is not answered yet. */
+  get pendingPath(): string {
+    return join(this.#directory, `${this.#prefix}.key.tmp`);
+  }
+
+  /** The pair that is kept, also one that ran out. `invalid_argument` for one that is broken. */
+  async current(): Promise<KeptPair | undefined> {
+    await this.#recover();
+    const what = `read the certificate ${this.currentPath}`;
+    const text = await readFile(this.currentPath, 'utf8').catch((error: unknown) => {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw wrapError(what, error);
+    });
+    if (text === undefined) return undefined;
+    const pair = { certificate: text, key: text };
+    return { ...pair, ...readPair(what, pair) };
+  }
+
+  /** Keeps a pair in the place of the one before. `invalid_argument` for one that is broken, which changes nothing. */
+  async update(pair: CertificatePair, at = new Date()): Promise<KeptPair> {
+    const what = `keep the certificate ${this.currentPath}`;
+    const facts = readPair(what, pair);
+    makePrivateDirectory(this.#directory);
+    const text = `${pair.certificate.trimEnd()}\n${pair.key.trimEnd()}\n`;
+    try {
+      const path = await this.#write(this.#path(dateText(at)), text);
+      await rm(this.#path('updated'), { force: true });
+      await symlink(path, this.#path('updated'));
+      await this.#refuseFile();
+      await rename(this.#path('updated'), this.currentPath);
+    } catch (error) {
+      throw wrapError(what, error);
+    }
+    return { certificate: text, key: text, ...facts };
+  }
+
+  #path(qualifier: string): string {
+    return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
+  }
+
+  async #write(path: string, text: string): Promise<string> {
+    const temporary = `${path}.tmp`;
+    await rm(temporary, { force: true });
+    {
+      await using file = await open(temporary, 'wx', PRIVATE_FILE);
+      await file.writeFile(text);
+      await file.sync();
+    }
+    await rename(temporary, path);
+    return path;
+  }
+
+  /** Somebody's own file is not replaced, as upstream does not. */
+  async #refuseFile(): Promise<void> {
+    const link = await readlink(this.currentPath).catch((error: unknown) => {
+      if (isErrno(error, 'ENOENT')) return '';
+      if (!isErrno(error, 'EINVAL')) throw error;
+      return undefined;
+    });
+    if (link === undefined)
+      throw new PodwrightError('failed_precondition', `${basename(this.currentPath)} is a file, not a link; remove it`);
+  }
+
+  /** Upstream's kubelet removes the link before it renames the next one: it may have been ended in between. */
+  async #recover(): Promise<void> {
+    const current = await readlink(this.currentPath).catch((error: unknown) =>
+      isErrno(error, 'ENOENT') ? undefined : '',
+    );
+    if (current !== undefined) return;
+    await rename(this.#path('updated'), this.currentPath).catch((error: unknown) => {
+      if (!isErrno(error, 'ENOENT')) throw wrapError(`take over ${this.#path('updated')}`, error);
+    });
+  }
+}
+
+/** Local time as Go's `2006-01-02-15-04-05`. */
+function dateText(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())];
+  return [...day, ...[date.getHours(), date.getMinutes(), date.getSeconds()].map(two)].join('-');
+}

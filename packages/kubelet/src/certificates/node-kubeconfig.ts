@@ -1,0 +1,44 @@
+import { dirname } from 'node:path';
+import { makePrivateDirectory, wrapError, writeFileAtomic } from '@podwright/base';
+import type { TlsOptions } from '@podwright/kube-client';
+import { stringify } from 'yaml';
+
+/** What a kubeconfig says of its cluster and user. */
+export type KubeconfigContent = {
+  server: string;
+  tls: Pick<TlsOptions, 'ca' | 'serverName' | 'insecureSkipTlsVerify'>;
+  user: { 'client-certificate': string; 'client-key': string } | { token: string };
+};
+
+/** A kubeconfig with one context, by the names that upstream's kubelet gives its own. It may hold a token: 0600. */
+export async function writeKubeconfig(path: string, content: KubeconfigContent): Promise<void> {
+  makePrivateDirectory(dirname(path));
+  await writeFileAtomic(path, kubeconfigText(content)).catch((error: unknown) => {
+    throw wrapError(`write the kubeconfig ${path}`, error);
+  });
+}
+
+export function kubeconfigText({ server, tls, user }: KubeconfigContent): string {
+  const cluster = {
+    server,
+    ...(tls.ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(tls.ca).toString('base64') }),
+    ...(tls.serverName === undefined ? {} : { 'tls-server-name': tls.serverName }),
+    ...(tls.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
+  };
+  return stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'default-cluster', cluster }],
+      users: [{ name: 'default-auth', user }],
+      contexts: [
+        {
+          name: 'default-context',
+          context: { cluster: 'default-cluster', user: 'default-auth', namespace: 'default' },
+        },
+      ],
+      'current-context': 'default-context',
+    },
+    { lineWidth: 0 },
+  );
+}

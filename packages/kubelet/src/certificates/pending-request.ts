@@ -1,0 +1,83 @@
+import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isErrno, makePrivateDirectory, wrapError, writeFileAtomic } from '@podwright/base';
+import type { CertificateSubject } from './certificate-request.ts';
+import type { RequestName } from './signing-request.ts';
+
+/** The key of a request without an answer, and the request, once the API server has it. */
+export type PendingRequest = { key: string; asked?: RequestName };
+
+/** The first line of the file, which readers of PEM pass over. */
+type Head = { subject: string; asked?: RequestName };
+
+/**
+ * Keeps the key of a request until its certificate is there, so that a kubelet that is started anew waits for the same request. It
+ * is for one subject: with another, the request is another.
+ */
+export class PendingRequestFile {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** What was asked for this subject, or a new key, which is on disk by then. */
+  async open(subject: CertificateSubject): Promise<PendingRequest> {
+    const kept = await this.#read(subject);
+    if (kept !== undefined) return kept;
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pending = { key: privateKey.export({ type: 'sec1', format: 'pem' }) as string };
+    await this.write(subject, pending);
+    return pending;
+  }
+
+  async write(subject: CertificateSubject, { key, asked }: PendingRequest): Promise<void> {
+    const head: Head = { subject: digestOf(subject), asked };
+    makePrivateDirectory(dirname(this.#path));
+    await writeFileAtomic(this.#path, `${JSON.stringify(head)}\n${key}`).catch((error: unknown) => {
+      throw wrapError(`keep the key of a certificate request in ${this.#path}`, error);
+    });
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#path, { force: true });
+  }
+
+  /** A file that makes no sense counts as none: it is of use only while nobody else knows its key. */
+  async #read(subject: CertificateSubject): Promise<PendingRequest | undefined> {
+    const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
+      if (isErrno(error, 'ENOENT')) return '';
+      throw wrapError(`read ${this.#path}`, error);
+    });
+    const at = text.indexOf('\n');
+    const key = text.slice(at + 1);
+    const head = headOf(text.slice(0, at));
+    return head?.subject === digestOf(subject) && isKey(key) ? { key, asked: head.asked } : undefined;
+  }
+}
+
+function headOf(line: string): Head | undefined {
+  try {
+    const { subject, asked } = JSON.parse(line) as Head;
+    const isAsked = typeof asked?.name === 'string' && typeof asked.uid === 'string';
+    return { subject, asked: isAsked ? asked : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+function isKey(text: string): boolean {
+  try {
+    createPrivateKey(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function digestOf({ commonName, organizations, names }: CertificateSubject): string {
+  return createHash('sha256')
+    .update(JSON.stringify([commonName, organizations, names]))
+    .digest('hex');
+}

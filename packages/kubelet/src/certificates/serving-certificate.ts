@@ -1,0 +1,42 @@
+/** The certificate of the kubelet's HTTP API, signed by its cluster. */
+
+import { isIP } from 'node:net';
+import type { Logger, Registry } from '@podwright/base';
+import type { KubeClient } from '@podwright/kube-client';
+import { certificateMetrics } from './certificate-metrics.ts';
+import type { CertificatePair } from './certificate-pair.ts';
+import { CertificateRenewal } from './certificate-renewal.ts';
+import { nodeSubject } from './certificate-request.ts';
+import { CertificateStore } from './certificate-store.ts';
+
+export type ServingCertificateOptions = {
+  nodeName: string;
+  certDirectory: string;
+  client: KubeClient;
+  /** DNS names and addresses of the node; another certificate is asked for when they change, none before there is an address. */
+  names: () => readonly string[];
+  metrics?: Registry;
+  logger: Logger;
+};
+
+/** Keeps a certificate for the node's names, and tells which is valid now. */
+export async function startServingCertificate(
+  options: ServingCertificateOptions,
+): Promise<{ current: () => CertificatePair | undefined; stop: () => Promise<void> }> {
+  const { nodeName, certDirectory, client, names, logger } = options;
+  const metrics = certificateMetrics(options.metrics, 'server', () => renewal.expiresAtMs);
+  const renewal: CertificateRenewal = new CertificateRenewal({
+    store: new CertificateStore(certDirectory, 'kubelet-server'),
+    signer: 'kubernetes.io/kubelet-serving',
+    subject: () => {
+      const all = [...new Set(names())].sort();
+      return all.some((name) => isIP(name) !== 0) ? nodeSubject(nodeName, all) : undefined;
+    },
+    client: () => client,
+    onRenewed: () => undefined,
+    onFailure: metrics.failed,
+    logger,
+  });
+  await renewal.start();
+  return { current: () => renewal.current(), stop: () => renewal.stop() };
+}

@@ -1,0 +1,130 @@
+/** CertificateSigningRequests (certificates.k8s.io/v1): asked, and waited for. */
+import { errorCode, errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
+import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient, type KubeObject } from '@podwright/kube-client';
+import { CERTIFICATE_WATCH_SECONDS, MAX_CERTIFICATE_BYTES, SIGNING_RETRY_MS } from '../limits.ts';
+
+/** Who signs, and so what the certificate is good for. */
+export type SignerName = 'kubernetes.io/kube-apiserver-client-kubelet' | 'kubernetes.io/kubelet-serving';
+
+/** A request as the API server knows it. */
+export type RequestName = { name: string; uid: string };
+
+export type Verdict =
+  | { kind: 'waiting' }
+  /** `certificate` is PEM. */
+  | { kind: 'issued'; certificate: string }
+  /** Asking again with the same request is of no use. */
+  | { kind: 'refused'; reason: string };
+
+type SigningRequest = KubeObject & {
+  status?: { conditions?: unknown; certificate?: unknown };
+};
+
+const USAGES: Record<SignerName, string> = {
+  'kubernetes.io/kube-apiserver-client-kubelet': 'client auth',
+  'kubernetes.io/kubelet-serving': 'server auth',
+};
+
+/** Asks for a certificate; `request` is PEM. */
+export async function createSigningRequest(
+  client: KubeClient,
+  { request, signer }: { request: string; signer: SignerName },
+  signal: AbortSignal,
+): Promise<RequestName> {
+  const object = {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: CERTIFICATE_SIGNING_REQUESTS.kind,
+    metadata: { generateName: 'csr-' },
+    spec: {
+      request: Buffer.from(request).toString('base64'),
+      signerName: signer,
+      usages: ['digital signature', USAGES[signer]],
+    },
+  };
+  const { metadata } = await client.create<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, object, { signal });
+  if (!metadata?.name || !metadata.uid)
+    throw new PodwrightError('internal', 'ask for a certificate: the API server answered without a name or uid');
+  return { name: metadata.name, uid: metadata.uid };
+}
+
+/**
+ * The certificate, once it is approved and signed. Rejects with `failed_precondition` if it is refused,
+ * with `unauthenticated` if the API server no longer knows who asks, else with the signal's reason.
+ */
+export async function awaitCertificate(
+  client: KubeClient,
+  asked: RequestName,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
+): Promise<string> {
+  for (;;) {
+    try {
+      const verdict = await nextVerdict(client, asked, signal);
+      if (verdict.kind === 'issued') return verdict.certificate;
+      if (verdict.kind === 'refused')
+        throw new PodwrightError('failed_precondition', `certificate signing request ${asked.name}: ${verdict.reason}`);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (['failed_precondition', 'unauthenticated'].includes(errorCode(error))) throw error;
+      logger.debug(
+        { csr: asked.name, error: errorMessage(error) },
+        'the certificate signing request cannot be watched',
+      );
+    }
+    await sleep(SIGNING_RETRY_MS, signal);
+  }
+}
+
+/** What a list and then a watch say; `waiting` when the watch ended before anything was decided. */
+async function nextVerdict(client: KubeClient, asked: RequestName, signal: AbortSignal): Promise<Verdict> {
+  const selection = { fieldSelector: `metadata.name=${asked.name}` };
+  const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
+  const listed = items[0] === undefined ? GONE : verdictOf(items[0], asked.uid);
+  if (listed.kind !== 'waiting') return listed;
+  const options = {
+    ...selection,
+    resourceVersion: metadata.resourceVersion,
+    timeoutSeconds: CERTIFICATE_WATCH_SECONDS,
+  };
+  for await (const event of client.watch<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, options, signal)) {
+    if (event.type === 'BOOKMARK') continue;
+    const verdict = event.type === 'DELETED' ? GONE : verdictOf(event.object, asked.uid);
+    if (verdict.kind !== 'waiting') return verdict;
+  }
+  return { kind: 'waiting' };
+}
+
+const GONE: Verdict = { kind: 'refused', reason: 'it was deleted' };
+
+/** What has become of a request. Pure. */
+export function verdictOf({ metadata, status }: SigningRequest, uid: string): Verdict {
+  if (metadata?.uid !== uid) return { kind: 'refused', reason: 'it was deleted, and another has its name' };
+  const conditions = (Array.isArray(status?.conditions) ? status.conditions : []) as Record<string, unknown>[];
+  const of = (type: string) => conditions.find((condition) => condition?.type === type);
+  for (const [type, words] of [
+    ['Denied', 'it is denied'],
+    ['Failed', 'it failed'],
+  ] as const) {
+    const condition = of(type);
+    if (condition === undefined) continue;
+    const why = [condition.reason, condition.message].filter((text) => typeof text === 'string' && text !== '');
+    return { kind: 'refused', reason: `${words}: ${why.join(': ').slice(0, MAX_REASON_LENGTH) || 'no reason given'}` };
+  }
+  const certificate = status?.certificate;
+  if (of('Approved') === undefined || typeof certificate !== 'string' || certificate === '') return { kind: 'waiting' };
+  if (certificate.length > MAX_CERTIFICATE_BYTES)
+    return { kind: 'refused', reason: `its certificate has more than ${MAX_CERTIFICATE_BYTES} bytes` };
+  return { kind: 'issued', certificate: Buffer.from(certificate, 'base64').toString('latin1') };
+}
+
+const MAX_REASON_LENGTH = 500;
+
+/** Whether the request is still there to be waited for. */
+export async function isThere(client: KubeClient, asked: RequestName, signal: AbortSignal): Promise<boolean> {
+  try {
+    const found = await client.get<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, { name: asked.name }, { signal });
+    return verdictOf(found, asked.uid).kind !== 'refused';
+  } catch (error) {
+    if (isApiStatus(error, 404) || isApiStatus(error, 403)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import { type Decoder, list } from '../../api/schema/decoder.ts';
+import type { FieldType } from './field-types.ts';
+
+/** A taint of a node (v1 Taint), as it is registered with. */
+export type GivenTaint = { key: string; value?: string; effect: string };
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+const taint: Decoder<GivenTaint> = (value, issues) => {
+  const { key, value: text, effect } = (value ?? {}) as Record<string, unknown>;
+  const isTaint =
+    typeof key === 'string' &&
+    key !== '' &&
+    (text === undefined || typeof text === 'string') &&
+    EFFECTS.includes(effect as string);
+  if (!isTaint) issues.add(`must be a taint with a key, a value or none, and an effect: ${EFFECTS.join(', ')}`);
+  return { key, ...(text ? { value: text } : {}), effect } as GivenTaint;
+};
+
+/** In a flag `key=value:effect` or `key:effect`, with commas between them. */
+export const taints: FieldType<GivenTaint[]> = {
+  name: 'key=value:effect,…',
+  decode: list(taint),
+  fromFlag: (flag, before) => [
+    ...(Array.isArray(before) ? before : []),
+    ...flag
+      .split(',')
+      .filter((one) => one !== '')
+      .map((one) => {
+        const [, key, value, effect] = /^([^=:]*)(?:=([^:]*))?:(.*)$/.exec(one) ?? [];
+        return { key, value, effect };
+      }),
+  ],
+  isZero: () => false,
+};

@@ -1,0 +1,127 @@
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { type ConnectedService, connectService } from '@podwright/cri';
+import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
+import { asRpcError } from '../kubecontainer/rpc-error.ts';
+import { CSI_TIMEOUT_MS, MAX_PLUGIN_ANSWER_BYTES } from '../limits.ts';
+import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
+import { CSI_PLUGIN } from './csi-volume.ts';
+import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
+
+/** How a driver names this node, and what it can do here. */
+export type DriverNodeInfo = {
+  nodeId: string;
+  /** 0 for no limit. */
+  maxVolumes: number;
+  /** Labels that say where the node is for the driver. */
+  topology: Record<string, string>;
+};
+
+/** Who is told of the drivers of the node: the API server's Node and CSINode. */
+export interface DriverNodes {
+  install(driver: string, info: DriverNodeInfo): Promise<void>;
+  uninstall(driver: string): Promise<void>;
+}
+
+export type CsiDriversOptions = {
+  nodes: DriverNodes;
+  /** A driver can be called now: volumes that failed for want of it are worth another try. */
+  onRegistered?: (driver: string) => void;
+};
+
+type Registered = { endpoint: string; version: Version };
+
+/** The node service of a driver, as it is called. */
+export type NodeService = ConnectedService<typeof Node>;
+
+/** The CSI drivers that have registered, and calls of them. */
+export class CsiDrivers implements PluginHandler {
+  readonly #options: CsiDriversOptions;
+  readonly #drivers = new Map<string, Registered>();
+
+  constructor(options: CsiDriversOptions) {
+    this.#options = options;
+  }
+
+  validate(plugin: Plugin): void {
+    if (!/^[a-z\d]([-a-z\d.]{0,61}[a-z\d])?$/i.test(plugin.name))
+      throw new PodwrightError('invalid_argument', `"${plugin.name}" cannot be the name of a CSI driver`);
+    try {
+      this.#versionOf(plugin, 'ValidatePlugin');
+    } catch (error) {
+      const where = `validation failed for CSI Driver ${plugin.name} at endpoint ${plugin.endpoint}`;
+      throw new PodwrightError('invalid_argument', `${where}: ${errorMessage(error)}`);
+    }
+  }
+
+  async register(plugin: Plugin, signal: AbortSignal): Promise<void> {
+    const { name, endpoint } = plugin;
+    const registered = { endpoint, version: this.#versionOf(plugin, 'RegisterPlugin') };
+    this.#drivers.set(name, registered);
+    try {
+      const info = await this.call(name, (node) => node.nodeGetInfo({}, { signal, timeoutMs: CSI_TIMEOUT_MS }));
+      await this.#options.nodes.install(name, nodeInfo(info));
+    } catch (error) {
+      if (this.#drivers.get(name) === registered) this.#drivers.delete(name);
+      throw error;
+    }
+    this.#options.onRegistered?.(name);
+  }
+
+  async deregister({ name, endpoint }: Plugin): Promise<void> {
+    // one of a higher version may have taken its place
+    if (this.#drivers.get(name)?.endpoint !== endpoint) return;
+    this.#drivers.delete(name);
+    await this.#options.nodes.uninstall(name);
+  }
+
+  has(name: string): boolean {
+    return this.#drivers.has(name);
+  }
+
+  /** Throws `not_found` for a driver that has not registered, in upstream's words. */
+  require(name: string): void {
+    if (!this.#drivers.has(name))
+      throw new PodwrightError('not_found', `driver name ${name} not found in the list of registered CSI drivers`);
+  }
+
+  /**
+   * Calls a driver, on a connection of its own: whatever became of the driver meanwhile, the next call finds the one that is there.
+   * What the driver answers rejects in the words of Go's gRPC.
+   */
+  async call<T>(name: string, work: (node: NodeService) => Promise<T>): Promise<T> {
+    this.require(name);
+    const { endpoint } = this.#drivers.get(name)!;
+    const node = connectService(Node, endpoint.replace(/^unix:(\/\/)?/, ''), {
+      maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES,
+    });
+    try {
+      return await work(node);
+    } catch (error) {
+      throw asRpcError(error);
+    } finally {
+      node.close();
+    }
+  }
+
+  /** Throws for versions that we cannot speak, and where the driver of that name is not older. */
+  #versionOf({ name, versions }: Plugin, caller: string): Version {
+    const failed = (why: string) =>
+      new PodwrightError('failed_precondition', `${CSI_PLUGIN}: ${caller} for CSI driver "${name}" failed. ${why}`);
+    if (versions.length === 0) throw failed('Plugin returned an empty list for supported versions');
+    const highest = highestVersion(versions);
+    if ('problem' in highest) {
+      const asked = versions.map((version) => `"${version}"`).join(' ');
+      throw failed(`None of the versions specified [${asked}] are supported. err=${highest.problem}`);
+    }
+    const known = this.#drivers.get(name);
+    if (known !== undefined && compareVersions(known.version, highest) >= 0)
+      throw failed(
+        `Another driver with the same name is already registered with a higher supported version: "${known.version.text}"`,
+      );
+    return highest;
+  }
+}
+
+function nodeInfo({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeGetInfoResponse): DriverNodeInfo {
+  return { nodeId, maxVolumes: Number(maxVolumesPerNode), topology: accessibleTopology?.segments ?? {} };
+}

@@ -1,0 +1,93 @@
+import { rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isErrno, namesIn } from '@podwright/base';
+import type { Mounter } from '../volumes/mounter.ts';
+import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
+import { CSI_PLUGIN, type CsiVolume, sha256 } from './csi-volume.ts';
+import { readVolumeData, removeVolumeData, type VolumeData } from './volume-data.ts';
+
+/** A directory with what is known of the volume in it. */
+export type KeptVolume = { directory: string; data: VolumeData };
+
+/**
+ * Where CSI volumes are, as upstream lays them out:
+ *
+ *   <rootDir>/pods/<uid>/volumes/kubernetes.io~csi/<volume>/{vol_data.json,mount}
+ *   <rootDir>/plugins/kubernetes.io/csi/<driver>/<sha256 of the handle>/{vol_data.json,globalmount}
+ */
+export class CsiPlaces {
+  readonly #pods: PodDirectories;
+  readonly #staged: string;
+  readonly #mounter: Mounter;
+
+  constructor({ pods, rootDir, mounter }: { pods: PodDirectories; rootDir: string; mounter: Mounter }) {
+    this.#pods = pods;
+    this.#staged = join(rootDir, 'plugins', CSI_PLUGIN);
+    this.#mounter = mounter;
+  }
+
+  published(podUid: string, { name }: Pick<CsiVolume, 'name'>): string {
+    return this.#pods.volume(podUid, CSI_PLUGIN, name);
+  }
+
+  /** Where all volumes of a pod are. */
+  publishedRoot(podUid: string): string {
+    return this.#pods.pluginVolumes(podUid, CSI_PLUGIN);
+  }
+
+  staged({ driver, handle }: Pick<CsiVolume, 'driver' | 'handle'>): string {
+    return join(this.#staged, oneName(driver), sha256(handle));
+  }
+
+  /** The volumes of a pod that were published, or may have been. */
+  async publishedOf(podUid: string): Promise<KeptVolume[]> {
+    return await keptIn(this.publishedRoot(podUid));
+  }
+
+  async allPublished(): Promise<KeptVolume[]> {
+    const pods = await namesIn(this.#pods.root);
+    return (await Promise.all(pods.map((uid) => this.publishedOf(uid)))).flat();
+  }
+
+  /** The volumes that were staged, or may have been. */
+  async allStaged(): Promise<KeptVolume[]> {
+    const drivers = await namesIn(this.#staged);
+    return (await Promise.all(drivers.map((driver) => keptIn(join(this.#staged, driver))))).flat();
+  }
+
+  /** Whether something is mounted at the place that the driver was given. */
+  isMounted(mountPath: string): Promise<boolean> {
+    return this.#mounter.isMountPoint(mountPath);
+  }
+
+  /**
+   * Removes an empty place and what is known of it. A place where something is mounted stays, and what is not empty too: nothing
+   * of a volume is ever deleted.
+   */
+  async remove(mountPath: string): Promise<void> {
+    if (await this.isMounted(mountPath)) return;
+    await removeEmpty(mountPath);
+    const directory = dirname(mountPath);
+    await removeVolumeData(directory);
+    await removeEmpty(directory);
+  }
+}
+
+async function keptIn(directory: string): Promise<KeptVolume[]> {
+  const kept = (await namesIn(directory)).map(async (name) => {
+    const place = join(directory, name);
+    const data = await readVolumeData(place);
+    return data === undefined ? [] : [{ directory: place, data }];
+  });
+  return (await Promise.all(kept)).flat();
+}
+
+/** Some drivers publish a file. */
+async function removeEmpty(path: string): Promise<void> {
+  try {
+    await rmdir(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOTDIR')) await rm(path);
+    else if (!isErrno(error, 'ENOENT')) throw error;
+  }
+}

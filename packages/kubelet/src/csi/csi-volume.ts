@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { VolumeLifecycleMode } from '../api/storage.ts';
+import type { Pod, Volume } from '../api/types.ts';
+
+/** Name in directories and messages. */
+export const CSI_PLUGIN = 'kubernetes.io/csi';
+
+export type SecretPlace = { namespace: string; name: string };
+
+/** One volume of a CSI driver for a pod: one that it makes for the pod alone, or a persistent one. */
+export type CsiVolume = {
+  /** Name of the volume's directory, and in messages: the pod's name of it, or that of the PersistentVolume. */
+  name: string;
+  driver: string;
+  /** How the driver knows it. */
+  handle: string;
+  mode: VolumeLifecycleMode;
+  readOnly: boolean;
+  fsType: string;
+  attributes: Record<string, string>;
+  mountOptions: string[];
+  /** Of a PersistentVolume, in its order. */
+  accessModes: string[];
+  publishSecret?: SecretPlace;
+  stageSecret?: SecretPlace;
+};
+
+/** The volume that a pod describes itself. */
+export function inlineVolume({ metadata }: Pod, { name, csi }: Volume): CsiVolume {
+  const { driver, readOnly = false, fsType = '', volumeAttributes = {}, nodePublishSecretRef } = csi!;
+  const secret = nodePublishSecretRef?.name;
+  return {
+    name,
+    driver,
+    handle: `csi-${sha256(`${metadata.uid}${name}`)}`,
+    mode: 'Ephemeral',
+    readOnly,
+    fsType,
+    attributes: volumeAttributes,
+    mountOptions: [],
+    accessModes: [],
+    ...(secret === undefined ? {} : { publishSecret: { namespace: metadata.namespace, name: secret } }),
+  };
+}
+
+/** Name of the VolumeAttachment by which a volume is attached to a node. */
+export function attachmentName({ handle, driver }: Pick<CsiVolume, 'handle' | 'driver'>, nodeName: string): string {
+  return `csi-${sha256(`${handle}${driver}${nodeName}`)}`;
+}
+
+/** Upstream's name of a volume in the status of a node. */
+export function uniqueVolumeName({ driver, handle }: Pick<CsiVolume, 'handle' | 'driver'>): string {
+  return `${CSI_PLUGIN}/${driver}^${handle}`;
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,136 @@
+/** Tells the API server which CSI drivers the node has: by an annotation and labels of the Node, and the node's CSINode. */
+import { PodwrightError } from '@podwright/base';
+import { CSI_NODES, type KubeClient, type KubeObject, NODES } from '@podwright/kube-client';
+import type { CsiNode, CsiNodeDriver } from '../api/csi-node.ts';
+import { apiMessage } from '../api-objects/api-message.ts';
+import type { DriverNodeInfo, DriverNodes } from './csi-drivers.ts';
+
+const NODE_IDS = 'csi.volume.kubernetes.io/nodeid';
+
+type Client = Pick<KubeClient, 'get' | 'update' | 'patch'>;
+
+/** Rejects in upstream's words; a registration that failed is tried again. */
+export function clusterDriverNodes(client: Client, nodeName: string): DriverNodes {
+  // drivers change the same objects: one after the other
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  return {
+    install: (driver, info) =>
+      inTurn(async () => {
+        if (info.nodeId === '') throw failed('error adding CSI driver node info', 'driverNodeID must not be empty');
+        await patchNode(client, nodeName, (node) => nodeWith(node, driver, info)).catch((error: unknown) => {
+          throw failed('error updating Node object with CSI driver node info', error);
+        });
+        await updateCsiNode(client, nodeName, (drivers) => driversWith(drivers, driver, info)).catch(
+          (error: unknown) => {
+            throw failed('error updating CSINode object with CSI driver node info', error);
+          },
+        );
+      }),
+    uninstall: (driver) =>
+      inTurn(async () => {
+        const without = (drivers: CsiNodeDriver[]) => drivers.filter(({ name }) => name !== driver);
+        await updateCsiNode(client, nodeName, without).catch((error: unknown) => {
+          throw failed('error uninstalling CSI driver from CSINode object', error);
+        });
+        await patchNode(client, nodeName, (node) => nodeWithout(node, driver));
+      }),
+  };
+}
+
+/** What of a Node's metadata changes; `null` takes away. */
+type MetadataChange = { annotations?: Record<string, string | null>; labels?: Record<string, string> };
+
+async function patchNode(
+  client: Client,
+  name: string,
+  change: (node: KubeObject) => MetadataChange | undefined,
+): Promise<void> {
+  const metadata = change(await client.get(NODES, { name }));
+  if (metadata === undefined) return;
+  await client.patch(NODES, { name }, { type: 'strategic', body: { metadata }, subresource: 'status' });
+}
+
+/** Pure. Throws where a label has another value already: two drivers disagree on where the node is. */
+export function nodeWith(
+  node: KubeObject,
+  driver: string,
+  { nodeId, topology }: DriverNodeInfo,
+): MetadataChange | undefined {
+  const labels = node.metadata.labels ?? {};
+  for (const [key, value] of Object.entries(topology)) {
+    const known = labels[key];
+    if (known !== undefined && known !== value)
+      throw failed(
+        'detected topology value collision',
+        `driver reported "${key}":"${value}" but existing label is "${key}":"${known}"`,
+      );
+  }
+  const ids = nodeIdsOf(node);
+  const missing = Object.fromEntries(Object.entries(topology).filter(([key]) => labels[key] === undefined));
+  if (ids[driver] === nodeId && Object.keys(missing).length === 0) return undefined;
+  return { annotations: { [NODE_IDS]: JSON.stringify(sorted({ ...ids, [driver]: nodeId })) }, labels: missing };
+}
+
+/** Pure. */
+export function nodeWithout(node: KubeObject, driver: string): MetadataChange | undefined {
+  const { [driver]: gone, ...others } = nodeIdsOf(node);
+  if (gone === undefined) return undefined;
+  const isLast = Object.keys(others).length === 0;
+  return { annotations: { [NODE_IDS]: isLast ? null : JSON.stringify(others) } };
+}
+
+function nodeIdsOf({ metadata }: KubeObject): Record<string, string> {
+  const text = metadata.annotations?.[NODE_IDS] ?? '';
+  if (text === '') return {};
+  try {
+    const ids: unknown = JSON.parse(text);
+    if (typeof ids === 'object' && ids !== null) return ids as Record<string, string>;
+  } catch {
+    // told below
+  }
+  throw failed(`failed to parse node's "${NODE_IDS}" annotation value`, `"${text.slice(0, 200)}" is no map of names`);
+}
+
+async function updateCsiNode(
+  client: Client,
+  name: string,
+  change: (drivers: CsiNodeDriver[]) => CsiNodeDriver[],
+): Promise<void> {
+  const known = await client.get<CsiNode>(CSI_NODES, { name });
+  const before = known.spec.drivers ?? [];
+  const drivers = change(before);
+  if (JSON.stringify(drivers) === JSON.stringify(before)) return;
+  const changed: CsiNode = { ...known, spec: { ...known.spec, drivers } };
+  await client.update(CSI_NODES, changed);
+}
+
+/** Pure. The driver comes last, unless it is there as it is. */
+export function driversWith(drivers: CsiNodeDriver[], name: string, info: DriverNodeInfo): CsiNodeDriver[] {
+  const { nodeId: nodeID, maxVolumes: count, topology } = info;
+  const driver = {
+    name,
+    nodeID,
+    topologyKeys: Object.keys(topology).sort(),
+    ...(count > 0 ? { allocatable: { count } } : {}),
+  };
+  const known = drivers.find((one) => one.name === name);
+  const isSame =
+    known !== undefined &&
+    known.nodeID === nodeID &&
+    known.allocatable?.count === driver.allocatable?.count &&
+    [...(known.topologyKeys ?? [])].sort().join() === driver.topologyKeys.join();
+  return isSame ? drivers : [...drivers.filter((one) => one.name !== name), driver];
+}
+
+function sorted(map: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function failed(what: string, why: unknown): PodwrightError {
+  return new PodwrightError('failed_precondition', `${what}: ${apiMessage(why)}`);
+}

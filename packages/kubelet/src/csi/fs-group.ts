@@ -1,0 +1,38 @@
+import { PodwrightError } from '@podwright/base';
+import type { CsiDriver } from '../api/storage.ts';
+import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
+
+/** Whether the volume is given to the pod's fsGroup by us: the driver's object says of which kinds of volumes that makes sense. */
+export function givesToGroup(driver: CsiDriver | undefined, volume: CsiVolume): boolean {
+  const policy = policyOf(driver);
+  if (policy === 'None' || volume.readOnly) return false;
+  if (policy === 'File') return true;
+  if (volume.fsType === '') return false;
+  const isOfOneNode = volume.accessModes.some((mode) => mode === 'ReadWriteOnce' || mode === 'ReadWriteOncePod');
+  return volume.mode === 'Ephemeral' || isOfOneNode;
+}
+
+function policyOf(driver: CsiDriver | undefined) {
+  if (driver === undefined) return 'ReadWriteOnceWithFSType';
+  const policy = driver.spec.fsGroupPolicy;
+  if (policy !== undefined) return policy;
+  const why = 'expected valid fsGroupPolicy, received nil value or empty string';
+  const what = `${CSI_PLUGIN}: mounter.SetupAt failed to check fsGroup policy`;
+  throw new PodwrightError('failed_precondition', `${what}: ${CSI_PLUGIN}: ${why}`);
+}
+
+/** Throws where the driver makes no volumes of this kind. */
+export function checkLifecycle(driver: CsiDriver | undefined, volume: CsiVolume): void {
+  const problem = lifecycleProblem(driver, volume);
+  if (problem === undefined) return;
+  const what = `${CSI_PLUGIN}: mounter.SetupAt failed to check volume lifecycle mode`;
+  throw new PodwrightError('failed_precondition', `${what}: ${problem}`);
+}
+
+function lifecycleProblem(driver: CsiDriver | undefined, { mode, driver: name }: CsiVolume): string | undefined {
+  const refused = `volume mode "${mode}" not supported by driver ${name}`;
+  if (driver === undefined) return mode === 'Persistent' ? undefined : `${refused} (no CSIDriver object)`;
+  const modes = driver.spec.volumeLifecycleModes ?? [];
+  if (modes.includes(mode)) return undefined;
+  return `${refused} (only supports [${modes.map((one) => `"${one}"`).join(' ')}])`;
+}

@@ -1,0 +1,65 @@
+/** What a driver is told of the pod that a volume is for, and of its rights. */
+import { errorMessage, PodwrightError } from '@podwright/base';
+import type { CsiDriver } from '../api/storage.ts';
+import type { Pod } from '../api/types.ts';
+import type { CsiObjects } from './csi-objects.ts';
+import { CSI_PLUGIN, type CsiVolume, type SecretPlace } from './csi-volume.ts';
+
+const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
+
+type Asked = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; objects: CsiObjects; signal: AbortSignal };
+
+/** volume_context and secrets of NodePublishVolume. */
+export async function contextAndSecrets(asked: Asked): Promise<{
+  volumeContext: Record<string, string>;
+  secrets: Record<string, string>;
+}> {
+  const { volume, driver, pod } = asked;
+  const secrets = await secretData(volume.publishSecret, { ...asked, field: 'NodePublishSecretRef' });
+  const info = driver?.spec.podInfoOnMount === true ? podInfo(pod, volume) : {};
+  const tokens = await serviceAccountTokens(asked);
+  const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true;
+  return {
+    volumeContext: { ...volume.attributes, ...info, ...(inSecrets ? {} : tokens) },
+    secrets: { ...secrets, ...(inSecrets ? tokens : {}) },
+  };
+}
+
+/** The strings of a Secret; none without a place. */
+export async function secretData(
+  place: SecretPlace | undefined,
+  { pod, objects, signal, field }: Pick<Asked, 'pod' | 'objects' | 'signal'> & { field: string },
+): Promise<Record<string, string>> {
+  if (place === undefined) return {};
+  return await objects.secret(pod, place, signal).catch((error: unknown) => {
+    const where = `fetching ${field} ${place.namespace}/${place.name} failed`;
+    throw new PodwrightError('failed_precondition', `${where}: ${errorMessage(error)}`);
+  });
+}
+
+export function podInfo({ metadata, spec }: Pod, { mode }: Pick<CsiVolume, 'mode'>): Record<string, string> {
+  return {
+    'csi.storage.k8s.io/pod.name': metadata.name,
+    'csi.storage.k8s.io/pod.namespace': metadata.namespace,
+    'csi.storage.k8s.io/pod.uid': metadata.uid,
+    'csi.storage.k8s.io/serviceAccount.name': spec.serviceAccountName ?? '',
+    'csi.storage.k8s.io/ephemeral': String(mode === 'Ephemeral'),
+  };
+}
+
+async function serviceAccountTokens({ pod, driver, objects, signal }: Asked): Promise<Record<string, string>> {
+  const requests = driver?.spec.tokenRequests ?? [];
+  if (requests.length === 0) return {};
+  try {
+    const tokens = await Promise.all(
+      requests.map(async (request) => {
+        const { token, expirationTimestamp } = await objects.token(pod, request, signal);
+        return [request.audience, { token, expirationTimestamp }] as const;
+      }),
+    );
+    return { [TOKENS]: JSON.stringify(Object.fromEntries(tokens)) };
+  } catch (error) {
+    const what = 'mounter.SetUpAt failed to get service accoount token attributes'; // upstream's spelling
+    throw new PodwrightError('failed_precondition', `${CSI_PLUGIN}: ${what}: ${errorMessage(error)}`);
+  }
+}

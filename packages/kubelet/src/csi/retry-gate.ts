@@ -1,0 +1,44 @@
+import { Backoff } from '@podwright/base';
+import { VOLUME_BACKOFF } from '../limits.ts';
+
+type Failure = { driver: string; error: unknown };
+
+/** Work by key that is not tried again too soon after it failed: until then it fails as it did, and no driver hears of it. */
+export class RetryGate {
+  readonly #backoff: Backoff;
+  readonly #failures = new Map<string, Failure>();
+
+  constructor(now?: () => number) {
+    this.#backoff = new Backoff(VOLUME_BACKOFF, now);
+  }
+
+  async run<T>(
+    key: string,
+    { driver, signal }: { driver: string; signal?: AbortSignal },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const failure = this.#failures.get(key);
+    if (failure !== undefined && this.#backoff.remainingMs(key) > 0) throw failure.error;
+    try {
+      const result = await work();
+      this.forget(key);
+      return result;
+    } catch (error) {
+      if (!signal?.aborted) {
+        this.#backoff.next(key);
+        this.#failures.set(key, { driver, error });
+      }
+      throw error;
+    }
+  }
+
+  forget(key: string): void {
+    this.#failures.delete(key);
+    this.#backoff.forget(key);
+  }
+
+  /** Lets everything of a driver be tried at once. */
+  release(driver: string): void {
+    for (const [key, failure] of this.#failures) if (failure.driver === driver) this.forget(key);
+  }
+}

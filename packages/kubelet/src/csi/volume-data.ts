@@ -1,0 +1,42 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, writeFileAtomic } from '@podwright/base';
+
+const FILE = 'vol_data.json';
+
+/** What is written beside a mounted volume, as upstream writes it: all that is needed to take it away again. */
+export type VolumeData = {
+  driverName: string;
+  volumeHandle: string;
+  specVolID?: string;
+  nodeName?: string;
+  attachmentID?: string;
+  volumeLifecycleMode?: string;
+};
+
+export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
+  await writeFileAtomic(join(directory, FILE), `${JSON.stringify(data)}\n`);
+}
+
+/** Undefined if there is none, or none that says which volume of which driver. */
+export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
+  const text = await readFile(join(directory, FILE), 'utf8').catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  try {
+    const data = JSON.parse(text) as Partial<VolumeData> | null;
+    return isName(data?.driverName) && isName(data.volumeHandle) ? (data as VolumeData) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function removeVolumeData(directory: string): Promise<void> {
+  await rm(join(directory, FILE), { force: true });
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
+import { EVENTS } from '@podwright/kube-client';
+import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
+import { startApiEventSink } from './api-event-sink.ts';
+import { PodEvents } from './pod-events.ts';
+
+const ABOUT = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1' };
+const unavailable = () => new PodwrightError('unavailable', 'nobody listens');
+
+function start(client = new FakeKubeClient(), logger: Logger = silentLogger) {
+  const events = new PodEvents('node');
+  const sink = startApiEventSink({ client, events, nodeName: 'node', logger, retryMs: 5 });
+  const tell = (message: string) => events.event(ABOUT, 'Normal', 'Test', message);
+  return { client, tell, sink, [Symbol.dispose]: () => sink.stop() };
+}
+
+/** A logger that keeps messages. */
+function recordingLogger(told: string[]): Logger {
+  return { ...silentLogger, warn: (_fields, message) => told.push(message) };
+}
+
+test('a new event is made, a repeat patched: count, time and message alone', async () => {
+  using started = start();
+  started.tell('same');
+  started.tell('same');
+  const patch = await started.client.waitForCalls({ verb: 'patch' });
+  const [created] = started.client.callsOf({ verb: 'create' });
+  assert.deepEqual(created!.place, { namespace: 'shop', name: patch.place!.name });
+  assert.deepEqual(Object.keys(patch.body as object), ['count', 'lastTimestamp', 'message']);
+  assert.deepEqual([patch.patchType, (patch.body as { count: number }).count], ['strategic', 2]);
+});
+
+test('an event that the API has no more is made anew, with its count', async () => {
+  using started = start();
+  started.tell('same');
+  const { place } = await started.client.waitForCalls({ verb: 'create' });
+  started.client.remove(EVENTS, place!);
+  started.tell('same');
+  const second = await started.client.waitForCalls({ verb: 'create' }, 2);
+  assert.equal((second.body as { count: number }).count, 2);
+});
+
+test('no answer: the same event again, twelve times at most, and those after it in their order', async () => {
+  const told: string[] = [];
+  const client = new FakeKubeClient();
+  client.script({ verb: 'create' }, ...Array.from({ length: 14 }, unavailable));
+  using started = start(client, recordingLogger(told));
+  for (const message of ['one', 'two', 'three']) started.tell(message);
+  await client.waitForCalls({ verb: 'create' }, 16);
+  const sent = client.callsOf({ verb: 'create' }).map(({ body }) => (body as { message: string }).message);
+  assert.deepEqual(sent, [...Array(12).fill('one'), 'two', 'two', 'two', 'three']);
+  assert.deepEqual(told, ['an event is not told']);
+});
+
+test('a refusal drops the event at once, and is told in the log unless it is to be expected', async () => {
+  const told: string[] = [];
+  const client = new FakeKubeClient();
+  const going = refusal(403, 'Forbidden');
+  going.status.causes = [{ reason: 'NamespaceTerminating' }];
+  client.script({ verb: 'create' }, refusal(403, 'Forbidden'), refusal(409, 'AlreadyExists'), going);
+  using started = start(client, recordingLogger(told));
+  for (const message of ['one', 'two', 'three', 'four']) started.tell(message);
+  await client.waitForCalls({ verb: 'create' }, 4);
+  assert.deepEqual(told, ['an event is not told']);
+});
+
+test('the queue is bounded while the server is away', async () => {
+  const client = new FakeKubeClient();
+  const answering = Promise.withResolvers<object>();
+  client.script({ verb: 'create' }, () => answering.promise);
+  using started = start(client);
+  const events = Array.from({ length: 1500 }, (_, index) => `message ${index}`);
+  for (const message of events) started.tell(message);
+  answering.resolve({});
+  // 25 of one object are told: those in the queue, not the ones that came when it was full
+  await client.waitForCalls({}, 25);
+  assert.ok(client.callsOf({}).every(({ body }) => Number(/\d+$/.exec((body as { message: string }).message)) < 1001));
+});
+
+test('a sink that is stopped sends nothing more', async () => {
+  const client = new FakeKubeClient();
+  client.script({ verb: 'create' }, unavailable());
+  const started = start(client);
+  started.tell('one');
+  await client.waitForCalls({ verb: 'create' });
+  started.sink.stop();
+  started.tell('two');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(client.calls.length, 1);
+});

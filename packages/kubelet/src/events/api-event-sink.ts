@@ -1,0 +1,117 @@
+import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
+import { ApiStatusError, EVENTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
+import { EVENT_RETRY_MS, MAX_EVENT_TRIES, MAX_QUEUED_EVENTS } from '../limits.ts';
+import { type CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
+import type { RecordedEvent } from './event-recorder.ts';
+import type { PodEvents } from './pod-events.ts';
+
+export type ApiEventSinkOptions = {
+  /** With limits of its own: events hold up nothing else. */
+  client: KubeClient;
+  events: PodEvents;
+  nodeName: string;
+  logger: Logger;
+  /** Between tries while there is no answer; 10 s unless given. */
+  retryMs?: number;
+};
+
+/** Tells the API server of every event from now on, one after another; what does not fit in the queue meanwhile is lost, as upstream. */
+export function startApiEventSink(options: ApiEventSinkOptions): { stop(): void } {
+  const sink = new ApiEventSink(options);
+  const stopListening = options.events.listen((event) => sink.add(event));
+  return {
+    stop: () => {
+      stopListening();
+      sink.stop();
+    },
+  };
+}
+
+class ApiEventSink {
+  readonly #options: ApiEventSinkOptions;
+  readonly #correlator: EventCorrelator;
+  readonly #queue: RecordedEvent[] = [];
+  readonly #stopping = new AbortController();
+  #isSending = false;
+
+  constructor(options: ApiEventSinkOptions) {
+    this.#options = options;
+    this.#correlator = new EventCorrelator(options.nodeName);
+  }
+
+  add(event: RecordedEvent): void {
+    if (this.#queue.length >= MAX_QUEUED_EVENTS) return;
+    this.#queue.push(event);
+    if (!this.#isSending) void this.#sendAll();
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+    this.#queue.length = 0;
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const correlated = this.#correlator.correlate(next);
+      if (correlated !== undefined) await this.#send(correlated);
+    }
+    this.#isSending = false;
+  }
+
+  /** The first wait is of any length, so that not all nodes come back to a server at once. */
+  async #send(correlated: CorrelatedEvent): Promise<void> {
+    const { retryMs = EVENT_RETRY_MS } = this.#options;
+    for (let tries = 1; !this.#stopping.signal.aborted; tries++) {
+      const problem = await this.#trySend(correlated);
+      if (problem === undefined) return;
+      if (tries >= MAX_EVENT_TRIES) return this.#drop(correlated, problem);
+      const waitMs = tries === 1 ? retryMs * Math.random() : retryMs;
+      await sleep(waitMs, this.#stopping.signal).catch(() => undefined);
+    }
+  }
+
+  /** Why it is to be tried again; undefined where it is not. */
+  async #trySend(correlated: CorrelatedEvent): Promise<unknown> {
+    try {
+      await this.#write(correlated);
+      return undefined;
+    } catch (error) {
+      const isHopeless = error instanceof ApiStatusError || errorCode(error) === 'invalid_argument';
+      if (!isHopeless) return error;
+      this.#drop(correlated, error);
+      return undefined;
+    }
+  }
+
+  async #write({ event, isRepeat }: CorrelatedEvent): Promise<void> {
+    const { client } = this.#options;
+    const { signal } = this.#stopping;
+    if (isRepeat) {
+      const { count, lastTimestamp, message } = event;
+      const patch = { type: 'strategic' as const, body: { count, lastTimestamp, message } };
+      const isGone = await client.patch(EVENTS, event.metadata, patch, { signal }).then(
+        () => false,
+        (error) => {
+          if (!isApiStatus(error, 404)) throw error;
+          return true; // events are kept for an hour
+        },
+      );
+      if (!isGone) return;
+    }
+    await client.create(EVENTS, event, { signal });
+  }
+
+  #drop({ event: { reason, message, involvedObject } }: CorrelatedEvent, error: unknown): void {
+    if (this.#stopping.signal.aborted || isExpected(error)) return;
+    const { namespace, name } = involvedObject;
+    this.#options.logger.warn({ namespace, name, reason, message, error: errorMessage(error) }, 'an event is not told');
+  }
+}
+
+/** The event is there, or its namespace is going. */
+function isExpected(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false;
+  const { reason, causes = [] } = error.status;
+  return reason === 'AlreadyExists' || causes.some((cause) => cause.reason === 'NamespaceTerminating');
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventCorrelator } from './event-correlator.ts';
+import type { RecordedEvent } from './event-recorder.ts';
+
+const ABOUT = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };
+
+function recorded(message: string, atMs = 0, rest: Partial<RecordedEvent> = {}): RecordedEvent {
+  return { about: ABOUT, type: 'Normal', reason: 'Test', message, atMs, ...rest };
+}
+
+/** What is told of events: `new MESSAGE`, `N times MESSAGE`, or `-`. */
+function told(events: RecordedEvent[]): string[] {
+  const correlator = new EventCorrelator('node');
+  return events.map((event) => {
+    const result = correlator.correlate(event);
+    if (result === undefined) return '-';
+    const { count, message } = result.event;
+    return `${result.isRepeat ? `${count} times` : 'new'} ${message}`;
+  });
+}
+
+const messages = (count: number, at = (index: number) => index) =>
+  Array.from({ length: count }, (_, index) => recorded(`m${index}`, at(index)));
+
+test('an event as the kubelet writes it', () => {
+  const { event } = new EventCorrelator('node-1').correlate(recorded('hello', 1_700_000_000_123))!;
+  assert.match(event.metadata.name, /^web\.[0-9a-f]{16}$/);
+  assert.deepEqual(
+    { ...event, metadata: { ...event.metadata, name: '' } },
+    {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: '', namespace: 'shop' },
+      involvedObject: { apiVersion: 'v1', ...ABOUT },
+      type: 'Normal',
+      reason: 'Test',
+      message: 'hello',
+      source: { component: 'kubelet', host: 'node-1' },
+      firstTimestamp: '2023-11-14T22:13:20Z',
+      lastTimestamp: '2023-11-14T22:13:20Z',
+      count: 1,
+      eventTime: null,
+      reportingComponent: 'kubelet',
+      reportingInstance: 'node-1',
+    },
+  );
+});
+
+test('an event of the node is in the namespace default, and one of an odd name has a name that events may have', () => {
+  const about = { kind: 'Node', namespace: '', name: 'node_1', uid: 'node_1' };
+  const { event } = new EventCorrelator('node_1').correlate(recorded('m', 0, { about }))!;
+  assert.equal(event.metadata.namespace, 'default');
+  assert.match(event.metadata.name, /^[0-9a-f-]{36}$/);
+  assert.deepEqual(event.involvedObject, { apiVersion: 'v1', kind: 'Node', name: 'node_1', uid: 'node_1' });
+});
+
+test('repeats are counted, and keep their name and first time', () => {
+  const correlator = new EventCorrelator('node');
+  const first = correlator.correlate(recorded('m', 0))!.event;
+  const second = correlator.correlate(recorded('m', 60_000))!;
+  assert.deepEqual(
+    [second.isRepeat, second.event.count, second.event.metadata.name, second.event.firstTimestamp],
+    [true, 2, first.metadata.name, '1970-01-01T00:00:00Z'],
+  );
+  assert.equal(second.event.lastTimestamp, '1970-01-01T00:01:00Z');
+});
+
+test('what differs in more than its time is no repeat', () => {
+  const other = { ...ABOUT, fieldPath: 'spec.containers{other}' };
+  const events = [
+    recorded('m'),
+    recorded('n'),
+    recorded('m', 0, { reason: 'Other' }),
+    recorded('m', 0, { about: other }),
+  ];
+  assert.deepEqual(told([...events, recorded('m', 0, { type: 'Warning' })]), [
+    'new m',
+    'new n',
+    'new m',
+    'new m',
+    'new m',
+  ]);
+});
+
+test('the tenth message of a reason within ten minutes, and those after it, are one event', () => {
+  assert.deepEqual(told(messages(12)).slice(8), [
+    'new m8',
+    'new (combined from similar events): m9',
+    '2 times (combined from similar events): m10',
+    '3 times (combined from similar events): m11',
+  ]);
+  const slow = messages(12, (index) => index * 600_001);
+  assert.deepEqual(told(slow).slice(8), ['new m8', 'new m9', 'new m10', 'new m11']);
+});
+
+test('an object has 25 events at once, then one each five minutes; another has its own', () => {
+  const same = (atMs: number) => recorded('m', atMs);
+  const events = told([...Array.from({ length: 27 }, () => same(0)), same(299_999), same(300_000), same(300_001)]);
+  assert.deepEqual(events.slice(24), ['25 times m', '-', '-', '-', '29 times m', '-']);
+  const other = recorded('m', 0, { about: { ...ABOUT, uid: 'u2' } });
+  assert.deepEqual(told([...Array.from({ length: 26 }, () => same(0)), other]).slice(-2), ['-', 'new m']);
+});
+
+test('a clock that goes back stops no events', () => {
+  assert.deepEqual(told([recorded('m', 1e12), recorded('m', 0)]), ['new m', '2 times m']);
+});
+
+test('memory is bounded: what was not seen for longest is forgotten', () => {
+  const correlator = new EventCorrelator('node');
+  correlator.correlate(recorded('m'));
+  for (let index = 0; index < 4096; index++) {
+    const about = { ...ABOUT, uid: `other${index}` };
+    correlator.correlate(recorded('m', 0, { about }));
+  }
+  assert.equal(correlator.correlate(recorded('m'))!.isRepeat, false);
+});

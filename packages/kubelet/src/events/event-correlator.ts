@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { formatTime } from '../api/time.ts';
+import {
+  EVENT_SPAM_BURST,
+  EVENT_SPAM_REFILL_MS,
+  MAX_CORRELATED_EVENTS,
+  MAX_EVENT_MESSAGE_LENGTH,
+  MAX_SIMILAR_EVENTS,
+  SIMILAR_EVENTS_WINDOW_MS,
+} from '../limits.ts';
+import type { RecordedEvent } from './event-recorder.ts';
+import { RecentlyUsed } from './recently-used.ts';
+
+/** core/v1 Event, as the kubelet writes it. */
+export type ApiEvent = {
+  apiVersion: 'v1';
+  kind: 'Event';
+  metadata: { name: string; namespace: string };
+  involvedObject: {
+    apiVersion: 'v1';
+    kind: string;
+    namespace?: string;
+    name: string;
+    uid: string;
+    fieldPath?: string;
+  };
+  type: string;
+  reason: string;
+  message: string;
+  source: { component: string; host: string };
+  firstTimestamp: string;
+  lastTimestamp: string;
+  count: number;
+  eventTime: null;
+  reportingComponent: string;
+  reportingInstance: string;
+};
+
+/** What is sent of an event: itself, or where it is a repeat what has changed of the one that the API has. */
+export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
+
+/**
+ * What the API server is told of the events that are recorded, by the rules of client-go's tools/record: repeats are counted, from the
+ * tenth event on that differs in its message only they are one, and an object that has had 25 gets one more each five minutes.
+ */
+export class EventCorrelator {
+  readonly #nodeName: string;
+  readonly #groups = new RecentlyUsed<{ messages: Set<string>; lastAtMs: number }>(MAX_CORRELATED_EVENTS);
+  readonly #told = new RecentlyUsed<{ name: string; firstTimestamp: string; count: number }>(MAX_CORRELATED_EVENTS);
+  readonly #buckets = new RecentlyUsed<{ tokens: number; filledAtMs: number }>(MAX_CORRELATED_EVENTS);
+
+  constructor(nodeName: string) {
+    this.#nodeName = nodeName;
+  }
+
+  /** Undefined for what is not told. */
+  correlate(recorded: RecordedEvent): CorrelatedEvent | undefined {
+    const { about, type, atMs } = recorded;
+    const subject = [about.kind, about.namespace, about.name, about.uid, type];
+    const group = [...subject, recorded.reason].join('\0');
+    const isCombined = this.#isCombined(group, recorded);
+    const message = isCombined ? `(combined from similar events): ${recorded.message}` : recorded.message;
+    const key = isCombined ? group : [group, about.fieldPath, message].join('\0');
+    const result = this.#observe(key, this.#eventOf(recorded, message.slice(0, MAX_EVENT_MESSAGE_LENGTH)));
+    return this.#takeToken(subject.join('\0'), atMs) ? result : undefined;
+  }
+
+  #isCombined(group: string, { message, atMs }: RecordedEvent): boolean {
+    const known = this.#groups.get(group);
+    const isFresh = known !== undefined && atMs - known.lastAtMs <= SIMILAR_EVENTS_WINDOW_MS;
+    const messages = isFresh ? known.messages : new Set<string>();
+    messages.add(message);
+    this.#groups.set(group, { messages, lastAtMs: atMs });
+    if (messages.size < MAX_SIMILAR_EVENTS) return false;
+    messages.delete(messages.values().next().value!);
+    return true;
+  }
+
+  #observe(key: string, event: ApiEvent): CorrelatedEvent {
+    const known = this.#told.get(key);
+    if (known !== undefined) {
+      event.metadata.name = known.name;
+      event.firstTimestamp = known.firstTimestamp;
+      event.count = known.count + 1;
+    }
+    const { firstTimestamp, count } = event;
+    this.#told.set(key, { name: event.metadata.name, firstTimestamp, count });
+    return { event, isRepeat: known !== undefined };
+  }
+
+  #takeToken(subject: string, atMs: number): boolean {
+    const { tokens, filledAtMs } = this.#buckets.get(subject) ?? { tokens: EVENT_SPAM_BURST, filledAtMs: atMs };
+    const filled = Math.min(EVENT_SPAM_BURST, tokens + Math.max(0, atMs - filledAtMs) / EVENT_SPAM_REFILL_MS);
+    const isTaken = filled >= 1;
+    this.#buckets.set(subject, { tokens: isTaken ? filled - 1 : filled, filledAtMs: atMs });
+    return isTaken;
+  }
+
+  #eventOf({ about, type, reason, atMs }: RecordedEvent, message: string): ApiEvent {
+    const time = formatTime(atMs);
+    const { kind, namespace, name, uid, fieldPath } = about;
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: eventName(name, atMs), namespace: namespace === '' ? 'default' : namespace },
+      involvedObject: {
+        apiVersion: 'v1',
+        kind,
+        ...(namespace === '' ? {} : { namespace }),
+        name,
+        uid,
+        ...(fieldPath === undefined ? {} : { fieldPath }),
+      },
+      type,
+      reason,
+      message,
+      source: { component: 'kubelet', host: this.#nodeName },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      eventTime: null,
+      reportingComponent: 'kubelet',
+      reportingInstance: this.#nodeName,
+    };
+  }
+}
+
+/** The object's name and a time in nanoseconds, of which the last digits are those of a clock that does not stand still within a millisecond. */
+function eventName(about: string, atMs: number): string {
+  const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n);
+  const name = `${about}.${nanoseconds.toString(16)}`;
+  const isName = name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name);
+  return isName ? name : randomUUID();
+}

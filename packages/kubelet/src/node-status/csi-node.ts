@@ -1,0 +1,143 @@
+import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
+import type { CsiNode } from '../api/csi-node.ts';
+import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from '../limits.ts';
+import { absentAsUndefined } from './api-answer.ts';
+
+/** The volume plugins of old that every kubelet of today leaves to CSI drivers (upstream's migratedPlugins). */
+const MIGRATED_PLUGINS = [
+  'kubernetes.io/aws-ebs',
+  'kubernetes.io/azure-disk',
+  'kubernetes.io/azure-file',
+  'kubernetes.io/cinder',
+  'kubernetes.io/gce-pd',
+  'kubernetes.io/portworx-volume',
+  'kubernetes.io/vsphere-volume',
+];
+const MIGRATED_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
+
+export type CsiNodeOptions = {
+  name: string;
+  client: KubeClient;
+  /** A CSINode that is not there yet waits for this, as the node object has to be there first. */
+  registered: Promise<unknown>;
+  /** Called when what keeps the node from being ready is another than before. */
+  onChange: () => void;
+  logger: Logger;
+};
+
+/** Sees to it that the node has a CSINode object; until then the node is not ready, so that no pod with volumes comes too early. */
+export class CsiNodeStart {
+  readonly #options: CsiNodeOptions;
+  #problem: string | undefined = 'CSINode is not yet initialized';
+
+  constructor(options: CsiNodeOptions) {
+    this.#options = options;
+  }
+
+  /** Why the node cannot be ready yet. */
+  problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Tries until it worked or the signal aborts, at last every two minutes. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (!(await this.#isThere(signal))) await this.#options.registered;
+    const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
+    for (let round = 0; !signal.aborted; round++) {
+      const failure = await this.#tryQuickly(signal);
+      this.#tell(failure && `failed to initialize CSINode: ${failure}`);
+      if (failure === undefined) return;
+      await sleep(jittered(CSI_NODE_RETRIES_MS[round] ?? lastMs), signal).catch(() => undefined);
+    }
+  }
+
+  #tell(problem: string | undefined): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    if (problem !== undefined) this.#options.logger.error({ error: problem }, 'the node is not ready for volumes');
+    this.#options.onChange();
+  }
+
+  /** Whether the API server has one, once it answers and lets us ask. */
+  async #isThere(signal: AbortSignal): Promise<boolean> {
+    const { client, name } = this.#options;
+    while (!signal.aborted) {
+      try {
+        return (await absentAsUndefined(client.get(CSI_NODES, { name }, { signal }))) !== undefined;
+      } catch {
+        await sleep(API_WAIT_MS, signal).catch(() => undefined);
+      }
+    }
+    return false;
+  }
+
+  /** Why it failed, in upstream's words; `undefined` once it worked. */
+  async #tryQuickly(signal: AbortSignal): Promise<string | undefined> {
+    for (const delayMs of [...CSI_NODE_QUICK_RETRIES_MS, undefined]) {
+      try {
+        await ensureCsiNode(this.#options, signal);
+        return undefined;
+      } catch (error) {
+        const failure = errorMessage(error);
+        if (delayMs === undefined || signal.aborted)
+          return `error updating CSINode annotation: timed out waiting for the condition; caused by: ${failure}`;
+        await sleep(jittered(delayMs), signal).catch(() => undefined);
+      }
+    }
+  }
+}
+
+const jittered = (delayMs: number) => delayMs * (1 + 0.1 * Math.random());
+
+/** A CSINode that belongs to another node object, which had this name before, is removed; it rejects then, to be called again. */
+async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: AbortSignal): Promise<void> {
+  const call = { signal };
+  const { metadata: owner } = await client.get(NODES, { name }, call);
+  const uid = owner.uid ?? '';
+  const known = await absentAsUndefined(client.get<CsiNode>(CSI_NODES, { name }, call));
+  if (known === undefined) return await create(newCsiNode(name, uid), { client, logger, signal });
+  const references = known.metadata.ownerReferences ?? [];
+  if (!references.some((one) => one.kind === 'Node' && one.name === name && one.uid === uid)) {
+    await client.delete(CSI_NODES, { name }, {}, call);
+    const before = references.findLast(({ kind }) => kind === 'Node')?.uid ?? '';
+    throw new Error(
+      `CSINode "${name}" was owned by different node (oldNodeID="${before}", newNodeID="${uid}"), deleted it`,
+    );
+  }
+  const annotated = withMigrated(known);
+  if (annotated !== known) await client.update(CSI_NODES, annotated, call);
+}
+
+type Creation = { client: KubeClient; logger: Logger; signal: AbortSignal };
+
+/** An API server that does not have the resource, as small ones do not, needs no CSINode. */
+async function create(csiNode: CsiNode, { client, logger, signal }: Creation): Promise<void> {
+  try {
+    await client.create(CSI_NODES, csiNode, { signal });
+  } catch (error) {
+    if (!isApiStatus(error, 404)) throw error;
+    logger.warn({}, 'the API server has no CSINodes: volumes of CSI drivers will not work');
+  }
+}
+
+function newCsiNode(name: string, uid: string): CsiNode {
+  return withMigrated({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'CSINode',
+    metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+    spec: { drivers: null },
+  });
+}
+
+/** The same object where its annotation names the same plugins, in whatever order. */
+function withMigrated(csiNode: CsiNode): CsiNode {
+  const { annotations = {} } = csiNode.metadata;
+  const named = (annotations[MIGRATED_ANNOTATION] ?? '').split(',').toSorted().join(',');
+  const wanted = MIGRATED_PLUGINS.join(',');
+  if (named === wanted) return csiNode;
+  return {
+    ...csiNode,
+    metadata: { ...csiNode.metadata, annotations: { ...annotations, [MIGRATED_ANNOTATION]: wanted } },
+  };
+}

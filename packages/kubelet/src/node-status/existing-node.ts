@@ -1,0 +1,89 @@
+import type { Node } from '../api/node.ts';
+import { isHugePages } from '../api/pod-amounts.ts';
+import { CONTROLLER_ATTACHES } from './initial-node.ts';
+import { isExtendedResource, isSameQuantity } from './node-capacity-status.ts';
+
+/** Labels that a node object which is there already gets the values of, if the kubelet has any. */
+const DEFAULT_LABELS = [
+  'kubernetes.io/hostname',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'node.kubernetes.io/instance-type',
+  'beta.kubernetes.io/instance-type',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'node.kubernetes.io/windows-build',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+];
+
+/**
+ * A node object that was there before, taken over: its labels, its annotation of attaching, and its capacities. Taints, other
+ * labels and annotations, and everything else are whoever's who set them. The same object if nothing is to be written.
+ */
+export function takeOverNode(
+  existing: Node,
+  initial: Node,
+  { resetExtendedResources }: { resetExtendedResources: boolean },
+): Node {
+  const metadata = {
+    ...existing.metadata,
+    ...takenLabels(existing, initial),
+    ...takenAnnotations(existing, initial),
+  };
+  const { capacity = {}, allocatable = {} } = takenResources(existing, initial, resetExtendedResources);
+  const taken = { ...existing, metadata, status: { ...existing.status, capacity, allocatable } };
+  return needsWrite(existing, taken) ? taken : existing;
+}
+
+function needsWrite(existing: Node, taken: Node): boolean {
+  const amounts = ['capacity', 'allocatable'] as const;
+  return (
+    existing.metadata.labels !== taken.metadata.labels ||
+    existing.metadata.annotations !== taken.metadata.annotations ||
+    amounts.some((key) => !areSameAmounts(existing.status?.[key], taken.status?.[key]))
+  );
+}
+
+function areSameAmounts(one: Record<string, string> = {}, other: Record<string, string> = {}): boolean {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].every((name) => isSameQuantity(one[name], other[name]));
+}
+
+function takenLabels({ metadata: { labels } }: Node, initial: Node): { labels?: Record<string, string> } {
+  const wanted = Object.entries(initial.metadata.labels ?? {}).filter(([label]) => DEFAULT_LABELS.includes(label));
+  if (wanted.every(([label, value]) => (labels?.[label] ?? '') === value)) return {};
+  const kept = Object.entries({ ...labels, ...Object.fromEntries(wanted) });
+  return { labels: Object.fromEntries(kept.filter(([label, value]) => value !== '' || !isWanted(wanted, label))) };
+}
+
+const isWanted = (wanted: [string, string][], label: string) => wanted.some(([one]) => one === label);
+
+function takenAnnotations(
+  { metadata: { annotations } }: Node,
+  initial: Node,
+): { annotations?: Record<string, string> } {
+  const wanted = initial.metadata.annotations?.[CONTROLLER_ATTACHES];
+  const { [CONTROLLER_ATTACHES]: before, ...others } = annotations ?? {};
+  if ((wanted ?? '') === (before ?? '')) return {};
+  return { annotations: wanted === undefined ? others : { ...others, [CONTROLLER_ATTACHES]: wanted } };
+}
+
+type Amounts = { capacity?: Record<string, string>; allocatable?: Record<string, string> };
+
+/** Extended resources are none until their plugins tell of them; huge pages are those that the host has now. */
+function takenResources(existing: Node, initial: Node, resetExtendedResources: boolean): Amounts {
+  const isKept = (name: string) => !isHugePages(name) || initial.status?.capacity?.[name] !== undefined;
+  const isReset = (name: string) => resetExtendedResources && isExtendedResource(name);
+  const capacity = existing.status?.capacity ?? initial.status?.capacity ?? {};
+  const reset = Object.keys(capacity).filter(isReset);
+  const take = (kind: 'capacity' | 'allocatable') => {
+    const amounts = Object.entries(existing.status?.[kind] ?? initial.status?.[kind] ?? {});
+    const pages = Object.entries(initial.status?.[kind] ?? {}).filter(([name]) => isHugePages(name));
+    const none = reset.map((name) => [name, '0'] as const);
+    return Object.fromEntries([...amounts.filter(([name]) => isKept(name)), ...none, ...pages]);
+  };
+  return { capacity: take('capacity'), allocatable: take('allocatable') };
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeArchitecture } from './host-facts.ts';
+import { initialNode } from './initial-node.ts';
+import { nodeSettings } from './node-settings.ts';
+import { identity, seen } from './seen-node.fixture.ts';
+
+const ARCH = nodeArchitecture();
+
+test('a node is registered with its labels and their twins, the annotation of attaching, and its status', () => {
+  const { node, events } = initialNode(identity({ labels: { zone: 'z' } }), seen());
+  const { status, ...rest } = node;
+  assert.deepEqual(rest, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: 'n1',
+      labels: {
+        ...{ 'kubernetes.io/hostname': 'n1', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': ARCH },
+        ...{ 'beta.kubernetes.io/os': 'linux', 'beta.kubernetes.io/arch': ARCH, zone: 'z' },
+      },
+      annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    spec: {},
+  });
+  assert.deepEqual(
+    status?.conditions?.map(({ type }) => type),
+    ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'],
+  );
+  assert.deepEqual(status?.daemonEndpoints, { kubeletEndpoint: { Port: 10250 } });
+  assert.deepEqual(
+    events.map(({ reason }) => reason),
+    ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
+  );
+});
+
+test('labels that were asked for prevail, also over those of the host', () => {
+  const { node } = initialNode(identity({ labels: { 'kubernetes.io/arch': 'odd' } }), seen());
+  assert.equal(node.metadata.labels?.['kubernetes.io/arch'], 'odd');
+});
+
+test('taints, the id of a cloud, and the taint that its controller takes away', () => {
+  const taints = [{ key: 'a', effect: 'NoSchedule' }];
+  const settings = nodeSettings({ taints, providerId: 'cloud://1', externalCloudProvider: true });
+  const { node } = initialNode(identity({ settings }), seen());
+  const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+  assert.deepEqual(node.spec, { taints: [...taints, uninitialized], providerID: 'cloud://1' });
+});
+
+test('without a controller that attaches there is no annotation of it', () => {
+  const { node } = initialNode(identity({ settings: nodeSettings({ controllerAttachDetach: false }) }), seen());
+  assert.equal(node.metadata.annotations, undefined);
+});

@@ -1,0 +1,45 @@
+import type { Node } from '../api/node.ts';
+import { standardLabels } from '../node/node-facts.ts';
+import type { NodeSettings } from './node-settings.ts';
+import type { ObservedNode } from './observed-node.ts';
+import { type NodeUpdate, updateNode } from './update-node.ts';
+
+/** Volumes are attached by a controller of the cluster. */
+export const CONTROLLER_ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
+
+/** Keeps pods off a node until a controller of the cloud knows it, and takes it away. */
+const UNINITIALIZED = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+
+export type NodeIdentity = {
+  name: string;
+  /** `--node-labels`, which prevail over those that every node has. */
+  labels: Readonly<Record<string, string>>;
+  settings: NodeSettings;
+};
+
+/** The node object as a kubelet registers it, with the events of a status that is new. */
+export function initialNode({ name, labels, settings }: NodeIdentity, seen: ObservedNode): NodeUpdate {
+  const standard = standardLabels(name);
+  const taints = settings.externalCloudProvider ? [...settings.taints, UNINITIALIZED] : settings.taints;
+  const bare: Node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        ...standard,
+        'beta.kubernetes.io/os': standard['kubernetes.io/os']!,
+        'beta.kubernetes.io/arch': standard['kubernetes.io/arch']!,
+        ...labels,
+      },
+      ...(settings.controllerAttachDetach ? { annotations: { [CONTROLLER_ATTACHES]: 'true' } } : {}),
+    },
+    spec: {
+      ...(taints.length > 0 ? { taints } : {}),
+      ...(settings.providerId === '' ? {} : { providerID: settings.providerId }),
+    },
+  };
+  const update = updateNode(bare, seen);
+  // Labels of the node's system that somebody has set on purpose are registered as they are set.
+  return { ...update, node: { ...update.node, metadata: { ...update.node.metadata, labels: bare.metadata.labels! } } };
+}

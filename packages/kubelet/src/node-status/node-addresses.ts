@@ -1,0 +1,94 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, SocketAddress } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { errorMessage, PodwrightError } from '@podwright/base';
+import type { NodeAddress } from '../api/node.ts';
+import { hostAddresses } from '../node/node-facts.ts';
+
+/** Addresses that say which family is meant, and no address. */
+const ANY = ['0.0.0.0', '::'];
+
+export type WantedAddresses = {
+  /** The node's name, which is also the host's as others know it. */
+  name: string;
+  /** `--node-ip`: '' for any, `0.0.0.0` or `::` for any of a family, one address, or two with a comma. */
+  nodeIp: string;
+  externalCloudProvider: boolean;
+};
+
+/** Where a host's addresses come from. */
+export type AddressSources = {
+  /** Of all interfaces. */
+  ofInterfaces: () => string[];
+  /** What the name service has for the node's name; none if it has nothing. */
+  ofName: (name: string) => Promise<string[]>;
+  /** Of the interface with the default route, the family of `any` first. */
+  outward: (any: string) => Promise<string[]>;
+};
+
+/**
+ * The addresses of a node object. One that is wanted must be the host's; without one it is what the name service has for the node's
+ * name, if that is the host's, or that of the default route. `failed_precondition` says why there is none.
+ */
+export async function nodeAddresses(
+  { name, nodeIp, externalCloudProvider }: WantedAddresses,
+  sources: AddressSources = HOST,
+): Promise<NodeAddress[]> {
+  const given = nodeIp === '' ? [] : nodeIp.split(',').map((address) => canonical(address.trim()));
+  const wanted = given.filter((address) => !ANY.includes(address));
+  for (const address of wanted) {
+    const problem = problemOf(address, sources.ofInterfaces());
+    if (problem !== undefined) throw new PodwrightError('failed_precondition', `failed to validate nodeIP: ${problem}`);
+  }
+  const hostname: NodeAddress = { type: 'Hostname', address: name };
+  const internal = (address: string): NodeAddress => ({ type: 'InternalIP', address });
+  if (externalCloudProvider && given.length === 0) return [hostname];
+  if (wanted.length > 0) return [...wanted.slice(0, 2).map(internal), hostname];
+  if (isIP(name) !== 0) return [internal(canonical(name)), hostname];
+  return [internal(await findAddress(name, given[0] ?? '', sources)), hostname];
+}
+
+/** The addresses of `--node-ip` as a controller of the cloud reads them; `undefined` where there is none to tell. */
+export function providedAddresses({ nodeIp, externalCloudProvider }: WantedAddresses): string | undefined {
+  const wanted = nodeIp.split(',').map((address) => address.trim());
+  const addresses = wanted.filter((address) => address !== '' && !ANY.includes(address)).map(canonical);
+  return externalCloudProvider && addresses.length > 0 ? addresses.join(',') : undefined;
+}
+
+async function findAddress(name: string, any: string, sources: AddressSources): Promise<string> {
+  const family = any === '::' ? 6 : 4;
+  const own = sources.ofInterfaces();
+  const named = (await sources.ofName(name)).map(canonical).filter((address) => problemOf(address, own) === undefined);
+  const found = named.find((address) => isIP(address) === family) ?? named[0] ?? (await sources.outward(any))[0];
+  if (found !== undefined && !isLoopback(found)) return found;
+  throw new PodwrightError(
+    'failed_precondition',
+    `can't get ip address of node ${name}: the host has none but its own`,
+  );
+}
+
+/** Why an address cannot be the node's, in upstream's words. */
+function problemOf(address: string, own: string[]): string | undefined {
+  if (isIP(address) === 0) return 'nodeIP must be a valid IP address';
+  if (isLoopback(address)) return "nodeIP can't be loopback address";
+  if (/^(22[4-9]|23\d)\.|^ff/i.test(address)) return "nodeIP can't be a multicast address";
+  if (/^169\.254\.|^fe[89ab]/i.test(address)) return "nodeIP can't be a link-local unicast address";
+  if (!own.includes(address)) return `node IP: "${address}" not found in the host's network interfaces`;
+  return undefined;
+}
+
+const isLoopback = (address: string) => address.startsWith('127.') || address === '::1';
+
+/** IPv6 addresses as everybody writes them; what is no address stays. */
+function canonical(address: string): string {
+  return isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address;
+}
+
+const HOST: AddressSources = {
+  ofInterfaces: () => Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
+  ofName: async (name) => {
+    const found = await lookup(name, { all: true }).catch((error: unknown) => errorMessage(error));
+    return typeof found === 'string' ? [] : found.map(({ address }) => address);
+  },
+  outward: hostAddresses,
+};

@@ -1,0 +1,66 @@
+import type { TestContext } from 'node:test';
+import type { KubeObject, ObjectPlace, PatchType, Resource } from '@podwright/kube-client';
+import { FakeKubeClient } from '@podwright/kube-client/testing';
+import type { Node, NodeAddress, NodeCondition, NodeStatus } from '../api/node.ts';
+
+type PatchBody = { status?: Omit<NodeStatus, 'addresses'> & { addresses?: (NodeAddress | { $patch: string })[] } };
+
+/** An API server that merges patches of node objects as a real one does. */
+export class NodeApi extends FakeKubeClient {
+  /** Those of node objects, as they were sent. */
+  readonly patches: PatchBody[] = [];
+
+  override patch<T extends KubeObject>(
+    resource: Resource,
+    place: ObjectPlace,
+    patch: { type: PatchType; body: unknown; subresource?: string },
+  ): Promise<T> {
+    const body = patch.body as PatchBody;
+    this.patches.push(body);
+    const { status } = this.stored<Node>(resource, place) ?? {};
+    const {
+      addresses,
+      conditions,
+      '$setElementOrder/conditions': _,
+      ...rest
+    } = (body.status ?? {}) as Record<string, object[]>;
+    const merged = {
+      ...rest,
+      ...(addresses === undefined ? {} : { addresses: addresses.filter((one) => !('$patch' in one)) }),
+      ...(conditions === undefined ? {} : { conditions: mergedConditions(status?.conditions, conditions) }),
+    };
+    return super.patch(resource, place, { ...patch, body: { ...body, status: merged } });
+  }
+}
+
+function mergedConditions(known: NodeCondition[] = [], patches: Partial<NodeCondition>[]): Partial<NodeCondition>[] {
+  const changed = known.map((one) => ({ ...one, ...patches.find(({ type }) => type === one.type) }));
+  return [...changed, ...patches.filter(({ type }) => !known.some((one) => one.type === type))];
+}
+
+/** Time that passes when it is told to, without chance in it; `pass` gives what is woken its turn, every 10 ms, or second of minutes. */
+export function standStill(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2026-11-23T10:00:00Z') });
+  const beganAtMs = Date.now();
+  t.mock.method(performance, 'now', () => Date.now() - beganAtMs);
+  t.mock.method(Math, 'random', () => 0.5);
+  const turn = async () => {
+    for (let times = 0; times < 5; times++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const pass = async (milliseconds: number) => {
+    await turn();
+    const stepMs = milliseconds >= 60_000 ? 1000 : 10;
+    for (let left = milliseconds; left > 0; left -= stepMs) {
+      t.mock.timers.tick(Math.min(stepMs, left));
+      await turn();
+    }
+  };
+  return { pass, nowMs: () => performance.now() };
+}
+
+/** Records the reasons of events. */
+export function eventReasons() {
+  const reasons: string[] = [];
+  const event = (_about: unknown, _type: unknown, reason: string) => void reasons.push(reason);
+  return { reasons, event };
+}

@@ -1,0 +1,54 @@
+import { isHugePages } from '../api/pod-amounts.ts';
+import { compareQuantities, formatQuantity, isQuantity, parseQuantity } from '../api/quantity.ts';
+import type { ObservedNode } from './observed-node.ts';
+
+type Quantities = Record<string, string>;
+
+/**
+ * What the node has and what of it pods may have. What others have written of resources that are not ours stays, and is all for
+ * pods; quantities that are the same stay as they are spelt.
+ */
+export function updateResources(
+  known: { capacity?: Quantities; allocatable?: Quantities },
+  { capacity: has, reserved, devices }: Pick<ObservedNode, 'capacity' | 'reserved' | 'devices'>,
+): { capacity: Quantities; allocatable: Quantities } {
+  const none = Object.fromEntries(devices.removed.map((name) => [name, '0']));
+  const capacity = { ...known.capacity, ...respelt(known.capacity, { ...has, ...devices.capacity, ...none }) };
+  const left = Object.fromEntries(
+    Object.entries(capacity).map(([name, amount]) => [name, subtract(name, amount, reserved[name] ?? '0')]),
+  );
+  for (const [name, amount] of Object.entries({ ...left, ...devices.allocatable })) left[name] = amount;
+  for (const [name, amount] of Object.entries(capacity))
+    if (isHugePages(name) && left.memory !== undefined) left.memory = subtract('memory', left.memory, amount);
+  const others = Object.entries(known.allocatable ?? {}).filter(
+    ([name]) => capacity[name] !== undefined || !isExtendedResource(name),
+  );
+  return { capacity, allocatable: { ...Object.fromEntries(others), ...respelt(known.allocatable, left) } };
+}
+
+/** Whether it is a resource that somebody has added to nodes, and none of Kubernetes' own. */
+export function isExtendedResource(name: string): boolean {
+  return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
+}
+
+/** The same amount is written as it was. */
+export function isSameQuantity(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one === other || (isQuantity(one) && isQuantity(other) && compareQuantities(one, other) === 0);
+}
+
+function respelt(known: Quantities | undefined, amounts: Quantities): Quantities {
+  const entries = Object.entries(amounts).map(([name, amount]) => {
+    const before = known?.[name];
+    return [name, before !== undefined && isSameQuantity(before, amount) ? before : amount];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** No less than nothing. What an API server gives that is no quantity stays. */
+function subtract(name: string, amount: string, reserved: string): string {
+  if (!isQuantity(amount)) return amount;
+  const rest = parseQuantity(amount).nanos - parseQuantity(reserved).nanos;
+  const isBinary = name === 'memory' || name === 'ephemeral-storage' || isHugePages(name);
+  return formatQuantity(rest < 0n ? 0n : rest, isBinary ? 'Ki' : amount);
+}

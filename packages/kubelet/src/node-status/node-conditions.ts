@@ -1,0 +1,114 @@
+import type { NodeCondition } from '../api/node.ts';
+import { formatTime } from '../api/time.ts';
+import type { ObservedNode, Pressure } from './observed-node.ts';
+
+/** What a condition of pressure says while there is some and while there is none, and the event that tells of the change. */
+type PressureWords = { reason: string; message: string; event: string };
+
+const PRESSURES: { type: string; of: keyof Pressure; short: PressureWords; fine: PressureWords }[] = [
+  {
+    type: 'MemoryPressure',
+    of: 'memory',
+    short: {
+      reason: 'KubeletHasInsufficientMemory',
+      message: 'kubelet has insufficient memory available',
+      event: 'NodeHasInsufficientMemory',
+    },
+    fine: {
+      reason: 'KubeletHasSufficientMemory',
+      message: 'kubelet has sufficient memory available',
+      event: 'NodeHasSufficientMemory',
+    },
+  },
+  {
+    type: 'DiskPressure',
+    of: 'disk',
+    short: { reason: 'KubeletHasDiskPressure', message: 'kubelet has disk pressure', event: 'NodeHasDiskPressure' },
+    fine: {
+      reason: 'KubeletHasNoDiskPressure',
+      message: 'kubelet has no disk pressure',
+      event: 'NodeHasNoDiskPressure',
+    },
+  },
+  {
+    type: 'PIDPressure',
+    of: 'pids',
+    short: {
+      reason: 'KubeletHasInsufficientPID',
+      message: 'kubelet has insufficient PID available',
+      event: 'NodeHasInsufficientPID',
+    },
+    fine: {
+      reason: 'KubeletHasSufficientPID',
+      message: 'kubelet has sufficient PID available',
+      event: 'NodeHasSufficientPID',
+    },
+  },
+];
+
+/** What a node must have to be ready. */
+const REQUIRED_CAPACITY = ['cpu', 'memory', 'pods', 'ephemeral-storage'];
+
+/** The node's conditions, with those of others as they are, and the reasons of the events that tell of changes. */
+export type ConditionsUpdate = { conditions: NodeCondition[]; events: string[] };
+
+/** Upstream's order: Ready is the last of those that are new. */
+export function updateConditions(
+  known: readonly NodeCondition[],
+  seen: Pick<ObservedNode, 'atMs' | 'pressure' | 'problems'>,
+  capacity: Record<string, string>,
+): ConditionsUpdate {
+  const now = formatTime(seen.atMs);
+  const conditions = [...known];
+  const events: string[] = [];
+  const put = (next: NodeCondition, event: string | undefined) => {
+    const at = conditions.findIndex(({ type }) => type === next.type);
+    if (at === -1) conditions.push(next);
+    else conditions[at] = next;
+    if (event !== undefined) events.push(event);
+  };
+  const find = (type: string) => conditions.find((one) => one.type === type);
+  for (const { type, of, short, fine } of PRESSURES) {
+    const words = seen.pressure[of] ? short : fine;
+    const status = seen.pressure[of] ? 'True' : 'False';
+    const before = find(type);
+    if (before?.status === status) put({ ...before, lastHeartbeatTime: now }, undefined);
+    else put({ ...before, ...condition(type, status, words), ...at(now, undefined) }, words.event);
+  }
+  const before = find('Ready');
+  const ready = readyCondition([...seen.problems, ...missingCapacity(capacity)]);
+  const isSame = before?.status === ready.status;
+  const event = before === undefined || isSame ? undefined : ready.status === 'True' ? 'NodeReady' : 'NodeNotReady';
+  put({ ...ready, ...at(now, isSame ? before?.lastTransitionTime : undefined) }, event);
+  return { conditions, events };
+}
+
+const condition = (
+  type: string,
+  status: NodeCondition['status'],
+  { reason, message }: Omit<PressureWords, 'event'>,
+) => ({
+  ...{ type, status, reason, message },
+});
+
+const at = (now: string, sinceThen: string | undefined) => ({
+  lastHeartbeatTime: now,
+  lastTransitionTime: sinceThen ?? now,
+});
+
+function readyCondition(problems: string[]): NodeCondition {
+  return problems.length === 0
+    ? condition('Ready', 'True', { reason: 'KubeletReady', message: 'kubelet is posting ready status' })
+    : condition('Ready', 'False', { reason: 'KubeletNotReady', message: aggregate(problems) });
+}
+
+function missingCapacity(capacity: Record<string, string>): string[] {
+  const missing = REQUIRED_CAPACITY.filter((name) => capacity[name] === undefined);
+  return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
+}
+
+/** As Go joins errors: one as it is, several in brackets, none twice. */
+function aggregate(errors: string[]): string {
+  const once = [...new Set(errors)];
+  return once.length === 1 ? once[0]! : `[${once.join(', ')}]`;
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { LEASES, NODES } from '@podwright/kube-client';
+import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
+import type { Lease } from '../api/lease.ts';
+import { standStill } from './node-api.fixture.ts';
+import { NodeLease } from './node-lease.ts';
+import { registered } from './seen-node.fixture.ts';
+
+const PLACE = { namespace: 'kube-node-lease', name: 'n1' };
+const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-1' };
+/** A quarter of the duration, and half of the jitter. */
+const PERIOD_MS = 10_200;
+
+function begin(t: TestContext, api = new FakeKubeClient()) {
+  const clock = standStill(t);
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  const logger = silentLogger;
+  const lease = new NodeLease({
+    name: 'n1',
+    heartbeatClient: api,
+    timeoutMs: 10_000,
+    leaseDurationSeconds: 40,
+    logger,
+  });
+  void lease.run(controller.signal);
+  const verbs = () => api.calls.splice(0).map(({ verb, plural }) => `${verb} ${plural}`);
+  return { api, clock, verbs, stored: () => api.stored<Lease>(LEASES, PLACE) };
+}
+
+const kept = (spec: Lease['spec'], more: Partial<Lease['metadata']> = {}): Lease => ({
+  ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+  metadata: { ...PLACE, ownerReferences: [OWNER], ...more },
+  spec,
+});
+
+test('a lease waits for its node object to own it, and is then renewed by one call a period', async (t) => {
+  const { api, clock, verbs, stored } = begin(t);
+  await clock.pass(10);
+  assert.deepEqual(verbs(), ['get leases', 'get nodes']);
+  api.put(NODES, registered());
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['get leases', 'get nodes', 'create leases']);
+  const spec = { holderIdentity: 'n1', leaseDurationSeconds: 40 };
+  assert.deepEqual(stored()?.spec, { ...spec, renewTime: '2026-11-23T10:00:10.200000Z' });
+  assert.deepEqual(stored()?.metadata.ownerReferences, [OWNER]);
+  await clock.pass(2 * PERIOD_MS);
+  assert.deepEqual(verbs(), ['update leases', 'update leases']);
+  assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:30.600000Z');
+});
+
+test('a lease of before is renewed at once, also one whose time is in the future, and the rest of it is kept', async (t) => {
+  const api = new FakeKubeClient();
+  const spec = {
+    holderIdentity: 'n1',
+    leaseDurationSeconds: 60,
+    renewTime: '2031-01-01T00:00:00.000000Z',
+    strategy: 'x',
+  };
+  api.put(LEASES, kept(spec));
+  const { clock, verbs, stored } = begin(t, api);
+  await clock.pass(10);
+  assert.deepEqual(verbs(), ['get leases', 'update leases']);
+  assert.deepEqual(stored()?.spec, { ...spec, leaseDurationSeconds: 40, renewTime: '2026-11-23T10:00:00.000000Z' });
+});
+
+test('somebody else who wrote it costs one more read; a lease that is gone is made anew', async (t) => {
+  const api = new FakeKubeClient();
+  api.put(NODES, registered());
+  api.put(LEASES, kept({ holderIdentity: 'n1' }));
+  const { clock, verbs, stored } = begin(t, api);
+  await clock.pass(10);
+  verbs();
+  api.put(LEASES, kept({ holderIdentity: 'n1' }, { labels: { a: 'b' } }));
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['update leases', 'get leases', 'update leases']);
+  assert.deepEqual(stored()?.metadata.labels, { a: 'b' });
+  api.remove(LEASES, PLACE);
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), [...Array(5).fill('update leases'), 'get leases', 'get nodes', 'create leases']);
+});
+
+test('a server that fails is tried five times at once, with new connections, then asked for the lease ever later', async (t) => {
+  const api = new FakeKubeClient();
+  api.put(LEASES, kept({ holderIdentity: 'n1' }));
+  const { clock, verbs, stored } = begin(t, api);
+  await clock.pass(10);
+  verbs();
+  api.script({ verb: 'update' }, ...Array.from({ length: 5 }, () => refusal(500, 'InternalError')));
+  api.script({ verb: 'get', plural: 'leases' }, refusal(500, 'InternalError'), refusal(503, 'ServiceUnavailable'));
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), [...Array(5).fill('update leases'), 'get leases']);
+  assert.equal(api.reconnects, 4);
+  await clock.pass(200);
+  assert.deepEqual(verbs(), ['get leases']);
+  await clock.pass(400);
+  assert.deepEqual(verbs(), ['get leases', 'update leases']);
+  assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:10.800000Z');
+});
+
+test('a lease without an owner gets one as soon as there is one', async (t) => {
+  const api = new FakeKubeClient();
+  api.put(LEASES, kept({ holderIdentity: 'n1' }, { ownerReferences: undefined }));
+  const { clock, verbs, stored } = begin(t, api);
+  await clock.pass(10);
+  assert.deepEqual(verbs(), ['get leases', ...Array(5).fill('get nodes')]);
+  api.put(NODES, registered());
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(stored()?.metadata.ownerReferences, [OWNER]);
+});

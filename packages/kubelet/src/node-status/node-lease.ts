@@ -1,0 +1,117 @@
+import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { isApiStatus, type KubeClient, LEASES, NODES } from '@podwright/kube-client';
+import type { Lease } from '../api/lease.ts';
+import { formatMicroTime } from '../api/time.ts';
+import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from '../limits.ts';
+import { absentAsUndefined } from './api-answer.ts';
+
+/** Where the leases of nodes are. */
+const NAMESPACE = 'kube-node-lease';
+
+export type NodeLeaseOptions = {
+  name: string;
+  heartbeatClient: KubeClient;
+  timeoutMs: number;
+  leaseDurationSeconds: number;
+  logger: Logger;
+};
+
+/**
+ * Renews the lease of the node, which says that it is alive, until the signal aborts: first as if nobody else had touched it, then
+ * from what the API server has. It is made once there is a node object to own it, and made anew if it is gone.
+ */
+export class NodeLease {
+  readonly #options: NodeLeaseOptions;
+  #latest: Lease | undefined;
+  #failing = false;
+
+  constructor(options: NodeLeaseOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const periodMs = (this.#options.leaseDurationSeconds * 1000) / 4;
+    while (!signal.aborted) {
+      await this.#renewOnce(signal);
+      await sleep(periodMs * (1 + HEARTBEAT_JITTER * Math.random()), signal).catch(() => undefined);
+    }
+  }
+
+  async #renewOnce(signal: AbortSignal): Promise<void> {
+    if (this.#latest !== undefined && (await this.#renew(this.#latest, signal))) return;
+    const { lease, isNew } = await this.#ensure(signal);
+    this.#latest = lease;
+    if (lease !== undefined && !isNew) await this.#renew(lease, signal);
+  }
+
+  /** Whether it worked, within a few tries without a pause. */
+  async #renew(from: Lease, signal: AbortSignal): Promise<boolean> {
+    const { heartbeatClient, timeoutMs, logger } = this.#options;
+    let [base, problem]: [Lease | undefined, string] = [from, ''];
+    for (let attempt = 0; attempt < LEASE_TRIES && base !== undefined && !signal.aborted; attempt++) {
+      try {
+        const renewed = await this.#renewed(base, signal);
+        this.#latest = await heartbeatClient.update<Lease>(LEASES, renewed, { signal, timeoutMs });
+        this.#failing = false;
+        return true;
+      } catch (error) {
+        problem = errorMessage(error);
+        if (isApiStatus(error, 'Conflict')) base = (await this.#ensure(signal)).lease;
+        else if (attempt > 0) heartbeatClient.reconnect();
+      }
+    }
+    if (!this.#failing && !signal.aborted)
+      logger.error({ error: problem }, 'the lease of the node could not be renewed');
+    this.#failing = true;
+    return false;
+  }
+
+  /** The lease that the API server has, or a new one; none while there is no node object to own it, or once the signal aborts. */
+  async #ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; isNew: boolean }> {
+    const { name, heartbeatClient, timeoutMs, logger } = this.#options;
+    const backoff = new Backoff(LEASE_BACKOFF);
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        const call = { signal, timeoutMs };
+        const lease = await absentAsUndefined(heartbeatClient.get<Lease>(LEASES, { namespace: NAMESPACE, name }, call));
+        if (lease !== undefined) return { lease, isNew: false };
+        const owned = await this.#renewed(this.#bare(), signal).catch(() => undefined);
+        if (owned === undefined) return { lease: undefined, isNew: false };
+        return { lease: await heartbeatClient.create<Lease>(LEASES, owned, call), isNew: true };
+      } catch (error) {
+        if (signal.aborted) break;
+        if (attempt === 0) logger.warn({ error: errorMessage(error) }, 'the lease of the node cannot be made yet');
+        await sleep(backoff.next(name), signal).catch(() => undefined);
+      }
+    }
+    return { lease: undefined, isNew: false };
+  }
+
+  #bare(): Lease {
+    const { name } = this.#options;
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace: NAMESPACE },
+      spec: { holderIdentity: name },
+    };
+  }
+
+  /** The time is this host's, whatever an earlier one said: others compare leases with themselves, not with their clocks. */
+  async #renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
+    const { leaseDurationSeconds } = this.#options;
+    const ownerReferences = base.metadata.ownerReferences ?? [];
+    const owners = ownerReferences.length > 0 ? ownerReferences : [await this.#owner(signal)];
+    return {
+      ...base,
+      metadata: { ...base.metadata, ownerReferences: owners },
+      spec: { ...base.spec, leaseDurationSeconds, renewTime: formatMicroTime(Date.now()) },
+    };
+  }
+
+  async #owner(signal: AbortSignal) {
+    const { name, heartbeatClient, timeoutMs } = this.#options;
+    const node = await heartbeatClient.get(NODES, { name }, { signal, timeoutMs });
+    return { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
+  }
+}

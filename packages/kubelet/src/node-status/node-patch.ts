@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Node, NodeCondition } from '../api/node.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * The strategic merge patch that makes one node object another, but for its `spec`: only what differs, null for what is to go. Of
+ * conditions it has the keys that differ, beside their types; addresses are replaced as a whole where there were some, as
+ * merging them by type would mix them up.
+ */
+export function nodePatch(before: Node, after: Node): Json {
+  const { addresses: from, conditions: known, ...others } = before.status ?? {};
+  const { addresses: to, conditions: wanted, ...rest } = after.status ?? {};
+  const metadata = difference(before.metadata, after.metadata);
+  const status = {
+    ...difference(others, rest),
+    ...(isDeepStrictEqual(from, to) ? {} : { addresses: addressesPatch(from ?? [], to ?? []) }),
+    ...conditionsPatch(known ?? [], wanted ?? []),
+  };
+  return { ...filled('metadata', metadata), ...filled('status', status) };
+}
+
+const filled = (key: string, patch: Json): Json => (Object.keys(patch).length === 0 ? {} : { [key]: patch });
+
+function difference(before: object, after: object): Json {
+  const [old, wanted] = [before as Json, after as Json];
+  const patch: Json = {};
+  for (const key of Object.keys(old)) if (old[key] !== undefined && wanted[key] === undefined) patch[key] = null;
+  for (const [key, value] of Object.entries(wanted)) {
+    if (value === undefined || isDeepStrictEqual(old[key], value)) continue;
+    patch[key] = isObject(old[key]) && isObject(value) ? difference(old[key], value) : value;
+  }
+  return patch;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const addressesPatch = (before: readonly object[], after: readonly object[]): object[] =>
+  before.length === 0 ? [...after] : [...after, { $patch: 'replace' }];
+
+function conditionsPatch(before: NodeCondition[], after: NodeCondition[]): Json {
+  const changed = after.flatMap((condition) => {
+    const known = before.find(({ type }) => type === condition.type);
+    if (known === undefined) return [condition];
+    const patch = difference(known, condition);
+    return Object.keys(patch).length === 0 ? [] : [{ ...patch, type: condition.type }];
+  });
+  if (changed.length === 0) return {};
+  if (before.length === 0) return { conditions: changed };
+  return { '$setElementOrder/conditions': after.map(({ type }) => ({ type })), conditions: changed };
+}

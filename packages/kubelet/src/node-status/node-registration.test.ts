@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { PodwrightError, silentLogger } from '@podwright/base';
+import { NODES } from '@podwright/kube-client';
+import { refusal } from '@podwright/kube-client/testing';
+import type { Node } from '../api/node.ts';
+import { eventReasons, NodeApi, standStill } from './node-api.fixture.ts';
+import { registerNode } from './node-registration.ts';
+import { identity, registered, seen } from './seen-node.fixture.ts';
+
+const PLACE = { name: 'n1' };
+
+function begin(t: TestContext, api = new NodeApi()) {
+  const clock = standStill(t);
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  const events = eventReasons();
+  const options = {
+    ...identity(),
+    client: api,
+    observe: async () => seen(),
+    resetExtendedResources: () => false,
+    events,
+    logger: silentLogger,
+  };
+  let isDone = false;
+  void registerNode(options, controller.signal).then(() => {
+    isDone = true;
+  });
+  return { api, clock, events, controller, isDone: () => isDone };
+}
+
+test('a node is made after a tenth of a second, and its events are told', async (t) => {
+  const { api, clock, events, isDone } = begin(t);
+  await clock.pass(90);
+  assert.equal(api.calls.length, 0);
+  await clock.pass(10);
+  assert.equal(isDone(), true);
+  assert.equal(api.stored<Node>(NODES, PLACE)?.status?.nodeInfo?.machineID, 'm');
+  assert.deepEqual(events.reasons, ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
+});
+
+test('a server that fails is asked again after twice as long, up to seven seconds, for ever', async (t) => {
+  const api = new NodeApi();
+  const times: number[] = [];
+  const fail = () => {
+    times.push(clock.nowMs());
+    throw new PodwrightError('unavailable', 'connection refused');
+  };
+  api.script({ verb: 'create' }, ...Array.from({ length: 9 }, () => fail));
+  const { clock, events, isDone } = begin(t, api);
+  await clock.pass(34_000);
+  assert.deepEqual(times, [100, 300, 700, 1500, 3100, 6300, 12_700, 19_700, 26_700]);
+  assert.deepEqual([isDone(), events.reasons.length], [true, 3]);
+});
+
+test('nothing is asked any more once it is stopped', async (t) => {
+  const api = new NodeApi();
+  api.script({ verb: 'create' }, ...Array.from({ length: 9 }, () => refusal(500, 'InternalError')));
+  const { clock, controller, isDone } = begin(t, api);
+  await clock.pass(350);
+  controller.abort();
+  await clock.pass(10_000);
+  assert.deepEqual([api.calls.length, isDone()], [2, true]);
+});
+
+test('a node object that is there is taken over, and written only where it is wrong', async (t) => {
+  const api = new NodeApi();
+  api.put(NODES, registered());
+  const { clock, isDone } = begin(t, api);
+  await clock.pass(100);
+  assert.deepEqual([isDone(), api.calls.map(({ verb }) => verb)], [true, ['create', 'get']]);
+});
+
+test('who may not make nodes takes over the one that is there, by a patch of its status', async (t) => {
+  const api = new NodeApi();
+  const { labels: _, ...metadata } = registered().metadata;
+  api.put(NODES, { ...registered(), metadata });
+  api.script({ verb: 'create' }, refusal(403, 'Forbidden'));
+  const { clock, isDone } = begin(t, api);
+  await clock.pass(100);
+  assert.equal(isDone(), true);
+  assert.deepEqual(api.callsOf({ verb: 'patch', subresource: 'status' }).length, 1);
+  assert.deepEqual(api.patches, [{ metadata: { labels: registered().metadata.labels } }]);
+});
+
+test('a node object that is gone before it could be taken over is made', async (t) => {
+  const api = new NodeApi();
+  api.script({ verb: 'create' }, refusal(409, 'AlreadyExists'));
+  const { clock, isDone } = begin(t, api);
+  await clock.pass(300);
+  assert.deepEqual([isDone(), api.calls.map(({ verb }) => verb)], [true, ['create', 'get', 'create']]);
+});

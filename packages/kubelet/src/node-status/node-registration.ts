@@ -1,0 +1,57 @@
+import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
+import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { NODE_REGISTRATION_BACKOFF } from '../limits.ts';
+import { takeOverNode } from './existing-node.ts';
+import { initialNode, type NodeIdentity } from './initial-node.ts';
+import { nodePatch } from './node-patch.ts';
+import type { ObservedNode } from './observed-node.ts';
+
+export type NodeRegistrationOptions = NodeIdentity & {
+  client: KubeClient;
+  observe: (signal: AbortSignal) => Promise<ObservedNode>;
+  /** Whether this is a host whose device plugins have never been seen: then devices that the object tells of count as none. */
+  resetExtendedResources: () => boolean;
+  events: EventRecorder;
+  logger: Logger;
+};
+
+/** Makes the node object, or takes over the one that is there; tries until that worked. `undefined` once the signal aborts. */
+export async function registerNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<Node | undefined> {
+  const { name, logger, events } = options;
+  const backoff = new Backoff(NODE_REGISTRATION_BACKOFF);
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    await sleep(backoff.next(name), signal).catch(() => undefined);
+    if (signal.aborted) break;
+    const initial = initialNode(options, await options.observe(signal));
+    if (attempt === 0)
+      for (const { type, reason, message } of initial.events) events.event(nodeSubject(name), type, reason, message);
+    try {
+      const { how, node } = await tryRegister(options, initial.node, signal);
+      logger.info({ node: name, how }, 'the node is registered');
+      return node;
+    } catch (error) {
+      if (!signal.aborted) logger.error({ node: name, error: errorMessage(error) }, 'the node could not be registered');
+    }
+  }
+  return undefined;
+}
+
+async function tryRegister(
+  { client, name, resetExtendedResources }: NodeRegistrationOptions,
+  initial: Node,
+  signal: AbortSignal,
+): Promise<{ how: 'created' | 'taken over'; node: Node }> {
+  try {
+    return { how: 'created', node: await client.create<Node>(NODES, initial, { signal }) };
+  } catch (error) {
+    // Who may not make nodes may still have one.
+    if (!isApiStatus(error, 'AlreadyExists') && !isApiStatus(error, 403)) throw error;
+  }
+  const existing = await client.get<Node>(NODES, { name }, { signal });
+  const taken = takeOverNode(existing, initial, { resetExtendedResources: resetExtendedResources() });
+  if (taken === existing) return { how: 'taken over', node: existing };
+  const patch = { type: 'strategic' as const, body: nodePatch(existing, taken), subresource: 'status' };
+  return { how: 'taken over', node: await client.patch<Node>(NODES, { name }, patch, { signal }) };
+}

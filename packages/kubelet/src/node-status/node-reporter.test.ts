@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { NODES } from '@podwright/kube-client';
+import { refusal } from '@podwright/kube-client/testing';
+import type { Node } from '../api/node.ts';
+import { formatTime } from '../api/time.ts';
+import { eventReasons, NodeApi, standStill } from './node-api.fixture.ts';
+import { NodeReporter } from './node-reporter.ts';
+import type { ObservedNode } from './observed-node.ts';
+import { registered, seen } from './seen-node.fixture.ts';
+
+const PLACE = { name: 'n1' };
+/** Ten seconds, and half of the jitter. */
+const PERIOD_MS = 10_200;
+
+/** A node that is reported of, of which the informer shows what the server has, unless it is said to be behind. */
+function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node | undefined } = {}) {
+  const clock = standStill(t);
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  if (has !== undefined) api.put(NODES, has);
+  const events = eventReasons();
+  const host = { given: {} as Partial<ObservedNode>, shown: (node: Node | undefined) => node };
+  const reporter = new NodeReporter({
+    ...{ name: 'n1', heartbeatClient: api, timeoutMs: 10_000, statusUpdateMs: 10_000, statusReportMs: 300_000 },
+    informer: { get: () => host.shown(api.stored<Node>(NODES, PLACE)) },
+    registered: Promise.resolve(has),
+    observe: async () => seen({ atMs: Date.now(), ...host.given }),
+    events,
+    logger: silentLogger,
+  });
+  void reporter.run(controller.signal);
+  const verbs = () =>
+    api.calls.splice(0).map(({ verb, subresource }) => `${verb}${subresource ? '/' : ''}${subresource ?? ''}`);
+  const ready = () => api.stored<Node>(NODES, PLACE)?.status?.conditions?.find(({ type }) => type === 'Ready');
+  return { api, clock, reporter, host, events, verbs, ready };
+}
+
+test('the first report is made at once, empty if there is nothing to say, then every five minutes', async (t) => {
+  const { api, clock, verbs } = begin(t);
+  await clock.pass(10);
+  assert.deepEqual([verbs(), api.patches.splice(0)], [['patch/status'], [{}]]);
+  await clock.pass(280_000);
+  assert.deepEqual(verbs(), []);
+  await clock.pass(40_000);
+  assert.deepEqual(verbs(), ['patch/status']);
+  const heartbeats = api.patches[0]?.status?.conditions?.map((one) => Object.keys(one).toSorted().join());
+  assert.deepEqual(heartbeats, Array(4).fill('lastHeartbeatTime,type'));
+});
+
+test('an hour at rest costs one call in five minutes', async (t) => {
+  const { clock, verbs } = begin(t);
+  await clock.pass(10);
+  verbs();
+  await clock.pass(3_600_000);
+  const calls = verbs();
+  assert.equal(calls.length >= 10 && calls.length <= 12, true, `${calls.length} calls`);
+});
+
+test('the first report after a change is made at another time than those of other nodes', async (t) => {
+  const { clock, verbs, host } = begin(t);
+  await clock.pass(10);
+  verbs();
+  t.mock.method(Math, 'random', () => 0); // half of five minutes sooner
+  host.given = { images: [] };
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status']);
+  await clock.pass(140_000);
+  assert.deepEqual(verbs(), []);
+  await clock.pass(20_000);
+  assert.deepEqual(verbs(), ['patch/status']);
+  await clock.pass(270_000);
+  assert.deepEqual(verbs(), []);
+});
+
+test('what has changed is told within a period, and what makes the node not ready at once', async (t) => {
+  const { api, clock, host, reporter, events, verbs, ready } = begin(t);
+  await clock.pass(10);
+  verbs();
+  host.given = { images: [] };
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual([verbs(), api.patches.at(-1)?.status?.images], [['patch/status'], null]);
+  host.given = { problems: ['container runtime is down'] };
+  reporter.prompt();
+  await clock.pass(110);
+  assert.deepEqual(
+    [verbs(), ready()?.status, ready()?.message],
+    [['patch/status'], 'False', 'container runtime is down'],
+  );
+  host.given = {};
+  reporter.prompt();
+  await clock.pass(110);
+  assert.deepEqual([ready()?.status, events.reasons], ['True', ['NodeNotReady', 'NodeReady']]);
+});
+
+test('prompts come as often as they like, reports ten times a second at most', async (t) => {
+  const { clock, host, reporter, verbs } = begin(t);
+  await clock.pass(10);
+  verbs();
+  for (let turn = 0; turn < 100; turn++) {
+    host.given = { problems: [`problem ${turn}`] };
+    reporter.prompt();
+    await clock.pass(10);
+  }
+  assert.equal(verbs().length <= 10, true);
+});
+
+test('a conflict is resolved by what the server has, without another event', async (t) => {
+  const { api, clock, host, events, verbs, ready } = begin(t);
+  await clock.pass(10);
+  verbs();
+  api.script({ verb: 'patch' }, refusal(409, 'Conflict'), refusal(500, 'InternalError'));
+  host.given = { problems: ['a'] };
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status', 'get', 'patch/status', 'get', 'patch/status']);
+  assert.deepEqual([ready()?.status, events.reasons, api.reconnects], ['False', ['NodeNotReady'], 1]);
+});
+
+test('a server that is away is tried five times a period', async (t) => {
+  const { api, clock, verbs } = begin(t);
+  api.script({ verb: 'patch' }, ...Array.from({ length: 5 }, () => refusal(503, 'ServiceUnavailable')));
+  await clock.pass(10);
+  assert.deepEqual(verbs(), ['patch/status', ...Array(4).fill(['get', 'patch/status']).flat()]);
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status']);
+});
+
+test('an informer that is behind does not bring back what was told', async (t) => {
+  const { clock, api, host, reporter, events, verbs } = begin(t);
+  await clock.pass(10);
+  const before = api.stored<Node>(NODES, PLACE);
+  host.shown = () => before;
+  host.given = { problems: ['a'] };
+  await clock.pass(PERIOD_MS);
+  verbs();
+  reporter.prompt();
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual([verbs(), events.reasons], [[], ['NodeNotReady']]);
+});
+
+test('an informer that has not heard of the node yet costs no call', async (t) => {
+  const { clock, host, reporter, verbs } = begin(t);
+  host.shown = () => undefined;
+  await clock.pass(10);
+  assert.deepEqual([verbs(), reporter.node()?.metadata.name], [['patch/status'], 'n1']);
+});
+
+test('a node object that was deleted is not made again, and one that comes back is reported of', async (t) => {
+  const { api, clock, reporter, verbs } = begin(t);
+  await clock.pass(10);
+  verbs();
+  api.remove(NODES, PLACE);
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual([verbs(), reporter.node()], [Array(4).fill('get'), undefined]);
+  const { conditions: _, ...status } = registered().status!;
+  api.put(NODES, { ...registered(), metadata: { name: 'n1', uid: 'another' }, status });
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status']);
+  assert.equal(api.stored<Node>(NODES, PLACE)?.status?.conditions?.length, 4);
+});
+
+test('a node that is cordoned and uncordoned is told of', async (t) => {
+  const { api, clock, events } = begin(t);
+  await clock.pass(10);
+  api.put(NODES, { ...registered(), spec: { unschedulable: true } });
+  await clock.pass(PERIOD_MS);
+  api.put(NODES, registered());
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(events.reasons, ['NodeNotSchedulable', 'NodeSchedulable']);
+});
+
+test('a wall clock that is set back a day holds no report up', async (t) => {
+  const { clock, host, verbs, ready } = begin(t);
+  await clock.pass(10);
+  verbs();
+  const yesterday = Date.now() - 86_400_000;
+  host.given = { atMs: yesterday, problems: ['a'] };
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual([verbs(), ready()?.lastTransitionTime], [['patch/status'], formatTime(yesterday)]);
+  await clock.pass(600_000);
+  assert.equal(verbs().length >= 1, true);
+});
+
+test('a reboot is told once', async (t) => {
+  const { clock, host, api, events } = begin(t);
+  await clock.pass(10);
+  host.given = { nodeInfo: { ...seen().nodeInfo, bootID: 'b2' } };
+  await clock.pass(PERIOD_MS);
+  api.put(NODES, registered()); // as it was before, by a backup
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(events.reasons, ['Rebooted']);
+});
+
+test('a node object that makes no sense ends nothing, and is reported of once it does again', async (t) => {
+  const { api, clock, verbs } = begin(t);
+  await clock.pass(10);
+  const node = registered();
+  const nonsense: object[] = [
+    { status: 7 },
+    { status: { conditions: 'x' } },
+    { status: { conditions: [null, 7] } },
+    { status: { capacity: { cpu: {} }, allocatable: 'x' } },
+    { status: { addresses: { type: 'InternalIP' } } },
+    { metadata: { name: 'n1', labels: 'x', resourceVersion: 'many' } },
+  ];
+  for (const one of nonsense) {
+    api.put(NODES, { ...node, ...one } as Node);
+    await clock.pass(PERIOD_MS);
+  }
+  verbs();
+  api.put(NODES, { ...node, status: {} });
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual(verbs(), ['patch/status']);
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { PodwrightError, silentLogger } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import { hostFacts } from './host-facts.ts';
+import { standStill } from './node-api.fixture.ts';
+import { NodeObserver, type NodeObserverOptions } from './node-observer.ts';
+import { nodeSettings } from './node-settings.ts';
+
+const GIB = 1n << 30n;
+const away = new PodwrightError('unavailable', 'the runtime is away');
+
+/** A host that is looked at, with a runtime that may be away. */
+function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
+  const clock = standStill(t);
+  const runtime = { isAway: false, listings: 0, tags: ['a:1'] };
+  const ask = async <T>(answer: () => T): Promise<T> => {
+    if (runtime.isAway) throw away;
+    return answer();
+  };
+  const listed = () => {
+    runtime.listings++;
+    return { images: [{ id: 'x', size: 1n, repoTags: runtime.tags, repoDigests: [] }] };
+  };
+  const cri = {
+    runtime: { version: () => ask(() => ({ runtimeVersion: 'v1.2.3' })) },
+    image: { listImages: () => ask(listed) },
+  } as unknown as CriClient;
+  const observer = new NodeObserver({
+    wanted: { name: '127.0.0.1', nodeIp: '', externalCloudProvider: false },
+    settings: nodeSettings(),
+    host: hostFacts(),
+    resources: { cpu: 4000n, memory: 8n * GIB, 'ephemeral-storage': 100n * GIB },
+    maxPods: 110,
+    reserved: { cpuMillis: 100, memoryBytes: 1 << 30, ephemeralStorageBytes: 0 },
+    ...{ port: 10250, declaredFeatures: ['F'], runtimeName: 'fake', logger: silentLogger, cri },
+    rooms: {
+      abilities: () => undefined,
+      pressure: () => ({ memory: false, disk: false, pids: false }),
+      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      problems: () => [],
+      volumesInUse: () => [],
+    },
+    ...given,
+  });
+  return { clock, runtime, observe: () => observer.observe(new AbortController().signal) };
+}
+
+test('a host is told with its amounts, what is kept back of them, and the version of its runtime', async (t) => {
+  const { observe } = begin(t);
+  const { capacity, reserved, nodeInfo, images, port } = await observe();
+  assert.deepEqual(capacity, { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' });
+  const nanos = (bytes: bigint) => `${bytes * 1_000_000_000n}n`;
+  const tenth = BigInt(Math.trunc(Number(100n * GIB) * Math.fround(Math.fround(10) / 100)));
+  assert.deepEqual(reserved, {
+    ...{ cpu: '100000000n', memory: nanos(GIB + (100n << 20n)), 'ephemeral-storage': nanos(tenth) },
+  });
+  assert.equal(nodeInfo.containerRuntimeVersion, 'fake://1.2.3');
+  assert.deepEqual([images, port], [[{ names: ['a:1'], sizeBytes: 1 }], 10250]);
+});
+
+test('images are listed twice a minute, and those of a runtime that is away stay', async (t) => {
+  const { clock, runtime, observe } = begin(t);
+  await observe();
+  runtime.tags = ['b:1'];
+  await clock.pass(29_990);
+  assert.deepEqual([(await observe()).images[0]?.names, runtime.listings], [['a:1'], 1]);
+  await clock.pass(10);
+  assert.deepEqual([(await observe()).images[0]?.names, runtime.listings], [['b:1'], 2]);
+  runtime.isAway = true;
+  await clock.pass(30_000);
+  const { images, nodeInfo } = await observe();
+  assert.deepEqual([images[0]?.names, nodeInfo.containerRuntimeVersion], [['b:1'], 'fake://Unknown']);
+});
+
+test('a host without the wanted address tells none, and all the rest', async (t) => {
+  const wanted = { name: 'n1', nodeIp: '192.0.2.250', externalCloudProvider: true };
+  const { observe } = begin(t, { wanted });
+  const { addresses, providedIps, capacity } = await observe();
+  assert.deepEqual([addresses, providedIps, capacity.pods], [undefined, '192.0.2.250', '110']);
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Node, NodeStatus } from '../api/node.ts';
+import { formatTime } from '../api/time.ts';
+import type { ObservedNode } from './observed-node.ts';
+import { AT, registered, seen } from './seen-node.fixture.ts';
+import { updateNode } from './update-node.ts';
+
+const LATER = AT + 60_000;
+const later = (given: Partial<ObservedNode> = {}) => seen({ atMs: LATER, ...given });
+const withStatus = (node: Node, status: NodeStatus): Node => ({ ...node, status: { ...node.status, ...status } });
+const ready = ({ status }: Node) => status?.conditions?.find(({ type }) => type === 'Ready');
+const reasons = (events: { reason: string }[]) => events.map(({ reason }) => reason);
+
+test('a node that is as it was has changed in nothing but its heartbeats', () => {
+  const before = registered();
+  const { node, changed, events } = updateNode(before, later());
+  assert.equal(changed, false);
+  assert.deepEqual(events, []);
+  const times = node.status?.conditions?.map((one) => [one.lastHeartbeatTime, one.lastTransitionTime]);
+  assert.deepEqual(times, Array(4).fill([formatTime(LATER), formatTime(AT)]));
+});
+
+test('a problem makes the node not ready, with all reasons, none of them twice; its end makes it ready again', () => {
+  const problems = ['container runtime is down', 'CSINode is not yet initialized', 'container runtime is down'];
+  const down = updateNode(registered(), later({ problems }));
+  assert.deepEqual(ready(down.node), {
+    ...{ type: 'Ready', status: 'False', reason: 'KubeletNotReady' },
+    message: '[container runtime is down, CSINode is not yet initialized]',
+    lastHeartbeatTime: formatTime(LATER),
+    lastTransitionTime: formatTime(LATER),
+  });
+  assert.deepEqual(down.events, [
+    { type: 'Normal', reason: 'NodeNotReady', message: 'Node n1 status is now: NodeNotReady' },
+  ]);
+  const up = updateNode(down.node, later({ atMs: LATER + 1000 }));
+  assert.deepEqual([ready(up.node)?.message, up.changed], ['kubelet is posting ready status', true]);
+  assert.deepEqual(reasons(up.events), ['NodeReady']);
+});
+
+test('another reason for not being ready is a change, but no transition', () => {
+  const before = registered({ problems: ['a'] });
+  const { node, changed, events } = updateNode(before, later({ problems: ['b'] }));
+  assert.deepEqual([ready(node)?.message, ready(node)?.lastTransitionTime, changed], ['b', formatTime(AT), true]);
+  assert.deepEqual(events, []);
+});
+
+test('pressure is told with the words and events of each kind, and taken back', () => {
+  const pressure = { memory: true, disk: true, pids: true };
+  const short = updateNode(registered(), later({ pressure }));
+  const told = short.node.status?.conditions?.map(({ type, status, reason, message }) => [
+    type,
+    status,
+    reason,
+    message,
+  ]);
+  assert.deepEqual(told?.slice(0, 3), [
+    ['MemoryPressure', 'True', 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+    ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'kubelet has disk pressure'],
+    ['PIDPressure', 'True', 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+  ]);
+  assert.deepEqual(reasons(short.events), [
+    'NodeHasInsufficientMemory',
+    'NodeHasDiskPressure',
+    'NodeHasInsufficientPID',
+  ]);
+  const fine = updateNode(short.node, later());
+  assert.deepEqual(reasons(fine.events), ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
+});
+
+test('what a controller has set to Unknown is told anew, in its place, and conditions of others stay', () => {
+  const foreign = { type: 'NetworkUnavailable', status: 'False', reason: 'RouteCreated', more: 1 } as const;
+  const unknown = registered().status!.conditions!.map((one) => ({
+    ...one,
+    ...{ status: 'Unknown' as const, reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' },
+  }));
+  const before = withStatus(registered(), { conditions: [foreign, ...unknown] });
+  const { node, events } = updateNode(before, later());
+  assert.deepEqual(node.status?.conditions?.[0], foreign);
+  assert.deepEqual(
+    node.status?.conditions?.map(({ type, status }) => `${type}=${status}`),
+    ['NetworkUnavailable=False', 'MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False', 'Ready=True'],
+  );
+  assert.equal(events.length, 4);
+});
+
+test('a boot under another id is told, the first one is not', () => {
+  const next = { ...seen().nodeInfo, bootID: 'b2' };
+  const { events, node } = updateNode(registered(), later({ nodeInfo: next }));
+  assert.deepEqual(events, [
+    { type: 'Warning', reason: 'Rebooted', message: 'Node n1 has been rebooted, boot id: b2' },
+  ]);
+  assert.equal(node.status?.nodeInfo?.bootID, 'b2');
+});
+
+test('what nobody here knows is kept, in the status too', () => {
+  const before = {
+    ...withStatus(registered(), { ...({ volumesAttached: [{ name: 'v' }], phase: 'Running' } as object) }),
+    spec: { podCIDR: '10.0.0.0/24', unschedulable: true },
+  };
+  const { node, changed } = updateNode(before, later());
+  assert.deepEqual(node, { ...before, status: node.status });
+  assert.deepEqual({ ...node.status, conditions: [] }, { ...before.status, conditions: [] });
+  assert.equal(changed, false);
+});
+
+test('labels of the operating system and the architecture are put back', () => {
+  const before = registered();
+  const { 'kubernetes.io/os': _, ...labels } = before.metadata.labels!;
+  const { node, changed } = updateNode({ ...before, metadata: { ...before.metadata, labels } }, later());
+  assert.deepEqual([node.metadata.labels, changed], [before.metadata.labels, true]);
+});
+
+test('an empty list and none are the same', () => {
+  const { changed } = updateNode(withStatus(registered({ images: [] }), { images: [] }), later({ images: [] }));
+  assert.equal(changed, false);
+});
+
+test('addresses that cannot be told stay, those of a cloud are never replaced', () => {
+  const known = registered().status?.addresses;
+  const of = (given: Partial<ObservedNode>) => updateNode(registered(), later(given)).node.status?.addresses;
+  assert.deepEqual(of({ addresses: undefined }), known);
+  const [, hostname] = known!;
+  assert.deepEqual(of({ addresses: [hostname!] }), [hostname]);
+  assert.deepEqual(of({ addresses: [hostname!], externalCloudProvider: true }), known);
+});
+
+test('the addresses for a controller of the cloud come and go with it', () => {
+  const told = updateNode(registered(), later({ providedIps: '10.0.0.7' })).node;
+  assert.equal(told.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip'], '10.0.0.7');
+  assert.deepEqual(updateNode(told, later()).node.metadata, registered().metadata);
+});
+
+/** Capacity and allocatable of a node that has known resources, and of a host that has these. */
+function checkResources(
+  { known = {}, ...given }: Partial<ObservedNode> & { known?: NodeStatus },
+  expected: { capacity?: Record<string, string>; allocatable?: Record<string, string> },
+): void {
+  const { node } = updateNode(withStatus(registered(), known), later(given));
+  const pick = (from: Record<string, string> = {}, like: Record<string, string> = {}) =>
+    Object.fromEntries(Object.keys(like).map((name) => [name, from[name]]));
+  const { capacity, allocatable } = node.status!;
+  assert.deepEqual(
+    { capacity: pick(capacity, expected.capacity), allocatable: pick(allocatable, expected.allocatable) },
+    { capacity: {}, allocatable: {}, ...expected },
+  );
+}
+
+test('what is kept back is no part of what pods may have, and neither are huge pages of the memory', () => {
+  checkResources({ reserved: { cpu: '100m', memory: '1Gi' } }, { allocatable: { cpu: '3900m', memory: '7Gi' } });
+  checkResources({ reserved: { memory: '9Gi' } }, { allocatable: { memory: '0' } });
+  const pages = { ...seen().capacity, 'hugepages-2Mi': '2Gi', 'hugepages-1Gi': '1Gi' };
+  checkResources({ capacity: pages, reserved: {} }, { allocatable: { memory: '5Gi', 'hugepages-2Mi': '2Gi' } });
+  checkResources({ reserved: { 'ephemeral-storage': '1' } }, { allocatable: { 'ephemeral-storage': '107374182399' } });
+});
+
+test('resources of others stay, of devices there is what they say, and those that are gone are none', () => {
+  const known = { capacity: { 'example.com/dongle': '3' }, allocatable: { 'example.com/gone': '1' } };
+  const devices = { capacity: { 'v.com/gpu': '2' }, allocatable: { 'v.com/gpu': '1' }, removed: ['v.com/old'] };
+  checkResources(
+    { known, devices },
+    {
+      capacity: { 'example.com/dongle': '3', 'v.com/gpu': '2', 'v.com/old': '0' },
+      allocatable: { 'example.com/dongle': '3', 'v.com/gpu': '1', 'v.com/old': '0' },
+    },
+  );
+  const { allocatable } = updateNode(withStatus(registered(), known), later({ devices })).node.status!;
+  assert.equal(allocatable?.['example.com/gone'], undefined);
+});
+
+test('an amount that is the same stays as it is spelt, and what is no amount does no harm', () => {
+  checkResources({ known: { capacity: { memory: '8192Mi' } } }, { capacity: { memory: '8192Mi' } });
+  checkResources({ known: { capacity: { 'x.com/y': 'many' } } }, { allocatable: { 'x.com/y': 'many' } });
+});
+
+test('a node without a capacity that it must have is not ready', () => {
+  const { node } = updateNode({ metadata: { name: 'n1' } }, later({ capacity: { cpu: '1', pods: '1' } }));
+  assert.equal(ready(node)?.message, 'missing node capacity for resources: memory, ephemeral-storage');
+});

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Node, NodeCondition, NodeStatus } from '../api/node.ts';
+import { nodeArchitecture } from './host-facts.ts';
+import { updateResources } from './node-capacity-status.ts';
+import { updateConditions } from './node-conditions.ts';
+import type { ObservedNode } from './observed-node.ts';
+
+/** Where the addresses of `--node-ip` stand for a controller of the cloud. */
+const PROVIDED_IPS = 'alpha.kubernetes.io/provided-node-ip';
+
+export type NodeUpdate = {
+  node: Node;
+  /** Whether anything but heartbeats is another than before. */
+  changed: boolean;
+  /** What its events are to tell, once it has been written. */
+  events: { type: 'Normal' | 'Warning'; reason: string; message: string }[];
+};
+
+/** The node object with the status that it should have by what is seen, and all else as it is. */
+export function updateNode(node: Node, seen: ObservedNode): NodeUpdate {
+  const name = node.metadata.name ?? '';
+  const { status, events } = updateStatus(node.status ?? {}, seen);
+  const rebooted = rebootOf(node.status, seen);
+  const required = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': nodeArchitecture() };
+  const { labels } = node.metadata;
+  const labelled = Object.entries(required).every(([label, value]) => labels?.[label] === value);
+  const metadata = { ...node.metadata, ...withProvidedIps(node, seen.providedIps) };
+  return {
+    node: { ...node, metadata: labelled ? metadata : { ...metadata, labels: { ...labels, ...required } }, status },
+    changed: !labelled || statusHasChanged(node.status ?? {}, status),
+    events: [
+      ...(rebooted ? [bootEvent(name, seen.nodeInfo.bootID)] : []),
+      ...events.map((reason) => nodeStatusEvent(name, reason)),
+    ],
+  };
+}
+
+/** An event that tells a change of the node's status, in upstream's words. */
+export function nodeStatusEvent(name: string, reason: string): NodeUpdate['events'][number] {
+  return { type: 'Normal', reason, message: `Node ${name} status is now: ${reason}` };
+}
+
+const bootEvent = (name: string, bootId: string): NodeUpdate['events'][number] => ({
+  ...{ type: 'Warning', reason: 'Rebooted' },
+  message: `Node ${name} has been rebooted, boot id: ${bootId}`,
+});
+
+function rebootOf(known: NodeStatus | undefined, seen: ObservedNode): boolean {
+  const before = known?.nodeInfo?.bootID ?? '';
+  return before !== '' && before !== seen.nodeInfo.bootID;
+}
+
+function updateStatus(known: NodeStatus, seen: ObservedNode): { status: NodeStatus; events: string[] } {
+  const resources = updateResources(known, seen);
+  const { conditions, events } = updateConditions(known.conditions ?? [], seen, resources.capacity);
+  const status = present({
+    ...known,
+    ...resources,
+    conditions,
+    addresses: addressesOf(known, seen),
+    nodeInfo: { ...known.nodeInfo, ...seen.nodeInfo, swap: seen.nodeInfo.swap ?? known.nodeInfo?.swap },
+    daemonEndpoints: { ...known.daemonEndpoints, kubeletEndpoint: { Port: seen.port } },
+    images: seen.images,
+    runtimeHandlers: seen.runtimeHandlers ?? known.runtimeHandlers,
+    features: seen.features ?? known.features,
+    declaredFeatures: seen.declaredFeatures,
+    volumesInUse: seen.volumesInUse ?? known.volumesInUse,
+  });
+  return { status, events };
+}
+
+function addressesOf(known: NodeStatus, seen: ObservedNode): NodeStatus['addresses'] {
+  const isOfCloud = seen.externalCloudProvider && (known.addresses ?? []).length > 0;
+  return isOfCloud ? known.addresses : (seen.addresses ?? known.addresses);
+}
+
+function withProvidedIps({ metadata }: Node, ips: string | undefined): Pick<Node['metadata'], 'annotations'> {
+  const { [PROVIDED_IPS]: before, ...others } = metadata.annotations ?? {};
+  if (before === ips) return {};
+  return { annotations: ips === undefined ? others : { ...others, [PROVIDED_IPS]: ips } };
+}
+
+/** Conditions in any order; heartbeats do not count. */
+export function statusHasChanged(before: NodeStatus, after: NodeStatus): boolean {
+  return !isDeepStrictEqual(comparable(before), comparable(after));
+}
+
+function comparable(status: NodeStatus): object {
+  const conditions = (status.conditions ?? [])
+    .map(({ lastHeartbeatTime: _, ...rest }): NodeCondition => rest)
+    .toSorted((one, other) => (one.type < other.type ? -1 : 1));
+  return present({ ...status, conditions });
+}
+
+/** Without what is not set: no value and an empty list are the same to an API server. */
+function present<T extends object>(object: T): T {
+  const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
+  return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(object).filter(([, value]) => isSet(value)))));
+}

@@ -1,0 +1,114 @@
+import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { PLUGIN_FIRST_PATIENCE_MS, VOLUME_BACKOFF } from '../limits.ts';
+import type { PluginHandlers } from './plugin-handler.ts';
+import { PluginWatcher } from './plugin-watcher.ts';
+import { type RegisteredPlugin, registerPlugin } from './register-plugin.ts';
+
+export type PluginRegistryOptions = {
+  /** `plugins_registry` of the kubelet. */
+  directory: string;
+  handlers: PluginHandlers;
+  logger: Logger;
+  /** How often the directory is looked at although nothing was seen. */
+  periodMs?: number;
+};
+
+/** A socket that is there: `ended` resolves when its plugin is no longer registered, after `stop` has aborted. */
+type Followed = { identity: string; stop: AbortController; ended: Promise<void>; tried: Promise<void> };
+
+/**
+ * The plugins that register at sockets of a directory. Each socket is followed on its own, so that one that hangs holds up no
+ * other: tried until it registers, with growing pauses, and deregistered when it goes. A socket in the place of another one is a
+ * new plugin, which is registered after the old one has been deregistered.
+ */
+export class PluginRegistry {
+  readonly #options: PluginRegistryOptions;
+  readonly #watcher: PluginWatcher;
+  readonly #followed = new Map<string, Followed>();
+  /** Ends of plugins whose sockets have gone, by path. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: PluginRegistryOptions) {
+    this.#options = options;
+    this.#watcher = new PluginWatcher({ ...options, onSockets: (sockets) => this.#reconcile(sockets) });
+  }
+
+  /** Resolves when every plugin that is there already was tried once, or has taken too long for that. */
+  async start(): Promise<void> {
+    await this.#watcher.start();
+    const tried = Promise.all([...this.#followed.values()].map((one) => one.tried));
+    const enough = new AbortController();
+    await Promise.race([tried, sleep(PLUGIN_FIRST_PATIENCE_MS, enough.signal).catch(() => undefined)]);
+    enough.abort();
+  }
+
+  /** Plugins stay as they are: the next kubelet registers them again. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#watcher.close();
+    this.#reconcile(new Map());
+    await Promise.all(this.#leaving.values());
+  }
+
+  #reconcile(sockets: ReadonlyMap<string, string>): void {
+    for (const [path, followed] of this.#followed)
+      if (sockets.get(path) !== followed.identity) this.#leave(path, followed);
+    for (const [path, identity] of sockets) if (!this.#followed.has(path)) this.#follow(path, identity);
+  }
+
+  #leave(path: string, { stop, ended }: Followed): void {
+    stop.abort();
+    this.#followed.delete(path);
+    const left = ended.finally(() => {
+      if (this.#leaving.get(path) === left) this.#leaving.delete(path);
+    });
+    this.#leaving.set(path, left);
+  }
+
+  #follow(path: string, identity: string): void {
+    const stop = new AbortController();
+    const { promise: tried, resolve } = Promise.withResolvers<void>();
+    const before = this.#leaving.get(path) ?? Promise.resolve();
+    const ended = before.then(() => this.#serve(path, stop.signal, resolve)).finally(resolve);
+    this.#followed.set(path, { identity, stop, ended, tried });
+  }
+
+  async #serve(path: string, signal: AbortSignal, onTried: () => void): Promise<void> {
+    const registered = await this.#registerInTheEnd(path, signal, onTried);
+    if (registered === undefined) return;
+    const { plugin, handler } = registered;
+    onTried();
+    this.#options.logger.info({ path, plugin: plugin.name, endpoint: plugin.endpoint }, 'registered a plugin');
+    await new Promise((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener('abort', resolve, { once: true });
+    });
+    if (this.#isClosed) return;
+    await handler.deregister(plugin).catch((error: unknown) => {
+      this.#options.logger.error({ path, plugin: plugin.name, error: errorMessage(error) }, 'deregister a plugin');
+    });
+    this.#options.logger.info({ path, plugin: plugin.name }, 'deregistered a plugin');
+  }
+
+  /** Nothing if the socket goes before. */
+  async #registerInTheEnd(
+    path: string,
+    signal: AbortSignal,
+    onTried: () => void,
+  ): Promise<RegisteredPlugin | undefined> {
+    const backoff = new Backoff(VOLUME_BACKOFF);
+    while (!signal.aborted) {
+      try {
+        return await registerPlugin(path, this.#options.handlers, signal);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        onTried();
+        const retryInMs = backoff.next('');
+        this.#options.logger.warn({ path, retryInMs, error: errorMessage(error) }, 'a plugin could not be registered');
+        await sleep(retryInMs, signal).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { type ConnectedService, connectService } from '@podwright/cri';
+import { type PluginInfo, Registration } from '@podwright/cri/plugin-registration';
+import { asRpcError } from '../kubecontainer/rpc-error.ts';
+import {
+  MAX_PLUGIN_ANSWER_BYTES,
+  MAX_PLUGIN_TEXT_LENGTH,
+  PLUGIN_INFO_TIMEOUT_MS,
+  PLUGIN_NOTIFY_TIMEOUT_MS,
+} from '../limits.ts';
+import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
+
+export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
+
+type Client = ConnectedService<typeof Registration>;
+
+/**
+ * One try to register the plugin at a socket: it says who it is, its handler takes it, and it hears how that went. Rejects with why
+ * not, in upstream's words; nothing is then kept of it.
+ */
+export async function registerPlugin(
+  socketPath: string,
+  handlers: PluginHandlers,
+  signal: AbortSignal,
+): Promise<RegisteredPlugin> {
+  const client = connectService(Registration, socketPath, { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES });
+  try {
+    const { plugin, handler } = await introduce(client, { socketPath, handlers, signal });
+    try {
+      await handler.register(plugin, signal);
+    } catch (error) {
+      return await refuse(
+        client,
+        `RegisterPlugin error -- plugin registration failed with err: ${errorMessage(error)}`,
+      );
+    }
+    try {
+      await notify(client, { pluginRegistered: true, error: '' });
+    } catch (error) {
+      await handler.deregister(plugin);
+      throw failure(`failed to send registration status at socket ${socketPath}, err: ${errorMessage(error)}`);
+    }
+    return { plugin, handler };
+  } finally {
+    client.close();
+  }
+}
+
+type Introduction = { socketPath: string; handlers: PluginHandlers; signal: AbortSignal };
+
+async function introduce(client: Client, { socketPath, handlers, signal }: Introduction): Promise<RegisteredPlugin> {
+  const info = await client.getInfo({}, { signal, timeoutMs: PLUGIN_INFO_TIMEOUT_MS }).catch((error: unknown) => {
+    const why = errorMessage(asRpcError(error));
+    throw failure(`failed to get plugin info using RPC GetInfo at socket ${socketPath}, err: ${why}`);
+  });
+  const handler = handlerOf(info, handlers);
+  if (handler === undefined) {
+    const type = info.type.slice(0, MAX_PLUGIN_TEXT_LENGTH);
+    return refuse(
+      client,
+      `RegisterPlugin error -- no handler registered for plugin type: ${type} at socket ${socketPath}`,
+    );
+  }
+  const plugin = { name: info.name, endpoint: info.endpoint || socketPath, versions: info.supportedVersions };
+  try {
+    checkTexts(info);
+    handler.validate(plugin);
+  } catch (error) {
+    return await refuse(client, `RegisterPlugin error -- plugin validation failed with err: ${errorMessage(error)}`);
+  }
+  return { plugin, handler };
+}
+
+function handlerOf({ type }: PluginInfo, handlers: PluginHandlers): PluginHandler | undefined {
+  return Object.hasOwn(handlers, type) ? handlers[type as keyof PluginHandlers] : undefined;
+}
+
+/** A plugin is whoever may write to a directory of root's: what it says is for logs and paths all the same. */
+function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
+  for (const text of [name, endpoint, ...supportedVersions])
+    if (text.length > MAX_PLUGIN_TEXT_LENGTH)
+      throw new PodwrightError(
+        'invalid_argument',
+        `"${text.slice(0, 40)}…" has ${text.length} characters, at most ${MAX_PLUGIN_TEXT_LENGTH} are allowed`,
+      );
+  if (name === '') throw new PodwrightError('invalid_argument', 'the plugin has no name');
+}
+
+/** Tells the plugin why it is not taken, and rejects with that. */
+async function refuse(client: Client, error: string): Promise<never> {
+  try {
+    await notify(client, { pluginRegistered: false, error });
+  } catch (notifyError) {
+    throw new PodwrightError('failed_precondition', `${error}: ${errorMessage(asRpcError(notifyError))}`);
+  }
+  throw new PodwrightError('failed_precondition', error);
+}
+
+async function notify(client: Client, status: { pluginRegistered: boolean; error: string }): Promise<void> {
+  await client.notifyRegistrationStatus(status, { timeoutMs: PLUGIN_NOTIFY_TIMEOUT_MS });
+}
+
+function failure(text: string): PodwrightError {
+  return new PodwrightError('failed_precondition', `RegisterPlugin error -- ${text}`);
+}

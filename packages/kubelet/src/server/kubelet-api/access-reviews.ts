@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { type KubeClient, SUBJECT_ACCESS_REVIEWS } from '@podwright/kube-client';
+import { MAX_ACCESS_REVIEWS } from '../../limits.ts';
+import { type Refusal, refusal } from './api-route.ts';
+import { type RequestAttributes, requestAttributes } from './request-attributes.ts';
+import { ReviewCache } from './review-cache.ts';
+import { review } from './review-call.ts';
+import type { User } from './token-file.ts';
+
+/** Says why a request is refused; `undefined` lets it pass. */
+export type Authorizer = (
+  user: User,
+  request: { method?: string; path: string | undefined },
+) => Promise<Refusal | undefined>;
+
+export type AccessReviewParts = {
+  client: KubeClient;
+  nodeName: string;
+  /** How long a yes and a no are kept. */
+  allowedMs: number;
+  deniedMs: number;
+  logger: Logger;
+};
+
+/** Asks the API server who may do what with this node (SubjectAccessReview), with upstream's words for those who may not. */
+export function accessReviewer(parts: AccessReviewParts): Authorizer {
+  const cache = new ReviewCache<boolean>(MAX_ACCESS_REVIEWS);
+  return async (user, { method, path }) => {
+    const attributes = requestAttributes(method, path);
+    const { verb, subresources } = attributes;
+    for (const subresource of subresources) {
+      try {
+        if (await isAllowed(parts, cache, specOf(user, { verb, subresource, name: parts.nodeName }))) return undefined;
+      } catch (error) {
+        const words = `user=${user.name}, verb=${verb}, resource=nodes, subresource=${subresource}`;
+        parts.logger.error({ user: user.name, verb, subresource, error: errorMessage(error) }, 'Authorization error');
+        return refusal(500, `Authorization error (${words})`);
+      }
+    }
+    return refusal(403, forbiddenWords(user, attributes));
+  };
+}
+
+const forbiddenWords = ({ name }: User, { verb, subresources }: RequestAttributes) =>
+  `Forbidden (user=${name}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}])\n`;
+
+type Asked = { verb: string; subresource: string; name: string };
+
+function specOf({ name: user, uid, groups, extra }: User, asked: Asked): object {
+  return {
+    resourceAttributes: { ...asked, version: 'v1', resource: 'nodes' },
+    user,
+    groups,
+    ...(extra === undefined ? {} : { extra }),
+    ...(uid ? { uid } : {}),
+  };
+}
+
+function isAllowed(
+  { client, allowedMs, deniedMs }: AccessReviewParts,
+  cache: ReviewCache<boolean>,
+  spec: object,
+): Promise<boolean> {
+  const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
+  return cache.answer(key, async () => {
+    const value = reviewedAccess(await review(client, SUBJECT_ACCESS_REVIEWS, spec));
+    return { value, keepMs: value ? allowedMs : deniedMs };
+  });
+}
+
+/** Whether a review's status allows it; `internal` for one that says both or neither. Pure. */
+export function reviewedAccess(status: unknown): boolean {
+  const { allowed, denied } = (status ?? {}) as { allowed?: unknown; denied?: unknown };
+  if (typeof allowed === 'boolean' && !(allowed && denied)) return allowed;
+  throw new PodwrightError('internal', 'review access: the API server answered neither yes nor no');
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Logger, PodwrightError } from '@podwright/base';
+import { ApiStatusError, type KubeClient, type KubeObject, type Resource } from '@podwright/kube-client';
+import { reviewedAccess } from './access-reviews.ts';
+import { ReviewCache } from './review-cache.ts';
+import { serveApi } from './served-api.fixture.ts';
+import { reviewedUser } from './token-reviews.ts';
+
+const ALICE = { username: 'alice', uid: '7', groups: ['team'], extra: { 'example.com/a': ['b'] } };
+
+type Asked = { kind: string; spec: Record<string, unknown> };
+
+/** A client whose reviews are answered by a function, an error of which it rejects with. */
+function reviewing(answer: (asked: Asked) => unknown): { client: KubeClient; asked: Asked[] } {
+  const asked: Asked[] = [];
+  const create = async (resource: Resource, object: KubeObject & { spec?: object }) => {
+    const one = { kind: resource.kind, spec: object.spec as Record<string, unknown> };
+    asked.push(one);
+    const status = answer(one);
+    if (status instanceof Error) throw status;
+    return { ...object, status };
+  };
+  return { client: { create } as unknown as KubeClient, asked };
+}
+
+const keeping = { tokens: { keptMs: 120_000 }, access: { allowedMs: 300_000, deniedMs: 30_000 } };
+
+async function served(t: TestContext, answer: (asked: Asked) => unknown, logger?: Logger) {
+  const { client, asked } = reviewing(answer);
+  const api = await serveApi(t, { reviewer: client, logger, authentication: { anonymous: false, reviews: keeping } });
+  const ask = async (path: string, token?: string, method?: string) => {
+    const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
+    const { status, body } = await api.ask(path, { method, headers });
+    return [status, body] as const;
+  };
+  return { ask, asked };
+}
+
+/** Knows alice by her token, who may do what `may` says. */
+const knowing =
+  (may: (subresource: unknown) => unknown = () => true) =>
+  ({ kind, spec }: Asked) => {
+    if (kind === 'TokenReview') return { authenticated: spec.token === 'good', user: ALICE };
+    return { allowed: may((spec.resourceAttributes as Record<string, unknown>).subresource) };
+  };
+
+test('a token is reviewed, then what its user may do, each once in a while', async (t) => {
+  const { ask, asked } = await served(t, knowing());
+  for (let time = 0; time < 3; time++) assert.equal((await ask('/containerLogs/a/b/c', 'good'))[0], 404);
+  assert.deepEqual(asked, [
+    { kind: 'TokenReview', spec: { token: 'good' } },
+    {
+      kind: 'SubjectAccessReview',
+      spec: {
+        resourceAttributes: { verb: 'get', subresource: 'proxy', name: 'node', version: 'v1', resource: 'nodes' },
+        user: 'alice',
+        groups: ['team', 'system:authenticated'],
+        extra: { 'example.com/a': ['b'] },
+        uid: '7',
+      },
+    },
+  ]);
+});
+
+test('nobody is anonymous, and a token that nobody has is asked about once', async (t) => {
+  const { ask, asked } = await served(t, knowing());
+  assert.deepEqual(await ask('/pods'), [401, 'Unauthorized']);
+  for (let time = 0; time < 3; time++) assert.deepEqual(await ask('/pods', 'bad'), [401, 'Unauthorized']);
+  assert.equal(asked.length, 1);
+});
+
+test('a finer right is enough, proxy is for what has none, and a no has upstream’s words', async (t) => {
+  const { ask } = await served(
+    t,
+    knowing((subresource) => subresource === 'pods' || subresource === 'metrics'),
+  );
+  const [pods, metrics, stats, exec] = await Promise.all([
+    ask('/pods', 'good'),
+    ask('/metrics', 'good'),
+    ask('/stats/summary', 'good'),
+    ask('/exec/a/b/c', 'good', 'POST'),
+  ]);
+  assert.deepEqual([pods[0], metrics[0]], [200, 200]);
+  assert.deepEqual(stats, [403, 'Forbidden (user=alice, verb=get, resource=nodes, subresource(s)=[stats])\n']);
+  assert.deepEqual(exec, [403, 'Forbidden (user=alice, verb=create, resource=nodes, subresource(s)=[proxy])\n']);
+  assert.deepEqual(await ask('/configz', 'good'), [
+    403,
+    'Forbidden (user=alice, verb=get, resource=nodes, subresource(s)=[configz proxy])\n',
+  ]);
+});
+
+test('an API server that cannot be asked lets nobody in, and the token is in no log', async (t) => {
+  const lines: string[] = [];
+  const write = (fields: object, message: string) => void lines.push(JSON.stringify({ ...fields, message }));
+  const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
+  const forbidden = new ApiStatusError('create', { code: 403, reason: 'Forbidden', message: 'node may not' });
+  const { ask } = await served(t, () => forbidden, logger);
+  assert.deepEqual(await ask('/pods', 'very-secret'), [401, 'Unauthorized']);
+  assert.match(lines.join('\n'), /Unable to authenticate the request/);
+  assert.ok(!lines.join('\n').includes('very-secret'));
+  const known = await served(t, (asked) => (asked.kind === 'TokenReview' ? knowing()(asked) : forbidden));
+  assert.deepEqual(await known.ask('/stats/summary', 'good'), [
+    500,
+    'Authorization error (user=alice, verb=get, resource=nodes, subresource=stats)',
+  ]);
+});
+
+test('what passes in a moment is tried again', async (t) => {
+  let failures = 2;
+  const away = new PodwrightError('unavailable', 'the connection was cut');
+  const { ask } = await served(t, (asked) => (failures-- > 0 ? away : knowing()(asked)));
+  assert.equal((await ask('/pods', 'good'))[0], 200);
+});
+
+test('hostile answers name nobody and allow nothing', async (t) => {
+  const yes = (user: unknown) => ({ authenticated: true, user });
+  for (const status of [undefined, null, 5, {}, { authenticated: 'true', user: ALICE }])
+    assert.equal(reviewedUser(status), undefined);
+  const nonsense = [undefined, null, {}, { username: '' }, { username: 5 }, { username: 'a', groups: 'x' }];
+  const more = [
+    { username: 'a', groups: [5] },
+    { username: 'a', extra: { a: 'b' } },
+    { username: 'a', uid: 5 },
+    { username: 'x'.repeat(70_000) },
+  ];
+  for (const user of [...nonsense, ...more]) assert.throws(() => reviewedUser(yes(user)), { code: 'internal' });
+  assert.deepEqual(reviewedUser(yes({ username: 'a' })), { name: 'a', uid: undefined, groups: [], extra: undefined });
+  for (const status of [undefined, null, {}, { allowed: 'true' }, { allowed: 1 }, { allowed: true, denied: true }])
+    assert.throws(() => reviewedAccess(status), { code: 'internal' });
+  assert.deepEqual(
+    [reviewedAccess({ allowed: true }), reviewedAccess({ allowed: false, denied: true })],
+    [true, false],
+  );
+  const { ask } = await served(t, () => ({ authenticated: true, user: { username: 'system:admin', groups: 7 } }));
+  assert.deepEqual(await ask('/pods', 'x'), [401, 'Unauthorized']);
+});
+
+test('answers are kept for their time, the least used go first, and many at once are refused', async () => {
+  let now = 0;
+  const cache = new ReviewCache<number>(2, () => now);
+  let asked = 0;
+  const ask = async () => ({ value: ++asked, keepMs: 10 });
+  const of = (key: string) => cache.answer(key, ask);
+  assert.deepEqual(await Promise.all([of('a'), of('a'), of('b')]), [1, 1, 2]);
+  assert.deepEqual([await of('a'), await of('c'), await of('a'), await of('b')], [1, 3, 1, 4]);
+  now = 10;
+  assert.equal(await of('a'), 5);
+  await assert.rejects(
+    cache.answer('x', async () => {
+      throw new Error('away');
+    }),
+    /away/,
+  );
+  assert.equal(await cache.answer('x', async () => ({ value: 7, keepMs: 0 })), 7);
+  assert.equal(await cache.answer('x', async () => ({ value: 8, keepMs: 0 })), 8);
+  const never = () => new Promise<never>(() => undefined);
+  for (let one = 0; one < 100; one++) void cache.answer(`n${one}`, never);
+  await assert.rejects(cache.answer('n100', never), { code: 'resource_exhausted' });
+});

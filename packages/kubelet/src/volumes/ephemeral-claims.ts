@@ -1,0 +1,28 @@
+import type { Pod, Volume } from '../api/types.ts';
+import type { VolumePlugin, VolumeRequest } from './plugin.ts';
+
+/** Name of the claim that a controller of the cluster makes for an `ephemeral` volume of the pod. */
+export function ephemeralClaimName({ metadata }: Pod, { name }: Volume): string {
+  return `${metadata.name}-${name}`;
+}
+
+/** `ephemeral`: a claim that lives as long as the pod. */
+export class EphemeralClaimsPlugin implements VolumePlugin {
+  readonly name: string;
+  readonly #claims: VolumePlugin;
+
+  constructor(claims: VolumePlugin) {
+    this.#claims = claims;
+    this.name = claims.name;
+  }
+
+  supports(volume: Volume): boolean {
+    return volume.ephemeral !== undefined;
+  }
+
+  setUp(request: VolumeRequest, signal: AbortSignal): Promise<string> {
+    const { pod, volume } = request;
+    const persistentVolumeClaim = { claimName: ephemeralClaimName(pod, volume) };
+    return this.#claims.setUp({ ...request, volume: { name: volume.name, persistentVolumeClaim } }, signal);
+  }
+}

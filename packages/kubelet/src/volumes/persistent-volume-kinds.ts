@@ -1,0 +1,92 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import type { PersistentVolume } from '../api/types.ts';
+import { HostPathPlugin } from './host-path.ts';
+import type { Mounter } from './mounter.ts';
+import { NfsPlugin } from './nfs.ts';
+import type { PersistentVolumeKind, PersistentVolumeRequest } from './persistent-volumes.ts';
+import { VolumeFailure } from './volume-failure.ts';
+import { giveToGroup } from './volume-ownership.ts';
+
+/** The kinds that need no driver. */
+export function persistentVolumeKinds(mounter: Mounter): PersistentVolumeKind[] {
+  return [new LocalVolumes(mounter), hostPathVolumes(), nfsVolumes(mounter)];
+}
+
+function hostPathVolumes(): PersistentVolumeKind {
+  const plugin = new HostPathPlugin();
+  return {
+    name: plugin.name,
+    supports: ({ spec }) => spec.hostPath !== undefined,
+    setUp: (request) => {
+      const { hostPath } = request.persistentVolume.spec;
+      return plugin.setUp({ ...request, volume: { name: request.volume.name, hostPath } });
+    },
+  };
+}
+
+function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
+  const plugin = new NfsPlugin(mounter);
+  return {
+    name: plugin.name,
+    supports: ({ spec }) => spec.nfs !== undefined,
+    setUp: (request, signal) => {
+      const { nfs, mountOptions } = request.persistentVolume.spec;
+      // whether the pod writes is the claim's to say, as in upstream
+      const volume = { name: request.volume.name, nfs: { ...nfs!, readOnly: request.readOnly } };
+      return plugin.setUp({ ...request, volume, mountOptions }, signal);
+    },
+  };
+}
+
+/** A directory of the node, bound into each pod. The first pod to have it gives it to its fsGroup. */
+class LocalVolumes implements PersistentVolumeKind {
+  readonly name = 'kubernetes.io/local-volume';
+  readonly #mounter: Mounter;
+  readonly #locks = new KeyedLock();
+
+  constructor(mounter: Mounter) {
+    this.#mounter = mounter;
+  }
+
+  supports({ spec }: PersistentVolume): boolean {
+    return spec.local !== undefined;
+  }
+
+  setUp(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
+    const { path } = request.persistentVolume.spec.local!;
+    return this.#locks.run(path, async () => {
+      const { pod, directory, readOnly } = request;
+      if (await this.#mounter.isMountPoint(directory)) return directory;
+      await checkDirectory(request.persistentVolume);
+      const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
+      const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
+      // before it can be seen: a change that is interrupted begins again with the next try
+      if (isFirst && !readOnly) await giveToGroup(path, { group, policy });
+      await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
+      await this.#bind(request, signal);
+      return directory;
+    });
+  }
+
+  #bind({ persistentVolume, directory: target }: PersistentVolumeRequest, signal: AbortSignal): Promise<void> {
+    const { local, mountOptions = [] } = persistentVolume.spec;
+    const source = local!.path;
+    if (mountOptions.length === 0) return this.#mounter.bindMount(source, target, signal);
+    return this.#mounter.mount({ type: 'none', source, target, options: ['bind', ...mountOptions] }, signal);
+  }
+}
+
+async function checkDirectory({ metadata, spec }: PersistentVolume): Promise<void> {
+  const path = spec.local?.path ?? '';
+  if (path === '')
+    throw new PodwrightError('failed_precondition', `LocalVolume volume "${metadata.name}" path is empty`);
+  if (path.split('/').includes('..'))
+    throw new PodwrightError('failed_precondition', `invalid path: ${path} must not contain '..'`);
+  const stats = await stat(path).catch(() => undefined);
+  const notMade = `MountVolume.NewMounter initialization failed for volume "${metadata.name}"`;
+  if (stats === undefined) throw new VolumeFailure(`${notMade} : path "${path}" does not exist`);
+  if (stats.isBlockDevice())
+    throw new VolumeFailure(`${notMade} : block devices are not mounted by this node: mount ${path} on the host`);
+  if (!stats.isDirectory()) throw new VolumeFailure(`${notMade} : only directory and block device are supported`);
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { PersistentVolume, Pod } from '../api/types.ts';
+import type { Mounter, MountRequest } from './mounter.ts';
+import { persistentVolumeKinds } from './persistent-volume-kinds.ts';
+import { PersistentVolumesPlugin } from './persistent-volumes.ts';
+import { PodDirectories } from './pod-directories.ts';
+
+/** A plugin over one volume of the cluster, and the mounts that it asked for. */
+async function setUp(
+  context: TestContext,
+  spec: PersistentVolume['spec'],
+  { fits = true, refusal }: { fits?: boolean; refusal?: Error } = {},
+) {
+  const root = await mkdtemp(join(tmpdir(), 'podwright-pv-'));
+  context.after(() => rm(root, { recursive: true }));
+  const mounts: MountRequest[] = [];
+  const mounter = {
+    isMountPoint: async (path: string) => mounts.some(({ target }) => target === path),
+    mountsOf: async (source: string) => mounts.filter((mount) => mount.source === source).map(({ target }) => target),
+    bindMount: async (source: string, target: string) =>
+      void mounts.push({ type: 'none', source, target, options: ['bind'] }),
+    mount: async (request: MountRequest) => void mounts.push(request),
+  } as unknown as Mounter;
+  const directories = new PodDirectories(root);
+  const plugin = new PersistentVolumesPlugin({
+    kinds: persistentVolumeKinds(mounter),
+    directories,
+    volumeOf: async () => {
+      if (refusal !== undefined) throw refusal;
+      return { metadata: { name: 'pv1', namespace: '', uid: '' }, spec };
+    },
+    fitsNode: () => fits,
+    ofManifests: { name: 'kubernetes.io/local-volume', supports: () => true, setUp: async () => '/of/a/manifest' },
+  });
+  const mount = (fields: { uid?: string; source?: string; readOnly?: boolean; fsGroup?: number } = {}) => {
+    const { uid = 'u1', source = 'api', readOnly, fsGroup } = fields;
+    const annotations = { 'kubernetes.io/config.source': source };
+    const pod = {
+      metadata: { name: 'db', namespace: 'shop', uid, annotations },
+      spec: { containers: [], securityContext: { fsGroup } },
+    } as unknown as Pod;
+    const volume = { name: 'data', persistentVolumeClaim: { claimName: 'claim', readOnly } };
+    const directory = directories.volume(uid, plugin.name, 'data');
+    return plugin.setUp({ pod, volume, directory }, new AbortController().signal);
+  };
+  return { root, directories, mounts, mount };
+}
+
+test('a local volume is bound into the pod’s directory of that volume, and given to its first fsGroup', async (context) => {
+  const { root, directories, mounts, mount } = await setUp(context, { local: { path: '' } });
+  await assert.rejects(mount(), /MountVolume.SetUp failed for volume "pv1" : LocalVolume volume "pv1" path is empty/);
+  const path = join(root, 'disk');
+  const again = await setUp(context, { local: { path } });
+  await mkdir(path, { mode: 0o755 });
+  const target = await again.mount({ fsGroup: 2000 });
+  assert.equal(target, again.directories.volume('u1', 'kubernetes.io/local-volume', 'pv1'));
+  assert.deepEqual(again.mounts, [{ type: 'none', source: path, target, options: ['bind'] }]);
+  assert.equal(await again.mount({ fsGroup: 2000 }), target);
+  await again.mount({ uid: 'u2', fsGroup: 3000 });
+  assert.equal(again.mounts.length, 2);
+  assert.equal((await stat(path)).gid, 2000);
+  assert.deepEqual([mounts, directories.root], [[], join(root, 'pods')]);
+});
+
+test('a local volume that is not there, or no directory, is told in upstream’s words', async (context) => {
+  const check = async (path: string, expected: RegExp) => {
+    const { mount, mounts } = await setUp(context, { local: { path } });
+    await assert.rejects(mount(), expected);
+    assert.deepEqual(mounts, []);
+  };
+  const notMade = 'MountVolume.NewMounter initialization failed for volume "pv1" :';
+  await check('/not/there', new RegExp(`${notMade} path "/not/there" does not exist`));
+  await check('/etc/hostname', new RegExp(`${notMade} only directory and block device are supported`));
+  await check('/tmp/../etc', /MountVolume.SetUp failed for volume "pv1" : invalid path: \/tmp\/..\/etc/);
+});
+
+test('what a claim waits for, block volumes, foreign kinds and other nodes are named', async (context) => {
+  const check = async (
+    spec: PersistentVolume['spec'],
+    expected: string,
+    how: { fits?: boolean; refusal?: Error } = {},
+  ) => {
+    const { mount } = await setUp(context, spec, how);
+    await assert.rejects(mount(), { message: expected });
+  };
+  const unprocessed =
+    'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]:';
+  const refusal = new Error('error processing PVC shop/claim: PVC is not bound');
+  await check({}, `${unprocessed} error processing PVC shop/claim: PVC is not bound`, { refusal });
+  await check(
+    { local: { path: '/tmp' }, volumeMode: 'Block' },
+    `${unprocessed} volume data has volumeMode Block, but is specified in volumeMounts`,
+  );
+  await check(
+    { local: { path: '/tmp' } },
+    'MountVolume.NodeAffinity check failed for volume "pv1" : no matching NodeSelectorTerms',
+    { fits: false },
+  );
+  const fc = { fc: {} } as PersistentVolume['spec'];
+  await check(
+    fc,
+    `${unprocessed} no volume plugin matched: this node mounts volumes of the kinds local, hostPath and nfs`,
+  );
+});
+
+test('hostPath is what it says, and pods of manifests keep the node’s own claims', async (context) => {
+  const { root, mount } = await setUp(context, { hostPath: { path: '/etc', type: 'Directory' } });
+  assert.equal(await mount(), '/etc');
+  assert.equal(await mount({ source: 'file' }), '/of/a/manifest');
+  const wrong = await setUp(context, { hostPath: { path: join(root, 'none'), type: 'Directory' } });
+  await assert.rejects(wrong.mount(), /MountVolume.SetUp failed for volume "pv1" : hostPath type check failed/);
+});

@@ -1,0 +1,262 @@
+/** A certificate authority: certificates for servers and clients, and for signing requests (PKCS#10). */
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
+import {
+  bitString,
+  contextTag,
+  type DerValue,
+  der,
+  integer,
+  objectIdentifier,
+  readAll,
+  readObjectIdentifier,
+  sequence,
+  TAG,
+  time,
+} from './der.ts';
+
+/** PEM of both. */
+export type KeyPair = { certificate: string; key: string };
+
+export type Subject = { commonName: string; organizations?: string[] };
+
+type Wanted = {
+  /** DER of the subject's name. */
+  subject: Buffer;
+  publicKey: KeyObject;
+  extensions: Buffer[];
+  notBefore: Date;
+  notAfter: Date;
+};
+
+const OID = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+  extensionRequest: '1.2.840.113549.1.9.14',
+  ecdsaSha256: '1.2.840.10045.4.3.2',
+} as const;
+
+const SIGNATURE_HASHES: Record<string, string | null> = {
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.3.101.112': null,
+};
+
+/** Bits of keyUsage, the highest first: digitalSignature, keyEncipherment, keyCertSign. */
+const LEAF_USAGE = { bits: 0b1010_0000, unused: 5 };
+const AUTHORITY_USAGE = { bits: 0b0000_0100, unused: 2 };
+/** Clocks of clients may be a little behind. */
+const BEFORE_MS = 5 * 60_000;
+const DAY_MS = 86_400_000;
+
+export class CertificateAuthority {
+  readonly #key: KeyObject;
+  readonly #name: Buffer;
+  readonly #publicKey: KeyObject;
+  /** PEM of the authority's own certificate. */
+  readonly certificate: string;
+
+  constructor(commonName: string) {
+    const { privateKey, publicKey } = newKey();
+    this.#key = privateKey;
+    this.#publicKey = publicKey;
+    this.#name = nameOf({ commonName });
+    const extensions = [
+      extension(OID.basicConstraints, sequence(der(TAG.boolean, Buffer.from([0xff]))), true),
+      usageExtension(AUTHORITY_USAGE),
+      extension(OID.subjectKeyIdentifier, der(TAG.octetString, keyIdentifier(publicKey))),
+    ];
+    this.certificate = this.#issue({ subject: this.#name, publicKey, extensions, ...validFor(365 * DAY_MS) });
+  }
+
+  /** PEM of the authority's key: for programs that sign themselves. */
+  get key(): string {
+    return pemOf(this.#key);
+  }
+
+  /** A certificate by which a client proves who it is. */
+  client(subject: Subject, lifeMs: number = DAY_MS): KeyPair {
+    return this.#pair(subject, [purpose(OID.clientAuth)], lifeMs);
+  }
+
+  /** A certificate for a server at names and addresses. */
+  server(subject: Subject, hosts: string[], lifeMs: number = DAY_MS): KeyPair {
+    const extensions = [purpose(OID.serverAuth, OID.clientAuth), hostsExtension(hosts)];
+    return this.#pair(subject, extensions, lifeMs);
+  }
+
+  /** PEM for a signing request that was read: its key, its names, and what it is for. */
+  sign(request: SigningRequest, purposes: 'client' | 'server', lifeMs: number): string {
+    const alternative = request.alternativeNames;
+    const extensions = [
+      usageExtension(LEAF_USAGE),
+      extension(OID.basicConstraints, sequence(), true),
+      purpose(purposes === 'client' ? OID.clientAuth : OID.serverAuth),
+      ...(alternative === undefined ? [] : [extension(OID.alternativeName, alternative)]),
+    ];
+    const { subject, publicKey } = request;
+    return this.#issue({ subject, publicKey, extensions, ...validFor(lifeMs) });
+  }
+
+  #pair(subject: Subject, more: Buffer[], lifeMs: number): KeyPair {
+    const { privateKey, publicKey } = newKey();
+    const extensions = [usageExtension(LEAF_USAGE), extension(OID.basicConstraints, sequence(), true), ...more];
+    const certificate = this.#issue({ subject: nameOf(subject), publicKey, extensions, ...validFor(lifeMs) });
+    return { certificate, key: pemOf(privateKey) };
+  }
+
+  #issue({ subject, publicKey, extensions, notBefore, notAfter }: Wanted): string {
+    const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));
+    const byKey = sequence(der(contextTag(0, false), keyIdentifier(this.#publicKey)));
+    const signed = sequence(
+      der(contextTag(0), integer(Buffer.from([2]))),
+      integer(serialNumber()),
+      algorithm,
+      this.#name,
+      sequence(time(notBefore), time(notAfter)),
+      subject,
+      publicKey.export({ type: 'spki', format: 'der' }),
+      der(contextTag(3), sequence(...extensions, extension(OID.authorityKeyIdentifier, byKey))),
+    );
+    const signature = sign('sha256', signed, this.#key);
+    return pem('CERTIFICATE', sequence(signed, algorithm, bitString(signature)));
+  }
+}
+
+/** A signing request whose signature is good. */
+export type SigningRequest = {
+  subject: Buffer;
+  commonName: string;
+  organizations: string[];
+  publicKey: KeyObject;
+  /** DER of the alternative names that it asks for. */
+  alternativeNames: Buffer | undefined;
+};
+
+/** Reads a request and checks its signature; throws an `Error` that says what is wrong. */
+export function readSigningRequest(pemText: string): SigningRequest {
+  const body = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([^-]+)-----END/.exec(pemText)?.[1];
+  if (body === undefined) throw new Error('no PEM block of type CERTIFICATE REQUEST');
+  const [outer] = readAll(Buffer.from(body, 'base64'));
+  const [info, algorithm, signature] = readAll(outer!.content);
+  const [, subject, key, attributes] = readAll(info!.content);
+  const publicKey = createPublicKey({ key: key!.whole, format: 'der', type: 'spki' });
+  const hash = SIGNATURE_HASHES[readObjectIdentifier(readAll(algorithm!.content)[0]!)];
+  if (hash === undefined) throw new Error('the signature of the request is of an unknown kind');
+  if (!verify(hash, info!.whole, publicKey, signature!.content.subarray(1)))
+    throw new Error('the signature of the request is wrong');
+  const names = namesIn(subject!);
+  return {
+    subject: subject!.whole,
+    commonName: names.get(OID.commonName)?.[0] ?? '',
+    organizations: names.get(OID.organization) ?? [],
+    publicKey,
+    alternativeNames: attributes === undefined ? undefined : alternativeNamesIn(attributes),
+  };
+}
+
+function namesIn(name: DerValue): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const set of readAll(name.content))
+    for (const pair of readAll(set.content)) {
+      const [type, value] = readAll(pair.content);
+      const oid = readObjectIdentifier(type!);
+      names.set(oid, [...(names.get(oid) ?? []), value!.content.toString('utf8')]);
+    }
+  return names;
+}
+
+function alternativeNamesIn(attributes: DerValue): Buffer | undefined {
+  for (const attribute of readAll(attributes.content)) {
+    const [type, values] = readAll(attribute.content);
+    if (readObjectIdentifier(type!) !== OID.extensionRequest) continue;
+    const [extensions] = readAll(values!.content);
+    for (const one of readAll(extensions!.content)) {
+      const parts = readAll(one.content);
+      if (readObjectIdentifier(parts[0]!) === OID.alternativeName) return parts.at(-1)!.content;
+    }
+  }
+  return undefined;
+}
+
+const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+function pem(label: string, content: Buffer): string {
+  const lines = content.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
+
+function nameOf({ commonName, organizations = [] }: Subject): Buffer {
+  const part = (oid: string, text: string) =>
+    der(TAG.set, sequence(objectIdentifier(oid), der(TAG.utf8String, Buffer.from(text))));
+  return sequence(...organizations.map((name) => part(OID.organization, name)), part(OID.commonName, commonName));
+}
+
+/** RFC 5280 asks for a positive number of at most 20 bytes. */
+function serialNumber(): Buffer {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  return bytes;
+}
+
+function validFor(lifeMs: number): { notBefore: Date; notAfter: Date } {
+  const present = Date.now();
+  return { notBefore: new Date(present - BEFORE_MS), notAfter: new Date(present + lifeMs) };
+}
+
+function keyIdentifier(key: KeyObject): Buffer {
+  return createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest();
+}
+
+function extension(oid: string, value: Buffer, isCritical = false): Buffer {
+  const critical = isCritical ? [der(TAG.boolean, Buffer.from([0xff]))] : [];
+  return sequence(objectIdentifier(oid), ...critical, der(TAG.octetString, value));
+}
+
+const usageExtension = ({ bits, unused }: { bits: number; unused: number }) =>
+  extension(OID.keyUsage, bitString(Buffer.from([bits]), unused), true);
+
+const purpose = (...oids: string[]) => extension(OID.extendedKeyUsage, sequence(...oids.map(objectIdentifier)));
+
+function hostsExtension(hosts: string[]): Buffer {
+  const names = hosts.map((host) => {
+    if (isIPv4(host)) return der(contextTag(7, false), Buffer.from(host.split('.').map(Number)));
+    if (isIPv6(host)) return der(contextTag(7, false), addressBytes(host));
+    return der(contextTag(2, false), Buffer.from(host));
+  });
+  return extension(OID.alternativeName, sequence(...names));
+}
+
+function addressBytes(host: string): Buffer {
+  const [head = '', tail] = host.split('::');
+  const words = (text: string) => (text === '' ? [] : text.split(':'));
+  const before = words(head);
+  const after = words(tail ?? '');
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  const all = tail === undefined ? before : [...before, ...zeros, ...after];
+  return Buffer.from(all.map((word) => word.padStart(4, '0')).join(''), 'hex');
+}

@@ -1,0 +1,48 @@
+/** JSON values as the server handles them: objects in the store are never changed, only replaced. */
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeMetadata } from '@podwright/kube-client';
+
+export type JsonObject = { [field: string]: unknown };
+
+export type ApiObject = {
+  apiVersion?: string;
+  kind?: string;
+  metadata: KubeMetadata & JsonObject;
+  spec?: JsonObject;
+  status?: JsonObject;
+  [field: string]: unknown;
+};
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What stands at a path of fields; undefined where something on the way is missing. */
+export function at(value: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>((place, field) => (isObject(place) ? place[field] : undefined), value);
+}
+
+/** The text at a path, '' where there is none. */
+export function textAt(value: unknown, ...path: string[]): string {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : '';
+}
+
+export function listAt(value: unknown, ...path: string[]): unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function objectAt(value: unknown, ...path: string[]): JsonObject {
+  const found = at(value, ...path);
+  return isObject(found) ? found : {};
+}
+
+export const sameJson = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
+
+/** A copy without the fields that are null or undefined: what a typed object of Go would not have kept. */
+export function withoutAbsent(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== null && value !== undefined),
+  ) as JsonObject;
+}

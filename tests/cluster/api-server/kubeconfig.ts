@@ -1,0 +1,29 @@
+/** Who a client of the server is. */
+export type Credential = { kind: 'certificate'; certificate: string; key: string } | { kind: 'token'; token: string };
+
+export type Endpoint = {
+  url: string;
+  /** PEM by which clients know the server. */
+  certificateAuthority: string;
+};
+
+/** A kubeconfig, as JSON, which is YAML as well. */
+export function kubeconfigOf({ url, certificateAuthority }: Endpoint, credential: Credential): string {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const user =
+    credential.kind === 'token'
+      ? { token: credential.token }
+      : {
+          'client-certificate-data': base64(credential.certificate),
+          'client-key-data': base64(credential.key),
+        };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server: url, 'certificate-authority-data': base64(certificateAuthority) } }],
+    users: [{ name: 'test', user }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    'current-context': 'test',
+  };
+  return JSON.stringify(config, undefined, 2);
+}

@@ -1,0 +1,86 @@
+/** What was asked and what was answered, in order, so that tests can compare what clients send. */
+
+export type RecordedRequest = {
+  method: string;
+  path: string;
+  /** Without the question mark. */
+  query: string;
+  /** As RBAC names it, '' for paths that are no resources. */
+  verb: string;
+  /** The plural, with `/subresource`. */
+  resource: string;
+  namespace: string;
+  name: string;
+  user: string;
+  userAgent: string;
+  contentType: string;
+  /** JSON as it was read, else the text. */
+  body: unknown;
+  requestBytes: number;
+  /** 0 until the headers have gone. */
+  status: number;
+  responseBytes: number;
+  /** Whether the answer has ended. */
+  isOver: boolean;
+  /** `performance.now()` when it came. */
+  at: number;
+  httpVersion: string;
+};
+
+export type RequestSelection = Partial<
+  Pick<RecordedRequest, 'method' | 'verb' | 'resource' | 'namespace' | 'name' | 'user'>
+>;
+
+export class RequestRecord {
+  readonly #all: RecordedRequest[] = [];
+  #waiting: (() => void)[] = [];
+
+  get all(): readonly RecordedRequest[] {
+    return this.#all;
+  }
+
+  add(request: RecordedRequest): void {
+    this.#all.push(request);
+    this.changed();
+  }
+
+  /** A request has got on. */
+  changed(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  of(selection: RequestSelection): RecordedRequest[] {
+    const wanted = Object.entries(selection);
+    return this.#all.filter((request) =>
+      wanted.every(([field, value]) => request[field as keyof RequestSelection] === value),
+    );
+  }
+
+  /** Waits until a request of the selection is there (more than `after` of them); bounded. */
+  async waitFor(
+    selection: RequestSelection,
+    { after = 0, timeoutMs = 30_000 }: { after?: number; timeoutMs?: number } = {},
+  ): Promise<RecordedRequest> {
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      const found = this.of(selection)[after];
+      if (found !== undefined) return found;
+      const left = end - performance.now();
+      if (left <= 0)
+        throw new Error(`no request ${JSON.stringify(selection)} came within ${timeoutMs} ms (after ${after} others)`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+
+  clear(): void {
+    this.#all.length = 0;
+  }
+}

@@ -1,0 +1,101 @@
+/** A kubelet of ours on a runtime of ours, as the node `node` of a cluster. */
+import { mkdirSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger, waitFor, withTimeout } from '@podwright/base';
+import { createKubeClient, type KubeClient } from '@podwright/kube-client';
+import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import type { ApiObject } from './api-server/json.ts';
+import type { Cluster } from './cluster.fixture.ts';
+
+const NODE = 'node';
+const PATIENCE_MS = 60_000;
+const AMOUNTS = { cpu: '2', memory: '4Gi', pods: '110' };
+
+export class ClusterKubelet {
+  readonly runtime = new RuntimeUnderTest();
+  readonly client: KubeClient;
+  readonly options: KubeletOptions;
+  handle!: Kubelet;
+
+  constructor({ url, certificateAuthority, nodeCredential }: Pick<Cluster, 'url' | 'certificateAuthority'> & Given) {
+    if (nodeCredential.kind !== 'certificate') throw new Error('nodes have certificates');
+    const { certificate, key } = nodeCredential;
+    this.client = createKubeClient({ server: url, tls: { ca: certificateAuthority, certificate, key } });
+    const { directory, scope, logs } = this.runtime.place;
+    this.options = kubeletOptions({
+      nodeName: NODE,
+      runtimeEndpoint: `unix://${join(directory, 'cri.sock')}`,
+      manifestDir: join(directory, 'manifests'),
+      rootDir: join(directory, 'kubelet'),
+      podLogsDir: logs,
+      cgroupRoot: scope.cgroupParent,
+      logger: createLogger({ level: 'error' }),
+      cluster: { client: this.client, heartbeatClient: this.client, eventClient: this.client },
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.runtime.start();
+    mkdirSync(this.options.manifestDir, { recursive: true });
+    this.handle = await startKubelet(this.options);
+    await this.handle.sourcesReady;
+  }
+
+  async restart(): Promise<void> {
+    await this.handle.close();
+    this.handle = await startKubelet(this.options);
+  }
+
+  async apply(file: string, manifest: string): Promise<void> {
+    await writeFile(join(this.options.manifestDir, `.${file}`), manifest);
+    await rename(join(this.options.manifestDir, `.${file}`), join(this.options.manifestDir, file));
+  }
+
+  remove(file: string): Promise<void> {
+    return rm(join(this.options.manifestDir, file));
+  }
+
+  async until(what: string, holds: (pods: Pod[]) => boolean): Promise<void> {
+    using signal = withTimeout(undefined, PATIENCE_MS, `wait until ${what}`);
+    await waitFor(() => holds(this.handle.pods()) || undefined, { intervalMs: 5, signal });
+  }
+
+  /** Stops everything, and returns what is left on the host. */
+  async end(): Promise<string[]> {
+    await this.handle.close();
+    this.client.close();
+    for (const own of [this.options.rootDir, this.options.manifestDir]) await rm(own, { recursive: true });
+    return await this.runtime.end();
+  }
+
+  /** A pod of the test image that is bound to the node and runs a shell script. */
+  pod(
+    name: string,
+    { script = 'trap "exit 0" TERM; while :; do sleep 0.05; done', ...spec }: PodGiven = {},
+  ): ApiObject {
+    const container = { name: 'main', image: this.runtime.image, command: ['sh', '-c', script] };
+    return {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default' },
+      spec: {
+        nodeName: NODE,
+        automountServiceAccountToken: false,
+        terminationGracePeriodSeconds: 5,
+        containers: [container],
+        ...spec,
+      },
+    };
+  }
+}
+
+type Given = { nodeCredential: ReturnType<Cluster['nodeCredential']> };
+type PodGiven = { script?: string } & Record<string, unknown>;
+
+/** The node's object, as a kubelet that registers itself makes it. */
+export const nodeObject: ApiObject = {
+  ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } },
+  status: { capacity: AMOUNTS, allocatable: AMOUNTS },
+};

@@ -1,0 +1,163 @@
+/** podwright join, node, doctor and leave, as a person calls them, on a control plane (cluster.fixture.ts). */
+import assert from 'node:assert/strict';
+import { createHash, createHmac, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { freePort, NodePlace } from '../pods/node.fixture.ts';
+import { type Cluster, startCluster } from './cluster.fixture.ts';
+
+const NODE = 'joined';
+let bundle: Bundle;
+let cluster: Cluster;
+let place: NodePlace;
+let token = '';
+/** Address of the API server, and the hash of its authority. */
+let words: { endpoint: string; hash: string };
+
+before(async () => {
+  [bundle, cluster] = await Promise.all([buildBundle(), startCluster()]);
+  place = new NodePlace(bundle, '10.129.206.0/24');
+  const credential = await cluster.bootstrapToken();
+  token = credential.kind === 'token' ? credential.token : '';
+  const authority = new X509Certificate(cluster.certificateAuthority).publicKey.export({ type: 'spki', format: 'der' });
+  const hash = `sha256:${createHash('sha256').update(authority).digest('hex')}`;
+  words = { endpoint: cluster.url.replace('https://', ''), hash };
+  await publish();
+});
+after(async () => {
+  await place?.remove();
+  await cluster?.[Symbol.asyncDispose]();
+  bundle?.remove();
+});
+
+/** What kubeadm gives those who join: cluster-info, signed by the token, and who may read it. */
+async function publish(): Promise<void> {
+  const cluster0 = {
+    server: cluster.url,
+    'certificate-authority-data': Buffer.from(cluster.certificateAuthority).toString('base64'),
+  };
+  const kubeconfig = JSON.stringify({ apiVersion: 'v1', kind: 'Config', clusters: [{ name: '', cluster: cluster0 }] });
+  const [id = '', secret = ''] = token.split('.');
+  const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
+  const signature = createHmac('sha256', secret)
+    .update(`${head}.${Buffer.from(kubeconfig).toString('base64url')}`)
+    .digest('base64url');
+  const data = { kubeconfig, [`jws-kubeconfig-${id}`]: `${head}..${signature}` };
+  const metadata = { name: 'cluster-info', namespace: 'kube-public' };
+  await cluster.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+  const { own } = cluster;
+  if (own === undefined) return publishOnRealOne(id);
+  own.authorizer.allow(
+    ({ resource, namespace, verb }) => resource === 'configmaps' && namespace === 'kube-public' && verb === 'get',
+  );
+}
+
+/** There a controller signs for tokens that may. */
+async function publishOnRealOne(id: string): Promise<void> {
+  const secret = `/api/v1/namespaces/kube-system/secrets/bootstrap-token-${id}`;
+  const { body } = await cluster.admin.get(secret);
+  await cluster.admin.update(secret, { ...body, stringData: { 'usage-bootstrap-signing': 'true' } });
+  await allowAnonymous();
+  const info = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'cluster-info', namespace: 'kube-public' } };
+  await cluster.until(info, ({ data }) => `jws-kubeconfig-${id}` in ((data ?? {}) as object));
+}
+
+async function allowAnonymous(): Promise<void> {
+  const [apiVersion, apiGroup] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io'];
+  const metadata = { name: 'info', namespace: 'kube-public' };
+  const path = `/apis/${apiVersion}/namespaces/kube-public`;
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'], verbs: ['get'] }];
+  await cluster.admin.create(`${path}/roles`, { apiVersion, kind: 'Role', metadata, rules });
+  const subjects = [{ apiGroup, kind: 'User', name: 'system:anonymous' }];
+  const roleRef = { apiGroup, kind: 'Role', name: 'info' };
+  await cluster.admin.create(`${path}/rolebindings`, { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef });
+}
+
+/** As a person does who has looked at them; a real control plane has done it by itself. */
+async function approveAll(): Promise<void> {
+  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];
+  for (const csr of (await cluster.admin.get(path)).body.items)
+    if (csr.status?.conditions === undefined)
+      await cluster.admin.update(`${path}/${csr.metadata.name}/approval`, { ...csr, status: { conditions } });
+}
+
+const asked = (hash: string, by: string, ...rest: string[]) => [
+  'join',
+  words.endpoint,
+  '--token',
+  by,
+  '--discovery-token-ca-cert-hash',
+  hash,
+  '--timeout',
+  '2s',
+  ...rest,
+];
+
+test('who joins by wrong words is told which of them, and nothing is written', async () => {
+  const [id = '', secret = ''] = token.split('.');
+  const refused = async (args: string[], message: RegExp) => {
+    const { code, err } = await place.call(...args);
+    assert.equal(code, 1, err);
+    assert.match(err, message);
+    assert.ok(!err.includes(secret));
+  };
+  await refused(asked(`sha256:${'0'.repeat(64)}`, token), /the cluster's authority is sha256:[0-9a-f]{64}, which no/);
+  await refused(asked(words.hash, `zzzzzz.${secret}`), /token id zzzzzz is none of this cluster, or it has expired/);
+  await refused(asked(words.hash, `${id}.${'z'.repeat(16)}`), /cluster-info is not signed by token id/);
+  await refused(asked('sha256:0', token), /must be sha256: and 64 hexadecimal digits/);
+  const away = `127.0.0.1:${await freePort()}`;
+  await refused(['join', away, ...asked(words.hash, token).slice(2)], /connection refused/);
+  await refused(['join', words.endpoint, '--token', token], /--discovery-token-ca-cert-hash, or trust/);
+  const { code, out } = await place.call(...asked(words.hash, token, '--dry-run'));
+  assert.equal(code, 0);
+  assert.match(out, /kubelet\.yaml\napiVersion: kubelet\.config\.k8s\.io\/v1beta1[\s\S]*Nothing was written/);
+  assert.ok(!out.includes(secret));
+  assert.ok(!existsSync(place.path('root/cluster')));
+});
+
+test('a node joins, is killed while it waits for its certificate, and becomes ready; and leaves', async () => {
+  if (cluster.own !== undefined) cluster.own.control.approves = 'none';
+  const config = place.file(
+    'config.toml',
+    `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n`,
+  );
+  await place.ok('--config', config, ...asked(words.hash, token));
+  await place.ok('--config', config, ...asked(words.hash, token)); // does no harm
+  for (const name of readdirSync(place.path('root/cluster')))
+    assert.equal(statSync(place.path('root/cluster', name)).mode & 0o077, 0, name);
+  let node = place.start('--config', config, 'node');
+  await node.until(/waiting for a certificate signing request/);
+  const killed = once(node.child, 'exit');
+  node.child.kill('SIGKILL');
+  await killed;
+  await approveAll();
+  node = place.start('--config', config, 'node');
+  const isReady = (object: { status?: unknown }) => {
+    const { conditions = [] } = (object.status ?? {}) as { conditions?: { type: string; status: string }[] };
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  };
+  await cluster.until({ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } }, isReady);
+  const { body } = await cluster.admin.get('/apis/certificates.k8s.io/v1/certificatesigningrequests');
+  assert.equal(body.items.length, 1, 'the request outlived the kill');
+  const doctor = (await place.call('--config', config, 'doctor')).out;
+  assert.match(
+    doctor,
+    /API server +https:[\s\S]*clock +within[\s\S]*certificate +valid until[\s\S]*registered +joined, ready/,
+  );
+  const pods = await cluster.admin.get(`/api/v1/nodes/${NODE}/proxy/pods`);
+  assert.match(pods.text, /^\{"kind":"PodList"/);
+  assert.match(await place.ok('--config', config, ...asked(words.hash, token)), /has joined https:.* already/);
+  node.child.kill('SIGTERM');
+  assert.equal((await node.ended()).code, 0);
+  assert.match(node.err, /"how":"created"/);
+  for (const secret of [token.split('.')[1]!, 'PRIVATE KEY']) assert.ok(!node.err.includes(secret));
+  await place.ok('--config', config, 'leave');
+  assert.ok(!existsSync(place.path('root/cluster')));
+  assert.deepEqual(
+    readdirSync(place.path('root/kubelet/pki')).filter((name) => name.startsWith('kubelet-client')),
+    [],
+  );
+});

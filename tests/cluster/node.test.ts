@@ -1,0 +1,166 @@
+/** A kubelet as the node of a cluster: what it makes, keeps right and renews at the API server. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type KubeletOptions, kubeletOptions } from '@podwright/kubelet';
+import { type ApiServer, startApiServer } from './api-server/api-server.ts';
+import type { ApiObject } from './api-server/json.ts';
+import { Cluster, startCluster } from './cluster.fixture.ts';
+import { startNode } from './node-kubelet.fixture.ts';
+
+const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+const LEASE = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name: 'n1', namespace: 'kube-node-lease' },
+};
+const CSI_NODE = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: 'n1' } };
+const SETTINGS = kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: null! }).node;
+/** Fast enough for a test: leases of a second are renewed every quarter of it. */
+const HASTY = { ...SETTINGS, statusUpdateMs: 100, statusReportMs: 1000, leaseDurationSeconds: 1 };
+
+type NodeView = ApiObject & {
+  spec: { taints?: { key: string }[]; unschedulable?: boolean };
+  status: {
+    capacity: Record<string, string>;
+    conditions: { type: string; status: string; message: string; lastTransitionTime: string }[];
+    addresses: { type: string; address: string }[];
+    nodeInfo: Record<string, string>;
+    daemonEndpoints: object;
+    images: { names: string[] }[];
+  };
+};
+
+const readyOf = (node: ApiObject) => (node as NodeView).status.conditions?.find(({ type }) => type === 'Ready');
+const isReady = (node: ApiObject) => readyOf(node)?.status === 'True';
+
+async function begin(t: TestContext, options: Partial<KubeletOptions> = {}) {
+  const cluster = await startCluster();
+  t.after(() => cluster[Symbol.asyncDispose]());
+  const node = await startNode(t, { place: cluster, credential: cluster.nodeCredential('n1'), ...options });
+  return { cluster, node, ready: () => untilReady(cluster) };
+}
+
+const untilReady = async (cluster: Cluster) => (await cluster.until(NODE, isReady)) as NodeView;
+
+test('a node registers, is ready, and owns its lease and its CSINode', async (t) => {
+  const taints = [{ key: 'a', value: 'b', effect: 'NoSchedule' }];
+  const { cluster, ready } = await begin(t, { nodeLabels: { zone: 'z' }, node: { ...HASTY, taints } });
+  const { metadata, spec, status } = await ready();
+  assert.equal(metadata.labels?.['beta.kubernetes.io/os'], 'linux');
+  assert.equal(metadata.labels?.zone, 'z');
+  assert.deepEqual(
+    spec.taints?.filter(({ key }) => key === 'a'),
+    taints,
+  );
+  assert.deepEqual(Object.keys(status.capacity).includes('ephemeral-storage'), true);
+  assert.deepEqual(status.daemonEndpoints, { kubeletEndpoint: { Port: 10250 } });
+  assert.deepEqual(status.images[0]?.names, ['busybox:1']);
+  assert.match(status.nodeInfo.kubeletVersion!, /^v1\.36\.0\+podwright\./);
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: metadata.uid };
+  const lease = await cluster.until(LEASE, () => true);
+  const csiNode = await cluster.until(CSI_NODE, () => true);
+  assert.deepEqual([lease.metadata.ownerReferences, csiNode.metadata.ownerReferences], [[owner], [owner]]);
+  const { renewTime } = lease.spec as { renewTime: string };
+  await cluster.until(LEASE, (later) => (later.spec as { renewTime: string }).renewTime > renewTime);
+});
+
+test('a network that fails makes the node not ready at once, whatever the period', async (t) => {
+  const { cluster, node, ready } = await begin(t, { node: { ...SETTINGS, statusUpdateMs: 3_600_000 } });
+  await ready();
+  node.setNetwork(false);
+  const down = await cluster.until(NODE, (object) => !isReady(object));
+  assert.match(readyOf(down)?.message ?? '', /^container runtime network not ready: NetworkReady=false/);
+  node.setNetwork(true);
+  await ready();
+});
+
+test('a kubelet that comes back takes over its node object, and leaves what is of others', async (t) => {
+  const { cluster, node, ready } = await begin(t);
+  const before = await ready();
+  const labels = { ...before.metadata.labels, 'kubernetes.io/hostname': 'wrong', theirs: '1' };
+  const taints = [{ key: 'theirs', effect: 'NoExecute' }];
+  await cluster.apply({
+    ...before,
+    metadata: { ...before.metadata, resourceVersion: undefined, labels },
+    spec: { ...before.spec, unschedulable: true, taints },
+  });
+  await node.restart();
+  const after = (await cluster.until(
+    NODE,
+    ({ metadata }) => metadata.labels?.['kubernetes.io/hostname'] === 'n1',
+  )) as NodeView;
+  assert.deepEqual([after.metadata.uid, after.metadata.labels?.theirs], [before.metadata.uid, '1']);
+  assert.deepEqual([after.spec.unschedulable, after.spec.taints?.some(({ key }) => key === 'theirs')], [true, true]);
+  assert.equal(readyOf(after)?.lastTransitionTime, readyOf(before)?.lastTransitionTime);
+});
+
+test('a node object that is deleted is made again by the next kubelet, and its CSINode is then its own', async (t) => {
+  const { cluster, node, ready } = await begin(t, { node: HASTY });
+  const before = await ready();
+  await cluster.delete(NODE);
+  await cluster.untilGone(NODE);
+  await node.restart();
+  const after = await ready();
+  assert.notEqual(after.metadata.uid, before.metadata.uid);
+  await cluster.until(CSI_NODE, ({ metadata }) => metadata.ownerReferences?.[0]?.uid === after.metadata.uid);
+});
+
+/** A node on a server that can be disturbed. */
+async function beginOn(t: TestContext, disturb: (server: ApiServer) => void, given: Partial<KubeletOptions> = {}) {
+  const server = await startApiServer({ restrictsNodes: true });
+  const cluster = new Cluster(server, server);
+  t.after(() => cluster[Symbol.asyncDispose]());
+  disturb(server);
+  await startNode(t, { place: server, credential: server.node('n1'), ...given });
+  return { server, ready: () => untilReady(cluster) };
+}
+
+const counted = ({ requests }: ApiServer) => {
+  const counts: Record<string, number> = {};
+  for (const { verb, resource } of requests.all)
+    counts[`${verb} ${resource}`] = (counts[`${verb} ${resource}`] ?? 0) + 1;
+  return counts;
+};
+
+test('at rest there are heartbeats and nothing else, as many as upstream sends', async (t) => {
+  const { server } = await beginOn(t, () => undefined, { node: HASTY });
+  await server.requests.waitFor({ verb: 'create', resource: 'leases' });
+  server.requests.clear();
+  const begunAt = performance.now();
+  await server.requests.waitFor({ verb: 'update', resource: 'leases' }, { after: 11 });
+  const seconds = (performance.now() - begunAt) / 1000;
+  const { 'update leases': leases = 0, 'patch nodes/status': patches = 0, ...others } = counted(server);
+  assert.deepEqual(others, {});
+  assert.equal(leases <= seconds * 4 + 1, true, `${leases} renewals in ${seconds} s`);
+  // The first period may be half as long.
+  assert.equal(patches >= 1 && patches <= seconds + 2, true, `${patches} reports in ${seconds} s`);
+});
+
+test('a server that fails at first is asked again, and an answer that was lost does no harm', async (t) => {
+  const { server, ready } = await beginOn(t, ({ faults }) => {
+    faults.add({ kind: 'cut-before-headers' }, { verb: 'create', resource: 'nodes', times: 2 });
+    faults.add(
+      { kind: 'status', code: 409, reason: 'Conflict' },
+      { verb: 'patch', resource: 'nodes/status', times: 1 },
+    );
+  });
+  await ready();
+  const creations = server.requests.of({ verb: 'create', resource: 'nodes' });
+  assert.equal(creations.length >= 3, true);
+  assert.equal(creations.at(-1)?.status, 201);
+});
+
+test('a node object whose creation was answered by nobody is taken over', async (t) => {
+  const { server, ready } = await beginOn(t, ({ faults }) => {
+    faults.add({ kind: 'lose-answer' }, { verb: 'create', resource: 'nodes', times: 1 });
+  });
+  await ready();
+  assert.equal(server.requests.of({ verb: 'create', resource: 'nodes' }).at(-1)?.status, 409);
+});
+
+test('a server without CSINodes keeps no node from being ready', async (t) => {
+  const { ready } = await beginOn(t, ({ faults }) => {
+    faults.add({ kind: 'status', code: 404 }, { resource: 'csinodes' });
+  });
+  await ready();
+});

@@ -1,0 +1,166 @@
+/** Pods of an API server, from their creation to their end, with real containers. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import type { ApiObject } from './api-server/json.ts';
+import { Cluster, collectionOf, pathOf, startCluster } from './cluster.fixture.ts';
+import { ClusterKubelet, nodeObject } from './cluster-kubelet.fixture.ts';
+
+let cluster: Cluster;
+let kubelet: ClusterKubelet;
+
+before(async () => {
+  cluster = await startCluster();
+  await cluster.apply(nodeObject);
+  kubelet = new ClusterKubelet({
+    url: cluster.url,
+    certificateAuthority: cluster.certificateAuthority,
+    nodeCredential: cluster.nodeCredential('node'),
+  });
+  await kubelet.start();
+});
+after(async () => {
+  const left = await kubelet.end();
+  await cluster[Symbol.asyncDispose]();
+  assert.deepEqual(left, []);
+});
+
+const statusOf = (object: ApiObject) => (object as unknown as Pod).status!;
+const isRunning = (object: ApiObject) => statusOf(object)?.phase === 'Running';
+const isReady = (object: ApiObject) =>
+  statusOf(object)?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
+
+/** Creates a pod and waits until it is ready. */
+async function runPod(pod: ApiObject): Promise<ApiObject> {
+  await cluster.apply(pod);
+  return await cluster.until(pod, isReady);
+}
+
+test('a pod runs, is told from phase to phase, and is gone when it has ended within its grace', async (t) => {
+  const pod = kubelet.pod('life', { script: 'trap "sleep 0.3; exit 0" TERM; while :; do sleep 0.05; done' });
+  const { resourceVersion } = (await cluster.admin.get(collectionOf(pod))).body.metadata;
+  const selection = `watch=true&fieldSelector=metadata.name=life&resourceVersion=${resourceVersion}`;
+  await using watch = await cluster.admin.watch(`${collectionOf(pod)}?${selection}`);
+  const began = performance.now();
+  await cluster.apply(pod);
+  await cluster.until(pod, isRunning);
+  t.diagnostic(`POST to Running: ${Math.round(performance.now() - began)} ms`);
+  await cluster.until(pod, isReady);
+  const ended = performance.now();
+  await cluster.delete(pod);
+  await cluster.untilGone(pod);
+  t.diagnostic(`DELETE to gone: ${Math.round(performance.now() - ended)} ms`);
+  const seen: string[] = [];
+  for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
+    const { status, metadata } = event.object;
+    const [{ state = {} } = {}] = status.containerStatuses ?? [];
+    seen.push(
+      `${event.type} ${status.phase} ${Object.keys(state)} ${metadata.deletionTimestamp ? 'going' : ''}`.trim(),
+    );
+    if (event.type === 'DELETED') break;
+  }
+  const phases = seen.filter((line, index) => line !== seen[index - 1]);
+  assert.equal(phases[0], 'ADDED Pending');
+  assert.ok(phases.indexOf('MODIFIED Pending waiting') < phases.indexOf('MODIFIED Running running'), String(phases));
+  assert.equal(phases.at(-1), 'DELETED Succeeded terminated going');
+  assert.ok(phases.includes('MODIFIED Succeeded terminated going'), `the end is seen before it is gone: ${phases}`);
+});
+
+test('a pod that was made anew under its name within a second runs while the old one ends', async () => {
+  const slow = 'trap "sleep 1.5; exit 0" TERM; while :; do sleep 0.05; done';
+  const pod = kubelet.pod('twice', { script: slow });
+  const first = await runPod(pod);
+  await cluster.delete(pod, { gracePeriodSeconds: 0 });
+  const second = await runPod(kubelet.pod('twice'));
+  assert.notEqual(second.metadata.uid, first.metadata.uid);
+  await kubelet.until('the old one is gone', (pods) => pods.length === 1);
+  await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  await cluster.untilGone(pod);
+});
+
+test('a static pod is shown by a mirror, beside pods of the API server', async () => {
+  const pod = kubelet.pod('local', {});
+  const mirror = { ...pod, metadata: { name: 'local-node', namespace: 'default' } };
+  await kubelet.apply('local.yaml', JSON.stringify({ ...pod, spec: { ...(pod.spec as object), nodeName: undefined } }));
+  const shown = await cluster.until(mirror, isReady);
+  assert.equal(shown.metadata.ownerReferences![0]!.kind, 'Node');
+  await cluster.delete(mirror, { gracePeriodSeconds: 0 });
+  await cluster.until(mirror, (object) => isReady(object) && object.metadata.uid !== shown.metadata.uid);
+  const [local] = kubelet.handle.pods();
+  assert.equal(local!.status!.containerStatuses![0]!.restartCount, 0);
+  await kubelet.remove('local.yaml');
+  await cluster.untilGone(mirror);
+});
+
+test('a container for debugging and other amounts come by their subresources', async () => {
+  const pod = kubelet.pod('changed');
+  const resources = { requests: { cpu: '50m', memory: '16Mi' }, limits: { cpu: '100m', memory: '32Mi' } };
+  const [container] = (pod.spec as Pod['spec']).containers;
+  (pod.spec as Pod['spec']).containers = [{ ...container!, resources }];
+  await runPod(pod);
+  const debug = {
+    name: 'debugger',
+    image: kubelet.runtime.image,
+    command: ['sh', '-c', 'sleep 60'],
+    targetContainerName: 'main',
+  };
+  const added = await cluster.admin.patch(`${pathOf(pod)}/ephemeralcontainers`, 'strategic', {
+    spec: { ephemeralContainers: [debug] },
+  });
+  assert.equal(added.status, 200, added.text);
+  await cluster.until(pod, (object) => statusOf(object).ephemeralContainerStatuses?.[0]?.state.running !== undefined);
+  const resized = await cluster.admin.patch(`${pathOf(pod)}/resize`, 'strategic', {
+    spec: { containers: [{ name: 'main', resources: { requests: { cpu: '60m' }, limits: { cpu: '120m' } } }] },
+  });
+  assert.equal(resized.status, 200, resized.text);
+  const done = await cluster.until(pod, (object) => {
+    const [one] = statusOf(object).containerStatuses ?? [];
+    const goes = statusOf(object).conditions?.some(({ type }) => type.startsWith('PodResize'));
+    return one?.resources?.limits?.cpu === '120m' && one.allocatedResources?.cpu === '60m' && !goes;
+  });
+  assert.equal(statusOf(done).containerStatuses![0]!.restartCount, 0);
+  await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  await cluster.untilGone(pod);
+});
+
+test('pods outlive the kubelet, and what it missed is caught up with', async () => {
+  const [kept, going, ends] = [
+    kubelet.pod('kept'),
+    kubelet.pod('going'),
+    kubelet.pod('ends', { script: 'sleep 0.7', restartPolicy: 'Never' }),
+  ];
+  const containerOf = (object: ApiObject) => statusOf(object).containerStatuses![0]!.containerID;
+  const before = await runPod(kept);
+  await runPod(going);
+  await cluster.apply(ends);
+  await cluster.until(ends, isRunning);
+  await kubelet.handle.close();
+  await cluster.delete(going);
+  await kubelet.restart();
+  await cluster.untilGone(going);
+  const ended = await cluster.until(ends, (object) => statusOf(object).phase === 'Succeeded');
+  assert.equal(statusOf(ended).containerStatuses![0]!.restartCount, 0);
+  const after = await cluster.until(kept, isReady);
+  assert.equal(containerOf(after), containerOf(before));
+  assert.equal(statusOf(after).startTime, statusOf(before).startTime);
+  for (const pod of [kept, ends]) await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  for (const pod of [kept, ends]) await cluster.untilGone(pod);
+});
+
+test('while the API server is away pods go on, and afterwards it is told what happened', async (t) => {
+  const { own } = cluster;
+  if (own === undefined) return t.diagnostic('with the server of ours alone, which can be stopped');
+  const [kept, ends] = [kubelet.pod('kept'), kubelet.pod('ends', { script: 'sleep 1', restartPolicy: 'Never' })];
+  await runPod(kept);
+  await cluster.apply(ends);
+  await cluster.until(ends, isRunning);
+  await own.stop();
+  await kubelet.until('one has ended meanwhile', (pods) => pods.some(({ status }) => status?.phase === 'Succeeded'));
+  await own.start();
+  cluster.admin.close();
+  cluster = new Cluster(own, own);
+  await cluster.until(ends, (object) => statusOf(object).phase === 'Succeeded');
+  assert.ok(isReady((await cluster.find(kept))!));
+  for (const pod of [kept, ends]) await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  for (const pod of [kept, ends]) await cluster.untilGone(pod);
+});

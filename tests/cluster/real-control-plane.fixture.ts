@@ -1,0 +1,201 @@
+/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler in a scratch directory, on free ports, ended by their ids. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitFor, withTimeout } from '@podwright/base';
+import { freePort } from '../pods/node.fixture.ts';
+import { CertificateAuthority, type KeyPair } from './api-server/certificates.ts';
+import { type Credential, kubeconfigOf } from './api-server/kubeconfig.ts';
+import { RawClient } from './raw-client.fixture.ts';
+
+/** Two cores that others use as well. */
+const PATIENCE_MS = 120_000;
+
+export type ControlPlaneBinaries = { directory: string; etcd: string };
+
+export class RealControlPlane {
+  readonly authority = new CertificateAuthority('kubernetes');
+  readonly #binaries: ControlPlaneBinaries;
+  readonly #directory = mkdtempSync('/tmp/pwcp-');
+  readonly #children: ChildProcess[] = [];
+  #port = 0;
+
+  constructor(binaries: ControlPlaneBinaries) {
+    this.#binaries = binaries;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.#port}`;
+  }
+
+  get certificateAuthority(): string {
+    return this.authority.certificate;
+  }
+
+  certificate(commonName: string, organizations: string[]): Credential {
+    return { kind: 'certificate', ...this.authority.client({ commonName, organizations }) };
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      const logs = ['etcd', 'kube-apiserver'].map((name) => this.#log(name)).join('\n');
+      await this.stop();
+      throw new Error(`the control plane did not come up: ${logs}`, { cause: error });
+    }
+  }
+
+  async #start(): Promise<void> {
+    this.#port = await freePort();
+    this.#writeKeys();
+    const etcd = `http://127.0.0.1:${await freePort()}`;
+    this.#run('etcd', this.#binaries.etcd, etcdFlags(this.#path('etcd-data'), etcd, await freePort()));
+    this.#run('kube-apiserver', this.#binary('kube-apiserver'), this.#serverFlags(etcd));
+    await this.#untilReady();
+    const admin = ['--kubeconfig', this.#path('admin.json'), '--leader-elect=false', '--secure-port=0'];
+    this.#run('kube-controller-manager', this.#binary('kube-controller-manager'), [...admin, ...this.#managerFlags()]);
+    this.#run('kube-scheduler', this.#binary('kube-scheduler'), admin);
+    await this.#allowBootstrap();
+  }
+
+  /** Ends all of it, the last first, and removes the directory. */
+  async stop(): Promise<void> {
+    for (const child of this.#children.reverse()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+
+  #binary(name: string): string {
+    return join(this.#binaries.directory, name);
+  }
+
+  #log(name: string): string {
+    return readFileSync(this.#path(`${name}.log`), 'utf8').slice(-2000);
+  }
+
+  #run(name: string, program: string, flags: string[]): void {
+    const log = openSync(this.#path(`${name}.log`), 'a');
+    const child = spawn(program, flags, { stdio: ['ignore', log, log], cwd: this.#directory });
+    this.#children.push(child);
+    // Also where the test fails beyond all hope: nothing is left running.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.removeListener('exit', end));
+  }
+
+  #writeKeys(): void {
+    mkdirSync(this.#path('etcd-data'), { mode: 0o700 });
+    const write = (name: string, text: string) => writeFileSync(this.#path(name), text, { mode: 0o600 });
+    const pair = (name: string, { certificate, key }: KeyPair) => {
+      write(`${name}.crt`, certificate);
+      write(`${name}.key`, key);
+    };
+    pair('ca', this.authority);
+    pair(
+      'server',
+      this.authority.server({ commonName: 'kube-apiserver' }, ['127.0.0.1', 'localhost', 'kubernetes', '10.96.0.1']),
+    );
+    const organizations = ['system:masters'];
+    pair('kubelet-client', this.authority.client({ commonName: 'kube-apiserver-kubelet-client', organizations }));
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    write('accounts.key', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+    write('accounts.pub', publicKey.export({ type: 'spki', format: 'pem' }).toString());
+    write('admin.json', kubeconfigOf(this, this.certificate('kubernetes-admin', organizations)));
+  }
+
+  #serverFlags(etcd: string): string[] {
+    const file = (name: string) => this.#path(name);
+    return flags({
+      'etcd-servers': etcd,
+      'secure-port': this.#port,
+      'bind-address': '127.0.0.1',
+      'endpoint-reconciler-type': 'none',
+      'service-cluster-ip-range': '10.96.0.0/16',
+      'tls-cert-file': file('server.crt'),
+      'tls-private-key-file': file('server.key'),
+      'client-ca-file': file('ca.crt'),
+      'kubelet-client-certificate': file('kubelet-client.crt'),
+      'kubelet-client-key': file('kubelet-client.key'),
+      'kubelet-preferred-address-types': 'InternalIP,Hostname',
+      'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
+      'service-account-key-file': file('accounts.pub'),
+      'service-account-signing-key-file': file('accounts.key'),
+      'authorization-mode': 'Node,RBAC',
+      'enable-admission-plugins': 'NodeRestriction',
+      'enable-bootstrap-token-auth': 'true',
+      'allow-privileged': 'true',
+    });
+  }
+
+  #managerFlags(): string[] {
+    const file = (name: string) => this.#path(name);
+    return flags({
+      'cluster-signing-cert-file': file('ca.crt'),
+      'cluster-signing-key-file': file('ca.key'),
+      'root-ca-file': file('ca.crt'),
+      'service-account-private-key-file': file('accounts.key'),
+      controllers: '*,bootstrapsigner,tokencleaner',
+    });
+  }
+
+  async #untilReady(): Promise<void> {
+    using signal = withTimeout(undefined, PATIENCE_MS, 'wait for kube-apiserver');
+    const admin = this.certificate('kubernetes-admin', ['system:masters']);
+    const isReady = async () => {
+      if (this.#children.some((child) => child.exitCode !== null)) throw new Error('a program has ended');
+      const client = new RawClient(this, admin);
+      const answer = await client.get('/readyz').catch(() => undefined);
+      client.close();
+      return answer?.status === 200 ? true : undefined;
+    };
+    await waitFor(isReady, { intervalMs: 200, signal });
+  }
+
+  /** What kubeadm gives to nodes that join: they may ask for certificates, which are approved. */
+  async #allowBootstrap(): Promise<void> {
+    const client = new RawClient(this, this.certificate('kubernetes-admin', ['system:masters']));
+    const bind = (name: string, role: string, group: string) =>
+      client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
+      });
+    const approver = 'system:certificates.k8s.io:certificatesigningrequests';
+    const answers = [
+      await bind('test:bootstrap', 'system:node-bootstrapper', 'system:bootstrappers'),
+      await bind('test:approve', `${approver}:nodeclient`, 'system:bootstrappers'),
+      await bind('test:renew', `${approver}:selfnodeclient`, 'system:nodes'),
+    ];
+    client.close();
+    const refused = answers.find(({ status }) => status !== 201);
+    if (refused !== undefined) throw new Error(`no role binding: ${refused.text}`);
+  }
+}
+
+function etcdFlags(directory: string, client: string, peerPort: number): string[] {
+  const peer = `http://127.0.0.1:${peerPort}`;
+  return flags({
+    'data-dir': directory,
+    'unsafe-no-fsync': 'true',
+    'listen-client-urls': client,
+    'advertise-client-urls': client,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `default=${peer}`,
+  });
+}
+
+const flags = (given: Record<string, string | number>): string[] =>
+  Object.entries(given).map(([name, value]) => `--${name}=${value}`);

@@ -1,0 +1,294 @@
+/** Persistent volumes of a CSI driver: attached, staged, published, and kubelets that end at each step. Needs root. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import type { CsiDriver, VolumeAttachment } from '../../packages/kubelet/src/api/storage.ts';
+import { CsiDrivers } from '../../packages/kubelet/src/csi/csi-drivers.ts';
+import type { CsiObjects } from '../../packages/kubelet/src/csi/csi-objects.ts';
+import { CsiPlaces } from '../../packages/kubelet/src/csi/csi-places.ts';
+import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
+import { CsiVolumes } from '../../packages/kubelet/src/csi/csi-volumes.ts';
+import { PluginRegistry } from '../../packages/kubelet/src/plugins/plugin-registry.ts';
+import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
+import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { CsiDriverUnderTest, isThere, mountsBelow } from './csi-driver.fixture.ts';
+
+const NODE = 'node-1';
+const KEY = 'kubernetes.io/csi/disk.test^disk-1';
+const never = new AbortController().signal;
+
+const DISK: CsiVolume = {
+  name: 'pv-1',
+  driver: 'disk.test',
+  handle: 'disk-1',
+  mode: 'Persistent',
+  readOnly: false,
+  fsType: 'ext4',
+  attributes: { tier: 'fast' },
+  mountOptions: ['noatime'],
+  accessModes: ['ReadWriteOnce'],
+  stageSecret: { namespace: 'storage', name: 'stage' },
+  publishSecret: { namespace: 'storage', name: 'publish' },
+};
+
+const pod = (uid: string) =>
+  ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
+
+/** A kubelet's part of CSI, which can be made anew as after a `kill -9`, with a driver that stays. */
+class Node {
+  readonly rootDir = mkdtempSync(join(tmpdir(), 'pwk-csi-'));
+  readonly driver = new CsiDriverUnderTest({
+    name: 'disk.test',
+    rootDir: this.rootDir,
+    data: join(this.rootDir, 'data'),
+  });
+  attachment: VolumeAttachment['status'] = { attached: true, attachmentMetadata: { device: '/dev/x' } };
+  driverObject: CsiDriver['spec'] = {
+    attachRequired: true,
+    podInfoOnMount: false,
+    volumeLifecycleModes: ['Persistent'],
+    fsGroupPolicy: 'None',
+  };
+  readonly reported: string[][] = [];
+  volumes!: CsiVolumes;
+  #registry: PluginRegistry | undefined;
+
+  async start(context: TestContext): Promise<void> {
+    context.after(async () => {
+      await this.driver.kill();
+      await this.#registry?.close();
+      const left = mountsBelow(this.rootDir);
+      rmSync(this.rootDir, { recursive: left.length === 0, force: true });
+      assert.deepEqual(left, []);
+    });
+    await this.driver.start();
+    await this.restart();
+  }
+
+  async restart(): Promise<void> {
+    await this.#registry?.close();
+    const { rootDir } = this;
+    const drivers = new CsiDrivers({
+      nodes: { install: async () => undefined, uninstall: async () => undefined },
+      onRegistered: (driver) => this.volumes.driverRegistered(driver),
+    });
+    const directory = join(rootDir, 'plugins_registry');
+    this.#registry = new PluginRegistry({ directory, handlers: { CSIPlugin: drivers }, logger: silentLogger });
+    const registry = this.#registry;
+    this.volumes = new CsiVolumes({
+      ...{ drivers, nodeName: NODE, logger: silentLogger, objects: this.#objects() },
+      places: new CsiPlaces({ pods: new PodDirectories(rootDir), rootDir, mounter: new ProgramMounter() }),
+      driversKnown: registry.start(),
+      reportInUse: () => {
+        this.reported.push(this.volumes.volumesInUse());
+        setImmediate(() => this.volumes.volumesReported(this.volumes.volumesInUse()));
+      },
+    });
+    await this.volumes.load();
+  }
+
+  setUp(uid: string, change: Partial<CsiVolume> = {}): Promise<string> {
+    return this.volumes.setUp(pod(uid), { ...DISK, ...change }, never);
+  }
+
+  async failure(work: Promise<unknown>): Promise<string> {
+    return await work.then(
+      () => 'it worked',
+      (error: unknown) => errorMessage(error),
+    );
+  }
+
+  published(uid: string): string {
+    return join(this.rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/pv-1/mount');
+  }
+
+  /** The calls about volumes since the last look. */
+  calls(): string[] {
+    const calls = this.driver.volumeCalls();
+    this.driver.forget();
+    return calls;
+  }
+
+  #objects(): CsiObjects {
+    return {
+      driver: async (name) => ({ metadata: { name }, spec: this.driverObject }),
+      secret: async (_pod, { namespace, name }) => ({ password: `${namespace}-${name}` }),
+      token: async (_pod, { audience }) => ({ token: `for ${audience}`, expirationTimestamp: '2026-01-01T00:00:00Z' }),
+      attachment: async (name) => {
+        if (this.attachment === undefined)
+          throw new PodwrightError('not_found', `volumeattachments.storage.k8s.io "${name}" not found`);
+        return { metadata: { name }, status: this.attachment };
+      },
+    };
+  }
+}
+
+test('a volume is staged once, published for each pod, and unstaged after the last', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  const digest = createHash('sha256').update('disk-1').digest('hex');
+  const stagingTargetPath = join(node.rootDir, 'plugins/kubernetes.io/csi/disk.test', digest, 'globalmount');
+  assert.equal(await node.setUp('1'), node.published('1'));
+  const [stage, publish] = node.driver.calls
+    .filter(({ call }) => call.endsWith('Volume'))
+    .map(({ request }) => request);
+  const capability = {
+    accessType: { case: 'mount', value: { fsType: 'ext4', mountFlags: ['noatime'], volumeMountGroup: '' } },
+    accessMode: { mode: 1 },
+  };
+  const common = { volumeId: 'disk-1', publishContext: { device: '/dev/x' }, volumeContext: { tier: 'fast' } };
+  const plain = (value: unknown) =>
+    JSON.parse(JSON.stringify(value, (key, one) => (key === '$typeName' ? undefined : one)));
+  assert.deepEqual(plain(stage), {
+    ...common,
+    stagingTargetPath,
+    volumeCapability: capability,
+    secrets: { password: 'storage-stage' },
+  });
+  assert.deepEqual(plain(publish), {
+    ...common,
+    stagingTargetPath,
+    targetPath: node.published('1'),
+    volumeCapability: capability,
+    readonly: false,
+    secrets: { password: 'storage-publish' },
+  });
+  assert.deepEqual(node.reported, [[KEY]], 'before anything is mounted');
+  await node.setUp('1');
+  await node.setUp('2', { readOnly: true });
+  assert.deepEqual(node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
+  await node.volumes.tearDown('1');
+  assert.deepEqual(node.calls(), ['nodeUnpublishVolume']);
+  assert.deepEqual(node.volumes.volumesInUse(), [KEY]);
+  await node.volumes.tearDown('2');
+  assert.deepEqual(node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
+  assert.deepEqual(node.volumes.volumesInUse(), []);
+  assert.deepEqual([isThere(stagingTargetPath), isThere(node.published('2'))], [false, false]);
+});
+
+test('a volume waits until it is attached', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  const check = async (status: VolumeAttachment['status'], expected: RegExp) => {
+    await node.restart(); // without the pauses between tries
+    node.attachment = status;
+    assert.match(await node.failure(node.setUp('1')), expected);
+  };
+  const failed = 'MountVolume.WaitForAttach failed for volume "pv-1" : ';
+  const id = 'csi-[0-9a-f]{64}';
+  await check(
+    undefined,
+    new RegExp(
+      `^${failed}volume disk-1 has GET error for volume attachment ${id}: volumeattachments.storage.k8s.io "${id}" not found$`,
+    ),
+  );
+  await check({ attached: false }, new RegExp(`^${failed}volume disk-1 is not attached for volume attachment ${id}$`));
+  await check({ attached: false, attachError: { message: 'no room' } }, new RegExp(`^${failed}no room$`));
+  assert.deepEqual(node.calls(), []);
+  await node.restart();
+  node.driverObject = { ...node.driverObject, attachRequired: false };
+  await node.setUp('1');
+  assert.deepEqual(node.volumes.volumesInUse(), []);
+  await node.volumes.tearDown('1');
+});
+
+test('a kubelet that is killed between staging and publishing leaves nothing', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  await node.driver.behave({ nodePublishVolume: { hang: true } });
+  const stopped = new AbortController();
+  const before = node.volumes.setUp(pod('1'), DISK, stopped.signal).catch(() => undefined);
+  await node.driver.called('nodePublishVolume');
+  await node.restart();
+  await node.driver.behave({});
+  stopped.abort();
+  await before;
+  node.driver.forget();
+  assert.deepEqual(node.volumes.volumesInUse(), [KEY], 'it must not be detached');
+  await node.volumes.tearDown('1');
+  assert.deepEqual(node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
+  assert.deepEqual(node.volumes.volumesInUse(), []);
+});
+
+test('a kubelet that is killed between unpublishing and unstaging leaves nothing', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  await node.setUp('1');
+  await node.driver.behave({ nodeUnstageVolume: { error: 14 } });
+  assert.equal(
+    await node.failure(node.volumes.tearDown('1')),
+    `UnmountDevice failed for volume "${KEY}" : kubernetes.io/csi: attacher.UnmountDevice failed: rpc error: code = Unavailable desc = told to fail nodeUnstageVolume`,
+  );
+  assert.deepEqual(node.volumes.volumesInUse(), [KEY]);
+  await node.driver.behave({});
+  await node.restart();
+  await node.volumes.removeUnused();
+  assert.deepEqual(mountsBelow(node.rootDir), []);
+  assert.deepEqual(node.volumes.volumesInUse(), []);
+});
+
+test('a kubelet that begins anew takes a volume over, whatever its driver does', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  await node.setUp('1');
+  await node.restart();
+  await node.driver.behave({ nodePublishVolume: { error: 13 } });
+  assert.match(
+    await node.failure(node.setUp('1')),
+    /^MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal/,
+  );
+  assert.equal(await node.volumes.madeBefore(pod('1'), DISK), node.published('1'));
+  await node.driver.behave({});
+  await node.volumes.tearDown('1');
+  assert.equal(await node.volumes.madeBefore(pod('1'), DISK), undefined);
+});
+
+test('a driver is not asked again too soon, except after it has registered anew', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  await node.driver.behave({ nodeStageVolume: { error: 3 } });
+  const failure = await node.failure(node.setUp('1'));
+  assert.equal(
+    failure,
+    'MountVolume.MountDevice failed for volume "pv-1" : rpc error: code = InvalidArgument desc = told to fail nodeStageVolume',
+  );
+  assert.equal(await node.failure(node.setUp('1')), failure);
+  assert.deepEqual(node.calls(), ['nodeStageVolume']);
+  assert.equal(isThere(join(node.rootDir, 'plugins/kubernetes.io/csi/disk.test')), true);
+  node.volumes.driverRegistered('disk.test');
+  await node.driver.behave({});
+  await node.setUp('1');
+  await node.volumes.tearDown('1');
+});
+
+test('a driver that wants tokens and to be called again gets both', async (context) => {
+  const node = new Node();
+  await node.start(context);
+  node.driverObject = {
+    ...node.driverObject,
+    attachRequired: false,
+    podInfoOnMount: true,
+    requiresRepublish: true,
+    tokenRequests: [{ audience: 'vault' }],
+  };
+  await node.setUp('1');
+  await node.setUp('1');
+  const publish = node.driver.calls.findLast(({ call }) => call === 'nodePublishVolume')!.request;
+  assert.deepEqual(publish.volumeContext, {
+    tier: 'fast',
+    'csi.storage.k8s.io/pod.name': 'pod-1',
+    'csi.storage.k8s.io/pod.namespace': 'default',
+    'csi.storage.k8s.io/pod.uid': '1',
+    'csi.storage.k8s.io/serviceAccount.name': 'robot',
+    'csi.storage.k8s.io/ephemeral': 'false',
+    'csi.storage.k8s.io/serviceAccount.tokens':
+      '{"vault":{"token":"for vault","expirationTimestamp":"2026-01-01T00:00:00Z"}}',
+  });
+  assert.deepEqual(node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
+  await node.volumes.tearDown('1');
+});

@@ -1,0 +1,179 @@
+/** Volumes of a CSI driver in pods on our runtime, and kubelets that are killed meanwhile. Needs root. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Pod, startKubelet } from '@podwright/kubelet';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { CsiDriverUnderTest, isThere, mountsBelow } from './csi-driver.fixture.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const runtime = new RuntimeUnderTest();
+let kubelet: RealKubelet;
+let driver: CsiDriverUnderTest;
+before(async () => {
+  await runtime.start();
+  const { options, logs } = runtime.place;
+  mkdirSync(logs, { recursive: true });
+  const endpoint = `unix://${options.socket}`;
+  kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
+  driver = newDriver('csi.test');
+  await driver.start();
+});
+after(async () => {
+  await (driver as CsiDriverUnderTest | undefined)?.behave({});
+  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  await (driver as CsiDriverUnderTest | undefined)?.kill();
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+});
+
+function newDriver(name: string): CsiDriverUnderTest {
+  const { rootDir } = kubelet.options;
+  return new CsiDriverUnderTest({ name, rootDir, data: join(rootDir, '..', `data-${name}`) });
+}
+
+const write = (name: string, driverName: string, command = 'echo hello > /data/file; sleep 3600') =>
+  kubelet.apply(
+    `${name}.yaml`,
+    `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: data, csi: {driver: ${driverName}, volumeAttributes: {size: small}}}]
+  containers:
+  - {name: main, image: '${runtime.image}', imagePullPolicy: Never, command: [sh, -c, '${command}'], volumeMounts: [{name: data, mountPath: /data}]}
+`,
+  );
+
+const isRunning = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state?.running !== undefined;
+const podDirectory = (uid: string) => join(kubelet.options.rootDir, 'pods', uid);
+const isGone = (name: string) => () => kubelet.handle.pods().every(({ metadata }) => metadata.name !== name);
+const messagesOf = (name: string) =>
+  kubelet.handle.events().flatMap((event) => (event.involvedObject.name === name ? [event.message] : []));
+
+test('a pod has a volume that a driver makes for it, and takes away with it', async () => {
+  driver.forget();
+  await write('inline', driver.name);
+  const { uid } = (await kubelet.pod('inline', isRunning)).metadata;
+  const handle = readdirSync(driver.data)[0]!;
+  const file = join(driver.data, handle, 'file');
+  await kubelet.until('the file is there', () => isThere(file) && readFileSync(file, 'utf8') === 'hello\n');
+  assert.match(handle, /^csi-[\da-f]{64}$/);
+  const published = driver.calls.find(({ call }) => call === 'nodePublishVolume')!.request;
+  const place = join(podDirectory(uid), 'volumes/kubernetes.io~csi/data');
+  assert.deepEqual(
+    [published.volumeId, published.targetPath, published.stagingTargetPath, published.readonly],
+    [handle, join(place, 'mount'), '', false],
+  );
+  assert.deepEqual(published.volumeContext, {
+    size: 'small',
+    'csi.storage.k8s.io/pod.name': 'inline',
+    'csi.storage.k8s.io/pod.namespace': 'default',
+    'csi.storage.k8s.io/pod.uid': uid,
+    'csi.storage.k8s.io/serviceAccount.name': '',
+    'csi.storage.k8s.io/ephemeral': 'true',
+  });
+  const data = JSON.parse(readFileSync(join(place, 'vol_data.json'), 'utf8'));
+  assert.deepEqual([data.driverName, data.volumeHandle, data.volumeLifecycleMode], [driver.name, handle, 'Ephemeral']);
+  await kubelet.remove('inline.yaml');
+  await kubelet.until('the pod is gone', isGone('inline'));
+  assert.deepEqual(driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
+  assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
+  assert.equal(isThere(podDirectory(uid)), false);
+});
+
+test('a pod waits for a driver that comes later, and another one does not wait for a driver that hangs', async () => {
+  const late = newDriver('late.test');
+  await write('late', late.name);
+  await kubelet.until('it says so', () =>
+    messagesOf('late').some((message) =>
+      message.endsWith('driver name late.test not found in the list of registered CSI drivers'),
+    ),
+  );
+  await driver.behave({ nodePublishVolume: { hang: true } });
+  driver.forget();
+  await write('hangs', driver.name);
+  await driver.called('nodePublishVolume');
+  await late.start();
+  await kubelet.pod('late', isRunning);
+  await kubelet.remove('hangs.yaml');
+  await kubelet.until('the pod that hangs is gone', isGone('hangs'));
+  assert.deepEqual(driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
+  await driver.behave({});
+  await kubelet.remove('late.yaml');
+  await kubelet.until('the other one is gone', isGone('late'));
+  await late.kill();
+});
+
+test('what a driver refuses is told in its words, and tried again', async () => {
+  await driver.behave({ nodePublishVolume: { error: 13 } });
+  await write('refused', driver.name);
+  await kubelet.until('it is told', () =>
+    messagesOf('refused').includes(
+      'MountVolume.SetUp failed for volume "data" : rpc error: code = Internal desc = told to fail nodePublishVolume',
+    ),
+  );
+  await driver.behave({});
+  await kubelet.pod('refused', isRunning);
+  await kubelet.remove('refused.yaml');
+  await kubelet.until('it is gone', isGone('refused'));
+});
+
+test('a pod keeps its volume while the kubelet and the driver begin anew', async () => {
+  await write('stays', driver.name, 'while sleep 0.1; do date > /data/beat || exit 1; done');
+  const before = await kubelet.pod('stays', isRunning);
+  await driver.kill();
+  await kubelet.restart();
+  await kubelet.pod('stays', isRunning);
+  await driver.start();
+  driver.forget();
+  await driver.called('nodePublishVolume');
+  const now = await kubelet.pod('stays', isRunning);
+  assert.equal(now.status?.containerStatuses?.[0]?.containerID, before.status?.containerStatuses?.[0]?.containerID);
+  assert.equal(now.status?.containerStatuses?.[0]?.restartCount, 0);
+  await kubelet.remove('stays.yaml');
+  await kubelet.until('it is gone', isGone('stays'));
+  assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
+});
+
+/** Kubelets with the options of the one above, which is stopped meanwhile. */
+async function startChild(): Promise<ChildProcess> {
+  const { logger: _, metrics: __, ...options } = kubelet.options;
+  const program = new URL('./kubelet-child.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await once(child, 'message');
+  return child;
+}
+
+for (const [when, misbehaviour, isDeleted] of [
+  ['after a driver has published the volume', { nodePublishVolume: { hangAfter: true } }, false],
+  ['after a driver has taken the volume away', { nodeUnpublishVolume: { hangAfter: true } }, true],
+] as const) {
+  test(`nothing is left by a kubelet that is killed ${when}`, async () => {
+    await kubelet.handle.close();
+    driver.forget();
+    await driver.behave(misbehaviour);
+    await write('killed', driver.name);
+    const child = await startChild();
+    await driver.called('nodePublishVolume');
+    const [uid] = readdirSync(join(kubelet.options.rootDir, 'pods'));
+    if (isDeleted) {
+      await kubelet.remove('killed.yaml');
+      await driver.called('nodeUnpublishVolume');
+    }
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await driver.behave({});
+    if (!isDeleted) await kubelet.remove('killed.yaml');
+    driver.forget();
+    kubelet.handle = await startKubelet(kubelet.options);
+    await kubelet.until('all is gone', () => !isThere(podDirectory(uid!)));
+    assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
+    assert.deepEqual(driver.volumeCalls(), ['nodeUnpublishVolume']);
+  });
+}
