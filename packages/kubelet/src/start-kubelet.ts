@@ -106,15 +106,13 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
   events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
-  const isRunning = (podUid: string) => {
-    const seen = sync.cache.get(podUid);
-    return seen !== undefined && !isStopped(seen.status);
-  };
+  const isRunning = (podUid: string) => isThere(sync.cache.get(podUid)?.status);
   const onHealth = (podUids: string[]) => {
     for (const uid of podUids) sync.workers.notice(uid);
   };
   const grants = await openNodeGrants({ options, isRunning, onHealth });
   const { grantsOf, hasOwnCpus } = grants;
+  const devicePlugins = grants.devices.pluginHandler;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
   const plegHealth = () => {
@@ -122,9 +120,12 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
-  const cluster = await openCluster({ options, cri, known, events, statuses });
+  const cluster = await openCluster({ options, cri, known, events, statuses, grants });
   const hostIps = () => cluster?.hostIps() ?? addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
+  const parts = kubeletParts(
+    { options, cri, events, hostIps, resources, grantsOf, devicePlugins },
+    { ...cluster?.parts, ...given },
+  );
   const sync = createPodSync({
     options,
     cri,
@@ -177,6 +178,8 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   return new Kubelet({ ...sync, ...running, ...own });
 }
+
+const isThere = (status: RuntimePodStatus | undefined) => status !== undefined && !isStopped(status);
 
 /** What is of a cluster is loaded where there is one. */
 async function openCluster(input: Omit<ClusterInput, 'cluster'>): Promise<Cluster | undefined> {

@@ -13,6 +13,7 @@ import { clusterDriverNodes } from '../csi/driver-nodes.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { resourceList } from '../node/node-resources.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
@@ -20,6 +21,7 @@ import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
 import type { PodSync } from './pod-sync.ts';
 
@@ -31,6 +33,8 @@ export type ClusterInput = {
   known: KnownHost;
   events: PodEvents;
   statuses: StatusManager;
+  /** Who knows what device plugins offer. */
+  grants: Pick<NodeGrants, 'amounts'>;
 };
 
 /** What is there once they are made, and the pods of the runtime are known. */
@@ -107,8 +111,14 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   };
 }
 
+/** A resource whose plugin has gone for good stays in the node's status, with nothing of it. */
+function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
+  const { capacity, allocatable } = grants.amounts();
+  return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
+}
+
 function startNode(
-  { options, cluster, cri, known, events }: ClusterInput,
+  { options, cluster, cri, known, events, grants }: ClusterInput,
   { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
@@ -129,7 +139,7 @@ function startNode(
     rooms: {
       abilities: () => runtimeState.abilities(),
       pressure: () => ({ memory: false, disk: false, pids: false }),
-      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      devices: () => deviceAmounts(grants),
       problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
       onProblems: (listener) => runtimeState.onChange(listener),
       volumesInUse: () => csi.volumesInUse(),

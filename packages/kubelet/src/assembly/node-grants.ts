@@ -41,6 +41,7 @@ type NodeGrantsInput = {
 /** Rejects with `failed_precondition` if processors or memory cannot be given out as the options want it. */
 export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
+  const isLone = options.cluster === undefined;
   let read: Promise<Machine> | undefined;
   const placement = await openPlacement(options, () => (read ??= readMachine()));
   const directory = devicePluginDir || join(rootDir, 'device-plugins');
@@ -61,7 +62,8 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
       const { uid } = pod.metadata;
       if (admitted.has(uid)) return undefined;
       const answer =
-        (isRunning(uid) ? undefined : missingDevices(pod, devices)) ?? refused(await admission.admit(pod, signal));
+        (isLone && !isRunning(uid) ? missingDevices(pod, devices) : undefined) ??
+        refused(await admission.admit(pod, signal));
       if (answer === undefined) admitted.add(uid);
       return answer;
     },

@@ -30,6 +30,9 @@ export type DeviceManagerOptions = {
   logger: Logger;
 };
 
+/** A plugin as its socket tells of it: the name is that of its resource. */
+type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
+
 /** Upstream's name of the file (kubeletDeviceManagerCheckpoint). */
 const CHECKPOINT = 'kubelet_internal_checkpoint';
 
@@ -90,14 +93,12 @@ export class DeviceManager implements HintProvider {
     void this.#follow(plugin);
   }
 
-  /** Handlers for plugins that come through the plugin registration directory, with type `DevicePlugin`. */
-  get pluginHandler() {
-    return {
-      validate: (resource: string, versions: string[]) => checkPlugin(resource, versions),
-      register: (resource: string, socket: string) => this.connect({ resource, socket }),
-      deregister: (resource: string) => this.#inventory.plugin(resource)?.close(),
-    };
-  }
+  /** Takes plugins that come through the plugin registration directory. */
+  readonly pluginHandler = {
+    validate: ({ name, versions }: WatchedPlugin) => checkPlugin(name, [...versions]),
+    register: ({ name, endpoint }: WatchedPlugin) => this.connect({ resource: name, socket: endpoint }),
+    deregister: async ({ name }: WatchedPlugin) => this.#inventory.plugin(name)?.close(),
+  };
 
   async #follow(plugin: PluginConnection): Promise<void> {
     const { resource } = plugin;
