@@ -4,6 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { connectService } from '@podwright/cri';
+import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import type { Pod } from '@podwright/kubelet';
 import { FakePlugin } from '../../packages/kubelet/src/devices/fake-plugin.fixture.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
@@ -59,6 +61,17 @@ const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one)
 const isReady = (pod: Pod) => condition(pod, 'Ready')?.status === 'True';
 const allocatable = () => kubelet.handle.node().status.allocatable[WIDGET];
 
+/** By the pod resources API. */
+async function resourcesOf(podName: string) {
+  const socket = join(kubelet.options.rootDir, 'pod-resources/kubelet.sock');
+  const client = connectService(PodResourcesLister, socket, { maxReceiveBytes: 1 << 20 });
+  try {
+    return (await client.get({ podName, podNamespace: 'default' })).podResources!;
+  } finally {
+    client.close();
+  }
+}
+
 async function logOf(pod: Pod, lines: number): Promise<string[]> {
   const { namespace, name, uid } = pod.metadata;
   const restarts = pod.status!.containerStatuses![0]!.restartCount;
@@ -91,6 +104,13 @@ test('a pod waits for the plugin, has its devices, and leaves them to the next o
     plugin.calls.map(({ method }) => method),
     ['allocate', 'preStart'],
   );
+  const { containers } = await resourcesOf('first');
+  assert.deepEqual(containers[0]?.devices.flatMap(({ deviceIds }) => deviceIds).toSorted(), ['w1', 'w2']);
+  plugin.change(['w1', { id: 'w2', isHealthy: false }]);
+  const health = (pod: Pod) => pod.status?.containerStatuses?.[0]?.allocatedResourcesStatus?.[0]?.resources;
+  const unwell = await kubelet.pod('first', (pod) => health(pod)?.some((one) => one.health === 'Unhealthy') === true);
+  assert.deepEqual(health(unwell)?.find((one) => one.health === 'Unhealthy')?.resourceID, 'w2');
+  plugin.change(['w1', 'w2']);
   await write('second', 1, 'echo $WIDGETS');
   const { status } = await kubelet.pod('second', (pod) => pod.status?.phase === 'Failed');
   assert.equal(status?.reason, `OutOf${WIDGET}`);

@@ -8,7 +8,7 @@ import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 
 import { startGrantServices } from './assembly/grant-services.ts';
 
-import { lookAtHost } from './assembly/known-host.ts';
+import { type KnownHost, lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { type NodeGrants, openNodeGrants } from './assembly/node-grants.ts';
@@ -29,6 +29,7 @@ import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
+import type { NodeFacts } from './node/node-object.ts';
 import { applyOomScore } from './node/oom-score.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
@@ -106,14 +107,15 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
   events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
-  const isRunning = (podUid: string) => {
-    const seen = sync.cache.get(podUid);
-    return seen !== undefined && !isStopped(seen.status);
+  const isRunning = (podUid: string) => isThere(sync.cache.get(podUid)?.status);
+  const onHealth = (podUids: string[]) => {
+    for (const uid of podUids) sync.workers.notice(uid);
   };
-  const cluster = await openCluster({ options, cri, known, events, statuses });
-  const ofNode = await openNodeGrants({ options, isRunning });
+  const ofNode = await openNodeGrants({ options, isRunning, onHealth });
+  const cluster = await openCluster({ options, cri, known, events, statuses, grants: ofNode });
   const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
   const { grantsOf, hasOwnCpus } = grants;
+  const devicePlugins = grants.devices.pluginHandler;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
   const plegHealth = () => {
@@ -122,7 +124,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
   const hostIps = () => cluster?.hostIps() ?? addresses;
-  const parts = kubeletParts({ options, cri, events, hostIps, resources, grantsOf }, { ...cluster?.parts, ...given });
+  const parts = kubeletParts(
+    { options, cri, events, hostIps, resources, grantsOf, devicePlugins },
+    { ...cluster?.parts, ...given },
+  );
   const sync = createPodSync({
     options,
     cri,
@@ -149,20 +154,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     ...{ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants, grantServices },
   });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
-  const node = {
-    name: options.nodeName,
-    labels: options.nodeLabels,
-    maxPods: options.maxPods,
-    addresses,
-    get capacity() {
-      return { ...known.has, ...grants.amounts().capacity };
-    },
-    get allocatable() {
-      return { ...resources, ...grants.amounts().allocatable };
-    },
-    runtime,
-    startedAtMs,
-  };
+  const node = nodeFacts({ options, known, grants, runtime, startedAtMs });
   const usage = new ContainerUsage(cri);
   const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
@@ -176,12 +168,38 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   return new Kubelet({ ...sync, ...running, ...own });
 }
 
+const isThere = (status: RuntimePodStatus | undefined) => status !== undefined && !isStopped(status);
+
 /** What is of a cluster is loaded where there is one. */
 async function openCluster(input: Omit<ClusterInput, 'cluster'>): Promise<Cluster | undefined> {
   const { cluster } = input.options;
   if (cluster === undefined) return undefined;
   const room = await import('./assembly/cluster.ts');
   return await room.openCluster({ ...input, cluster });
+}
+
+type FactsInput = Pick<NodeFacts, 'runtime' | 'startedAtMs'> & {
+  options: KubeletOptions;
+  known: KnownHost;
+  grants: NodeGrants;
+};
+
+/** Amounts are with those of devices as they are now. */
+function nodeFacts({ options, known, grants, runtime, startedAtMs }: FactsInput): NodeFacts {
+  return {
+    name: options.nodeName,
+    labels: options.nodeLabels,
+    maxPods: options.maxPods,
+    addresses: known.addresses,
+    get capacity() {
+      return { ...known.has, ...grants.amounts().capacity };
+    },
+    get allocatable() {
+      return { ...known.resources, ...grants.amounts().allocatable };
+    },
+    runtime,
+    startedAtMs,
+  };
 }
 
 /** The subnet of pods, where the kubelet is told (`podCIDR`); a runtime that has another way does not mind. */

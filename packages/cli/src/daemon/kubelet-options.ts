@@ -78,6 +78,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     maxPods: kubelet.max_pods,
     tracing: tracingOptions(config),
     seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
+    devicePluginDir: kubelet.device_plugin_dir ?? base.devicePluginDir,
     podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
     systemReserved: {
       ...NOTHING_RESERVED,

@@ -98,6 +98,7 @@ export const FileSchema = z.strictObject({
         .refine((value) => value !== 0, 'must be at least 1, or -1 for any number')
         .optional(),
       enforce_node_allocatable: z.boolean().default(true),
+      device_plugin_dir: path.optional(),
       server: ServerSchema.prefault({}),
       system_reserved: z
         .strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() })

@@ -44,6 +44,11 @@ export type VolumeMountStatus = {
   recursiveReadOnly?: string;
 };
 
+export type AllocatedResourceStatus = {
+  name: string;
+  resources: { resourceID: string; health: 'Healthy' | 'Unhealthy' | 'Unknown' }[];
+};
+
 /** `containerID` is `<runtime>://<id>`, '' before the first start. */
 export type ContainerStatus = {
   name: string;
@@ -59,6 +64,8 @@ export type ContainerStatus = {
   resources?: ResourceRequirements;
   volumeMounts?: VolumeMountStatus[];
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
+  /** How its devices are, by resource. */
+  allocatedResourcesStatus?: AllocatedResourceStatus[];
   /** The signal that stops the container, such as `SIGTERM`. */
   stopSignal?: string;
 };

@@ -13,6 +13,7 @@ import { clusterDriverNodes } from '../csi/driver-nodes.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
+import { resourceList } from '../node/node-resources.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
@@ -34,6 +35,8 @@ export type ClusterInput = {
   known: KnownHost;
   events: PodEvents;
   statuses: StatusManager;
+  /** Who knows what device plugins offer. */
+  grants: Pick<NodeGrants, 'amounts'>;
 };
 
 /** What is there once they are made, and the pods of the runtime are known. */
@@ -116,8 +119,14 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   };
 }
 
+/** A resource whose plugin has gone for good stays in the node's status, with nothing of it. */
+function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
+  const { capacity, allocatable } = grants.amounts();
+  return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
+}
+
 function startNode(
-  { options, cluster, cri, known, events }: ClusterInput,
+  { options, cluster, cri, known, events, grants }: ClusterInput,
   { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
@@ -138,7 +147,7 @@ function startNode(
     rooms: {
       abilities: () => runtimeState.abilities(),
       pressure: () => ({ memory: false, disk: false, pids: false }),
-      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      devices: () => deviceAmounts(grants),
       problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
       onProblems: (listener) => runtimeState.onChange(listener),
       volumesInUse: () => csi.volumesInUse(),

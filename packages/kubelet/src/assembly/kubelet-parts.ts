@@ -13,6 +13,7 @@ import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
+import type { PluginHandlers } from '../plugins/plugin-handler.ts';
 import { matchesTerm } from '../pod/node-affinity.ts';
 import type { PodNeeds } from '../pod/pod-syncer.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
@@ -68,6 +69,8 @@ export type KubeletPartsInput = {
   hostIps: () => string[];
   /** What pods may have together. */
   resources: NodeResources;
+  /** Takes device plugins that register as other plugins do. */
+  devicePlugins?: PluginHandlers['DevicePlugin'];
   /** What a container was given of devices and such, which is about to start. */
   grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
@@ -86,7 +89,9 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   const mounter = new ProgramMounter();
   const claims = new ClaimVolumes(options.rootDir, logger);
   const cluster = given.pluginCluster;
-  const nodePlugins = given.nodePlugins ?? createNodePlugins({ options, objects, mounter, directories, cluster });
+  const nodePlugins =
+    given.nodePlugins ??
+    createNodePlugins({ options, objects, mounter, directories, cluster, devices: input.devicePlugins });
   const { api } = given;
   const podObjects = api?.objects(objects) ?? objects;
   const plugins = [

@@ -34,16 +34,19 @@ type NodeGrantsInput = {
   options: KubeletOptions;
   /** Whether something of the pod runs. */
   isRunning: (podUid: string) => boolean;
+  /** Devices of these pods have become well or unwell. */
+  onHealth: (podUids: string[]) => void;
 };
 
 /** Rejects with `failed_precondition` if processors or memory cannot be given out as the options want it. */
-export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
+export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
+  const isLone = options.cluster === undefined;
   let read: Promise<Machine> | undefined;
   const placement = await openPlacement(options, () => (read ??= readMachine()));
   const directory = devicePluginDir || join(rootDir, 'device-plugins');
   const nodes = placement.topology?.numa.nodes ?? [];
-  const devices = await DeviceManager.open({ directory, nodes, isRunning, logger });
+  const devices = await DeviceManager.open({ directory, nodes, isRunning, onHealth, logger });
   await devices.serve().catch((error: unknown) => {
     logger.error({ directory, error: errorMessage(error) }, 'device plugins cannot register');
   });
@@ -59,10 +62,12 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
       const { uid } = pod.metadata;
       if (admitted.has(uid)) return undefined;
       const answer =
-        (isRunning(uid) ? undefined : missingDevices(pod, devices)) ?? refused(await admission.admit(pod, signal));
+        (isLone && !isRunning(uid) ? missingDevices(pod, devices) : undefined) ??
+        refused(await admission.admit(pod, signal));
       if (answer === undefined) admitted.add(uid);
       return answer;
     },
+    healthOf: (podUid, container) => devices.healthOf(podUid, container),
     release: async (podUid) => {
       admitted.delete(podUid);
       await admission.release(podUid);

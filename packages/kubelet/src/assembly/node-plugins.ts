@@ -30,6 +30,8 @@ export type NodePluginsInput = {
   directories: PodDirectories;
   /** Absent without an API server. */
   cluster?: PluginCluster;
+  /** Takes device plugins. */
+  devices?: PluginHandlers['DevicePlugin'];
 };
 
 export type NodePlugins = {
@@ -43,7 +45,14 @@ export type NodePlugins = {
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
 /** Plugins register in `<rootDir>/plugins_registry`, and have their own sockets in `<rootDir>/plugins`, as with upstream. */
-export function createNodePlugins({ options, objects, mounter, directories, cluster }: NodePluginsInput): NodePlugins {
+export function createNodePlugins({
+  options,
+  objects,
+  mounter,
+  directories,
+  cluster,
+  devices,
+}: NodePluginsInput): NodePlugins {
   const { rootDir, nodeName, logger } = options;
   const known = Promise.withResolvers<void>();
   let tell: () => void = () => undefined;
@@ -63,7 +72,7 @@ export function createNodePlugins({ options, objects, mounter, directories, clus
   });
   const registry = new PluginRegistry({
     directory: join(rootDir, 'plugins_registry'),
-    handlers: { ...cluster?.handlers, CSIPlugin: drivers },
+    handlers: { ...cluster?.handlers, CSIPlugin: drivers, DevicePlugin: devices },
     logger,
   });
   return {

@@ -112,6 +112,38 @@ test("upstream's validation holds", () => {
   refuse({ featureGates: { Nope: true } }, 'featureGates = {"Nope":true}: there is no feature gate Nope');
 });
 
+test('who gets processors and memory is checked as upstream does', () => {
+  complete({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: { 'full-pcpus-only': 'true' } });
+  const options = (given: Record<string, string>) => ({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: given });
+  const wrong: [Record<string, unknown>, RegExp][] = [
+    [{ cpuManagerPolicyOptions: { 'full-pcpus-only': 'true' } }, /is for cpuManagerPolicy static/],
+    [options({ nope: 'true' }), /there is no option nope; there are full-pcpus-only/],
+    [options({ 'full-pcpus-only': 'maybe' }), /full-pcpus-only must be true or false, got maybe/],
+    [options({ 'align-by-socket': 'true' }), /align-by-socket needs the feature gate CPUManagerPolicyAlphaOptions/],
+    [
+      options({ 'distribute-cpus-across-numa': 'true', 'prefer-align-cpus-by-uncorecache': 'true' }),
+      /cannot be used at the same time/,
+    ],
+    [{ cpuManagerReconcilePeriod: -1000 }, /cpuManagerReconcilePeriod.*must be more than 0/],
+    [{ reservedSystemCPUs: '0,x' }, /must be a list such as 0,2-3/],
+    [{ reservedSystemCPUs: '3-1' }, /must be a list such as 0,2-3/],
+    [{ topologyManagerPolicyOptions: { 'max-allowable-numa-nodes': '4' } }, /must be a number that is at least 8/],
+    [{ memoryManagerPolicy: 'Static' }, /must keep memory back where memoryManagerPolicy is Static/],
+    [{ reservedMemory: [{ numaNode: 0, limits: { cpu: '1' } }] }, /cannot keep cpu back/],
+    [{ reservedMemory: [{ numaNode: 0, limits: { memory: '0' } }] }, /must keep something back of memory/],
+    [
+      {
+        reservedMemory: [
+          { numaNode: 0, limits: { memory: '1' } },
+          { numaNode: 0, limits: { memory: '1' } },
+        ],
+      },
+      /names something twice/,
+    ],
+  ];
+  for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
+});
+
 test('a value that would change what this kubelet does not do is refused by name', () => {
   refuse(
     { shutdownGracePeriod: 30_000 },

@@ -20,8 +20,16 @@ async function newNode(context: TestContext) {
     for (const close of closers.reverse()) await close();
     await rm(directory, { recursive: true });
   });
+  const unwell: string[][] = [];
+  const onHealth = (podUids: string[]) => void unwell.push(podUids);
   const start = async () => {
-    const options = { directory, nodes: [0, 1], isRunning: (uid: string) => running.has(uid), logger: silentLogger };
+    const options = {
+      directory,
+      nodes: [0, 1],
+      isRunning: (uid: string) => running.has(uid),
+      onHealth,
+      logger: silentLogger,
+    };
     const manager = await DeviceManager.open(options);
     await manager.serve();
     closers.push(() => manager.close());
@@ -35,7 +43,7 @@ async function newNode(context: TestContext) {
     await made.start();
     return made;
   };
-  return { directory, running, start, plugin };
+  return { directory, running, unwell, start, plugin };
 }
 
 function podOf(uid: string, containers: Record<string, object>, initContainers: Record<string, object> = {}): Pod {
@@ -181,6 +189,22 @@ test('a plugin that goes is waited for, its devices are not given out meanwhile'
   await plugin.start();
   await healthy(manager, 3);
   assert.equal(await admit(podOf('u2', { app: { [WIDGET]: '1' } })), undefined);
+});
+
+test('a container whose device becomes unwell is told of, and shows it', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  const plugin = await node.plugin({ devices: ['w1', 'w2'] });
+  await healthy(manager, 2);
+  await admit(podOf('u1', { app: { [WIDGET]: '1' } }));
+  const shown = (health: string) => [{ name: WIDGET, resources: [{ resourceID: 'w1', health }] }];
+  assert.deepEqual(manager.healthOf('u1', 'app'), shown('Healthy'));
+  plugin.change(['w1', { id: 'w2', isHealthy: false }]);
+  await healthy(manager, 1);
+  assert.deepEqual(node.unwell, []);
+  plugin.change([{ id: 'w1', isHealthy: false }, 'w2']);
+  await until('it is told', () => node.unwell.length === 1);
+  assert.deepEqual([node.unwell, manager.healthOf('u1', 'app')], [[['u1']], shown('Unhealthy')]);
 });
 
 test('a plugin says which devices go together, and cannot give out what is not free', async (context) => {

@@ -3,7 +3,7 @@ import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { quantityValue } from '../api/quantity.ts';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type AllocatedResourceStatus, type Container, isSidecar, type Pod } from '../api/types.ts';
 import { MAX_DEVICE_RESOURCES } from '../limits.ts';
 import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
@@ -13,6 +13,7 @@ import { readDeviceRecords, writeDeviceRecords } from './device-checkpoint.ts';
 import { byNode, deviceHints } from './device-hints.ts';
 import { type DeviceAmounts, DeviceInventory } from './device-inventory.ts';
 import { deviceOptions } from './device-options.ts';
+import { podRequests } from './device-requests.ts';
 import { type Assignment, type ContainerDeviceOptions, type Device, deviceIds } from './device-types.ts';
 import { PluginConnection } from './plugin-connection.ts';
 import { checkPlugin, type RegisteredPlugin, serveRegistration } from './registration.ts';
@@ -24,8 +25,13 @@ export type DeviceManagerOptions = {
   nodes: number[];
   /** Whether something of the pod runs: what it has been given it keeps, whatever its plugin says. */
   isRunning: (podUid: string) => boolean;
+  /** Devices of these pods have become well or unwell. */
+  onHealth: (podUids: string[]) => void;
   logger: Logger;
 };
+
+/** A plugin as its socket tells of it: the name is that of its resource. */
+type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
 
 /** Upstream's name of the file (kubeletDeviceManagerCheckpoint). */
 const CHECKPOINT = 'kubelet_internal_checkpoint';
@@ -87,21 +93,19 @@ export class DeviceManager implements HintProvider {
     void this.#follow(plugin);
   }
 
-  /** Handlers for plugins that come through the plugin registration directory, with type `DevicePlugin`. */
-  get pluginHandler() {
-    return {
-      validate: (resource: string, versions: string[]) => checkPlugin(resource, versions),
-      register: (resource: string, socket: string) => this.connect({ resource, socket }),
-      deregister: (resource: string) => this.#inventory.plugin(resource)?.close(),
-    };
-  }
+  /** Takes plugins that come through the plugin registration directory. */
+  readonly pluginHandler = {
+    validate: ({ name, versions }: WatchedPlugin) => checkPlugin(name, [...versions]),
+    register: ({ name, endpoint }: WatchedPlugin) => this.connect({ resource: name, socket: endpoint }),
+    deregister: async ({ name }: WatchedPlugin) => this.#inventory.plugin(name)?.close(),
+  };
 
   async #follow(plugin: PluginConnection): Promise<void> {
     const { resource } = plugin;
     let why = 'its stream has ended';
     try {
       for await (const devices of plugin.lists()) {
-        if (!this.#inventory.list(plugin, devices)) return;
+        if (!this.#watchHealth(resource, () => this.#inventory.list(plugin, devices))) return;
         void this.#save();
       }
     } catch (error) {
@@ -109,7 +113,7 @@ export class DeviceManager implements HintProvider {
     } finally {
       plugin.close();
     }
-    if (!this.#inventory.disconnect(plugin)) return;
+    if (!this.#watchHealth(resource, () => this.#inventory.disconnect(plugin))) return;
     this.#options.logger.warn({ resource, error: why }, 'a device plugin has gone');
   }
 
@@ -140,15 +144,27 @@ export class DeviceManager implements HintProvider {
     return this.#assignments.ofContainer(podUid, container);
   }
 
-  /** Whether the devices that a container has are well, by resource and id; nothing is known of what no plugin tells of. */
-  healthOf(podUid: string, container: string): { resource: string; devices: { id: string; isHealthy: boolean }[] }[] {
+  /** How the devices are that a container has. */
+  healthOf(podUid: string, container: string): AllocatedResourceStatus[] {
     return this.#assignments.ofContainer(podUid, container).map((assignment) => {
-      const unwell = new Set(
-        this.#inventory.devices(assignment.resource).flatMap((one) => (one.isHealthy ? [] : one.id)),
-      );
-      const devices = deviceIds(assignment).map((id) => ({ id, isHealthy: !unwell.has(id) }));
-      return { resource: assignment.resource, devices };
+      const devices = this.#inventory.devices(assignment.resource);
+      const unwell = new Set(devices.filter(({ isHealthy }) => !isHealthy).map(({ id }) => id));
+      const health = (id: string) => (unwell.has(id) ? 'Unhealthy' : 'Healthy');
+      const resources = deviceIds(assignment).map((id) => ({ resourceID: id, health: health(id) }) as const);
+      return { name: assignment.resource, resources };
     });
+  }
+
+  /** Tells of the pods that have devices which have become well or unwell by `change`. */
+  #watchHealth<T>(resource: string, change: () => T): T {
+    const unwell = () => new Set(this.#inventory.devices(resource).flatMap((one) => (one.isHealthy ? [] : [one.id])));
+    const before = unwell();
+    const result = change();
+    const after = unwell();
+    const isChanged = (id: string) => before.has(id) !== after.has(id);
+    const own = this.#assignments.all().filter((one) => one.resource === resource && deviceIds(one).some(isChanged));
+    if (own.length > 0) this.#options.onHealth([...new Set(own.map(({ podUid }) => podUid))]);
+    return result;
   }
 
   containerHints(pod: Pod, container: Container): ResourceHints {
@@ -320,21 +336,3 @@ type ResourceRequest = {
   nodes: NodeMask | undefined;
   isRunning: boolean;
 };
-
-/** What the pod as a whole asks for: all containers with sidecars, or the init container that asks for most with those before it. */
-function podRequests(pod: Pod, requests: (container: Container) => Map<string, number>): Map<string, number> {
-  const total = new Map<string, number>();
-  const peak = new Map<string, number>();
-  const raise = (name: string, count: number) => peak.set(name, Math.max(peak.get(name) ?? 0, count));
-  for (const container of pod.spec.initContainers ?? []) {
-    for (const [name, count] of requests(container)) {
-      const with_ = (total.get(name) ?? 0) + count;
-      if (isSidecar(container)) total.set(name, with_);
-      raise(name, with_);
-    }
-  }
-  for (const container of pod.spec.containers)
-    for (const [name, count] of requests(container)) total.set(name, (total.get(name) ?? 0) + count);
-  for (const [name, count] of total) raise(name, count);
-  return peak;
-}

@@ -1,5 +1,8 @@
-import type { Pod } from '../api/types.ts';
+import type { AllocatedResourceStatus, Pod, PodStatus } from '../api/types.ts';
+import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { HELD_RETRY_MS } from '../limits.ts';
+import type { SyncOutcome } from './pod-workers.ts';
 
 /** A pod that does not get what it asks for: for good, or until a device plugin comes. */
 export type GrantAnswer =
@@ -10,6 +13,39 @@ export type GrantAnswer =
 export type PodGrants = {
   /** Nothing if the pod has all that it asks for. */
   admit(pod: Pod, signal: AbortSignal): Promise<GrantAnswer | undefined>;
+  /** How the devices are that a container has. */
+  healthOf(podUid: string, container: string): AllocatedResourceStatus[];
   /** Nothing of the pod runs any more. */
   release(podUid: string): Promise<void>;
 };
+
+/** Where a pod gets what only one may have, and where it is told that it does not. */
+export type PodGranter = {
+  grants: PodGrants;
+  refuse: (podUid: string, refusal: WaitingReason) => void;
+  events: EventRecorder;
+};
+
+/** Gives the pod what only one may have, or refuses it; how its sync ends if it waits. */
+export async function grantPod(
+  pod: Pod,
+  { grants, refuse, events }: PodGranter,
+  signal: AbortSignal,
+): Promise<SyncOutcome | undefined> {
+  const answer = await grants.admit(pod, signal);
+  if (answer?.kind === 'refused') refuse(pod.metadata.uid, answer.refusal);
+  if (answer?.kind !== 'waits') return undefined;
+  events.event(eventSubject(pod), 'Warning', answer.reason ?? 'WaitingForDevices', answer.message);
+  return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
+}
+
+/** The status with how devices are, as upstream of ordinary containers only. Pure. */
+export function withDevices(status: PodStatus, healthOf: (container: string) => AllocatedResourceStatus[]): PodStatus {
+  const { containerStatuses } = status;
+  if (!containerStatuses?.some(({ name }) => healthOf(name).length > 0)) return status;
+  const shown = containerStatuses.map((one) => {
+    const allocatedResourcesStatus = healthOf(one.name);
+    return allocatedResourcesStatus.length === 0 ? one : { ...one, allocatedResourcesStatus };
+  });
+  return { ...status, containerStatuses: shown };
+}

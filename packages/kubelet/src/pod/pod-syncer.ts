@@ -26,7 +26,7 @@ import { describePodActions, isEmptyPlan, type PodActions, type PodActionsInput 
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
 import { widestPod } from '../kuberuntime/resize-actions.ts';
 import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
-import { HELD_RETRY_MS, RESIZE_RETRY_MS } from '../limits.ts';
+import { RESIZE_RETRY_MS } from '../limits.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { isMarked } from '../status/all-containers-restarting.ts';
@@ -37,7 +37,7 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodAllocations } from './pod-allocations.ts';
-import type { PodGrants } from './pod-grants.ts';
+import { grantPod, type PodGrants, withDevices } from './pod-grants.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
@@ -84,8 +84,10 @@ export class PodSyncer implements PodSteps {
   async sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     const { pleg, probes, restarts, allocations, runtime } = this.#deps;
     const { uid } = desired.metadata;
-    const held = this.#isRefused(desired) ? { ended: true } : await this.#grant(desired, signal);
-    if (held !== undefined) return held;
+    if (this.#isRefused(desired)) return { ended: true };
+    const waits = await grantPod(desired, { ...this.#deps, events: runtime.events }, signal);
+    if (waits !== undefined) return waits;
+    if (this.#isRefused(desired)) return { ended: true };
     const status = await pleg.getNewerThan(podIdentity(desired), this.#actedAtMs.get(uid) ?? 0);
     const pod = allocations.allocate(desired, status);
     allocations.settle(pod, status);
@@ -144,20 +146,6 @@ export class PodSyncer implements PodSteps {
     runtime.events.event(eventSubject(pod), 'Warning', why.reason, why.message);
     statuses.set(pod, refusedPodStatus(pod, why, Date.now()));
     return true;
-  }
-
-  /** Gives the pod what only one may have; how its sync ends if it does not get that. */
-  async #grant(pod: Pod, signal: AbortSignal): Promise<SyncOutcome | undefined> {
-    const { grants, refuse, runtime } = this.#deps;
-    const answer = await grants.admit(pod, signal);
-    if (answer === undefined) return undefined;
-    if (answer.kind === 'waits') {
-      runtime.events.event(eventSubject(pod), 'Warning', answer.reason ?? 'WaitingForDevices', answer.message);
-      return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
-    }
-    refuse(pod.metadata.uid, answer.refusal);
-    this.#isRefused(pod);
-    return { ended: true };
   }
 
   /** What probes have said to the kubelet that was here before holds until they say something else. */
@@ -358,8 +346,9 @@ export class PodSyncer implements PodSteps {
           hostIps: this.#deps.runtime.hostIps(),
           nowMs: Date.now(),
         });
-    statuses.set(allocations.desired(pod), status);
-    return { status, ended };
+    const shown = withDevices(status, (name) => this.#deps.grants.healthOf(uid, name));
+    statuses.set(allocations.desired(pod), shown);
+    return { status: shown, ended };
   }
 }
 

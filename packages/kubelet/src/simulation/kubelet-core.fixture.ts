@@ -108,6 +108,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
 /** Nothing that only one pod may have. */
 const NO_GRANTS = {
   admit: async () => undefined,
+  healthOf: () => [],
   release: async () => undefined,
   admissible: () => ({}),
   keepOnly: async () => undefined,

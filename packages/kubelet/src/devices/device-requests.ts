@@ -1,0 +1,19 @@
+import { type Container, isSidecar, type Pod } from '../api/types.ts';
+
+/** What the pod as a whole asks for: all containers with sidecars, or the init container that asks for most with those before it. */
+export function podRequests(pod: Pod, requests: (container: Container) => Map<string, number>): Map<string, number> {
+  const total = new Map<string, number>();
+  const peak = new Map<string, number>();
+  const raise = (name: string, count: number) => peak.set(name, Math.max(peak.get(name) ?? 0, count));
+  for (const container of pod.spec.initContainers ?? []) {
+    for (const [name, count] of requests(container)) {
+      const together = (total.get(name) ?? 0) + count;
+      if (isSidecar(container)) total.set(name, together);
+      raise(name, together);
+    }
+  }
+  for (const container of pod.spec.containers)
+    for (const [name, count] of requests(container)) total.set(name, (total.get(name) ?? 0) + count);
+  for (const [name, count] of total) raise(name, count);
+  return peak;
+}
