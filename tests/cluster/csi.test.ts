@@ -38,7 +38,9 @@ before(async () => {
   await driver.start();
 });
 after(async () => {
-  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  const started = kubelet as RealKubelet | undefined; // if it came up
+  await started?.until('no pod is left', () => kubelet.handle.pods().length === 0);
+  await started?.close();
   await (driver as CsiDriverUnderTest | undefined)?.kill();
   const left = await runtime.end();
   await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
