@@ -38,7 +38,9 @@ before(async () => {
   await driver.start();
 });
 after(async () => {
-  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  const started = kubelet as RealKubelet | undefined; // if it came up
+  await started?.until('no pod is left', () => kubelet.handle.pods().length === 0);
+  await started?.close();
   await (driver as CsiDriverUnderTest | undefined)?.kill();
   const left = await runtime.end();
   await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
@@ -145,7 +147,8 @@ test('a pod has the volume of its claim once it is attached, and the node tells 
   assert.deepEqual(driver.volumeCalls(), [], 'nothing is mounted that is not attached');
   await attach('disk');
   await cluster.until(named('claims'), isReady);
-  assert.equal(readFileSync(join(driver.data, 'disk/file'), 'utf8'), '4321\n', 'it is the fsGroup’s');
+  const file = join(driver.data, 'disk/file');
+  await kubelet.until('it is the fsGroup’s', () => isThere(file) && readFileSync(file, 'utf8') === '4321\n');
   const stage = driver.calls.find(({ call }) => call === 'nodeStageVolume')!.request;
   assert.deepEqual([stage.volumeId, stage.publishContext], ['disk', { device: '/dev/disk' }]);
   await goes('claims');
@@ -174,6 +177,6 @@ test('a pod has a claim of its own for an ephemeral volume, and none of another'
   await bound('owned-data', await create('owned', template));
   await attach('owned-data');
   await cluster.until(named('owned'), isReady);
-  assert.ok(isThere(join(driver.data, 'owned-data/file')));
+  await kubelet.until('it is written', () => isThere(join(driver.data, 'owned-data/file')));
   await goes('owned');
 });
