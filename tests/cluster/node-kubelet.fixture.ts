@@ -27,7 +27,6 @@ export async function startNode(
   { place, credential, ...given }: Partial<KubeletOptions> & { place: Place; credential: Credential },
 ): Promise<NodeKubelet> {
   const scratch = mkdtempSync(join(tmpdir(), 'pwk-cluster-'));
-  t.after(() => rm(scratch, { recursive: true, force: true }));
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   const network = { isReady: true };
   const clients: KubeClient[] = [];
@@ -57,7 +56,10 @@ export async function startNode(
     await kubelet.close();
     for (const one of clients.splice(0)) one.close();
   };
-  t.after(end);
+  t.after(async () => {
+    await end();
+    await rm(scratch, { recursive: true, force: true });
+  });
   return {
     runtime,
     setNetwork: (isReady) => {
