@@ -3,7 +3,7 @@ export * from './backoff.ts';
 export * from './bounded-bytes.ts';
 export * from './cgroup/index.ts';
 export * from './deadline.ts';
-export { namesIn } from './directory.ts';
+export { namesIn, removeIfEmpty } from './directory.ts';
 export { namesInSync } from './directory-sync.ts';
 export * from './errors.ts';
 export * from './event-loop-budget.ts';

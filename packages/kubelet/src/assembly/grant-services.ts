@@ -1,6 +1,6 @@
 /** What goes on beside the pods that have something for themselves: the pod resources API, and containers held to their processors. */
 import { join } from 'node:path';
-import { errorMessage } from '@podwright/base';
+import { errorMessage, removeIfEmpty } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { allContainers, type Container, type Pod } from '../api/types.ts';
 import { type RunningContainer, reconcileCpus } from '../cpus/reconcile-cpus.ts';
@@ -36,6 +36,7 @@ export async function startGrantServices(input: GrantServicesInput): Promise<{ c
     close: async () => {
       controller.abort();
       await Promise.all([server?.close(), cpus]);
+      await removeIfEmpty(directory);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, removeIfEmpty } from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { quantityValue } from '../api/quantity.ts';
@@ -72,6 +72,7 @@ export class DeviceManager implements HintProvider {
     await this.#server?.close();
     for (const plugin of this.#inventory.plugins()) plugin.close();
     await this.#writing;
+    await removeIfEmpty(this.#options.directory);
   }
 
   /** Connects to a plugin that has registered, in the place of an earlier one of its resource. Rejects if it does not answer. */

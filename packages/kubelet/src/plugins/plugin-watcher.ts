@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { CONTAINER_DIRECTORY, errorMessage, type Logger } from '@podwright/base';
+import { CONTAINER_DIRECTORY, errorMessage, type Logger, removeIfEmpty } from '@podwright/base';
 import { PLUGIN_LOOK_PERIOD_MS } from '../limits.ts';
 import { findSockets } from './plugin-sockets.ts';
 
@@ -41,6 +41,7 @@ export class PluginWatcher {
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
     await this.#looking;
+    await removeIfEmpty(this.#options.directory);
   }
 
   #look(): Promise<void> {

@@ -1,6 +1,14 @@
-import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, type Logger, namesIn, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import {
+  errorMessage,
+  isErrno,
+  type Logger,
+  namesIn,
+  PRIVATE_DIRECTORY,
+  removeIfEmpty,
+  writeFileAtomic,
+} from '@podwright/base';
 import type { PodStatus } from '../api/types.ts';
 import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 
@@ -62,9 +70,7 @@ export class StatusRecords {
   /** Writes what is left; without pods nothing stays on disk. */
   async close(): Promise<void> {
     await this.flush();
-    await rmdir(this.#directory).catch((error: unknown) => {
-      if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTEMPTY')) throw error;
-    });
+    await removeIfEmpty(this.#directory);
   }
 
   #schedule(delayMs: number): void {
