@@ -65,9 +65,9 @@ function podOf(uid: string, containers: Record<string, object>, initContainers: 
 const container = ({ spec }: Pod, name: string): Container =>
   [...(spec.initContainers ?? []), ...spec.containers].find((one) => one.name === name)!;
 
-function until(what: string, check: () => boolean): Promise<boolean> {
-  const signal = withTimeout(undefined, 30_000, what);
-  return waitFor(async () => check() || undefined, { intervalMs: 5, signal });
+async function until(what: string, check: () => boolean): Promise<boolean> {
+  using signal = withTimeout(undefined, 30_000, what);
+  return await waitFor(async () => check() || undefined, { intervalMs: 5, signal });
 }
 
 const healthy = (manager: DeviceManager, count: number, resource = WIDGET) =>
