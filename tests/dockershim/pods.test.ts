@@ -88,10 +88,10 @@ test('a pod is probed, logged, restarted and removed', async () => {
   const containerId = stateOf(ready)!.containerID!.slice('docker://'.length);
   const { stdout } = await dockershim.cri.runtime.execSync({
     containerId,
-    cmd: ['cat', '/etc/resolv.conf'],
+    cmd: ['cat', '/etc/hostname', '/etc/resolv.conf'],
     timeout: 10n,
   });
-  assert.match(Buffer.from(stdout).toString(), /^nameserver /m);
+  assert.match(Buffer.from(stdout).toString(), /^web\n(.|\n)*^nameserver /m);
   const { status: told } = await dockershim.cri.runtime.containerStatus({ containerId });
   assert.ok(!told!.mounts.some(({ containerPath }) => containerPath === '/etc/resolv.conf'));
   await dockershim.cri.runtime.execSync({ containerId, cmd: ['touch', '/tmp/dead'], timeout: 10n });

@@ -141,7 +141,8 @@ test('a pod keeps its volume while the kubelet and the driver begin anew', async
 
 /** Kubelets with the options of the one above, which is stopped meanwhile. */
 async function startChild(): Promise<ChildProcess> {
-  const { logger: _, metrics: __, ...options } = kubelet.options;
+  // what JSON has no words for is as by default
+  const { logger: _, metrics: __, placement: ___, ...options } = kubelet.options;
   const program = new URL('./kubelet-child.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [program, JSON.stringify(options)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -12,6 +12,7 @@ import type { ContainerInspection, EngineVersion } from '../engine/engine-types.
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE } from '../labels/labels.ts';
 import { formatName, parseName } from '../labels/names.ts';
 import { inspectOwn, requireRunning } from '../labels/own-container.ts';
+import { networkNames, writeNetworkFiles } from '../sandbox/network-files.ts';
 import { allowedOomScoreAdj } from '../sandbox/oom-score.ts';
 import { readSeccompProfile } from '../sandbox/seccomp-profile.ts';
 import type { ContainerServices } from './container-services.ts';
@@ -97,7 +98,7 @@ async function specSources(
   const path = seccompProfilePath(context);
   return {
     ...{ sandboxConfig, sandbox },
-    ...(sandbox.Config.NetworkDisabled && { networkFiles: filesOf(sandbox.Id) }),
+    ...(await networkFiles(filesOf, { sandbox, sandboxConfig })),
     security: {
       options: asks ? (await facts.info(signal)).SecurityOptions : [],
       ...(path !== undefined && { seccompProfile: await readSeccompProfile(path) }),
@@ -105,6 +106,17 @@ async function specSources(
     oomScoreAdj: allowedOomScoreAdj(oomScoreOf(linux?.resources)),
     hasCdi: CDIDevices.length > 0 && hasCdi(await facts.version(signal)),
   };
+}
+
+/** Of a pod whose files went with an earlier root directory they are made again. */
+async function networkFiles(
+  filesOf: ContainerServices['filesOf'],
+  { sandbox, sandboxConfig }: Pick<SpecSources, 'sandboxConfig'> & { sandbox: ContainerInspection },
+): Promise<Pick<SpecSources, 'networkFiles'>> {
+  if (!sandbox.Config.NetworkDisabled) return {};
+  const directory = filesOf(sandbox.Id);
+  await writeNetworkFiles(directory, networkNames(sandbox.Id, sandboxConfig));
+  return { networkFiles: directory };
 }
 
 function hasCdi({ ApiVersion }: EngineVersion): boolean {

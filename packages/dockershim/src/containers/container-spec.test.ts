@@ -181,7 +181,8 @@ test('mounts, and what Docker cannot mount', () => {
 test("a container has its pod's hosts and resolv.conf where the Engine leaves them to us, or its own", () => {
   const given = { networkFiles: '/state/sandboxes/x' };
   const file = (name: string) => ({ Type: 'bind', Source: `/state/sandboxes/x/${name}`, Target: `/etc/${name}` });
-  const both = (ReadOnly: boolean) => ['hosts', 'resolv.conf'].map((name) => ({ ...file(name), ReadOnly }) as const);
+  const both = (ReadOnly: boolean) =>
+    ['hostname', 'hosts', 'resolv.conf'].map((name) => ({ ...file(name), ReadOnly }) as const);
   checkHost({}, { Mounts: both(false) as HostConfig['Mounts'] }, given);
   checkHost(security({ readonlyRootfs: true }), { Mounts: both(true) as HostConfig['Mounts'] }, given);
   const own = mount({ containerPath: '/etc//hosts/' });
@@ -190,6 +191,7 @@ test("a container has its pod's hosts and resolv.conf where the Engine leaves th
     Mounts!.map(({ Source, Target }) => [Source, Target]),
     [
       ['/h', '/etc//hosts/'],
+      ['/state/sandboxes/x/hostname', '/etc/hostname'],
       ['/state/sandboxes/x/resolv.conf', '/etc/resolv.conf'],
     ],
   );

@@ -16,8 +16,10 @@ export class ContainerLists {
   readonly #http: EngineHttp;
   readonly #containers: EngineContainers;
   readonly #kept = new Map<string, KeptList>();
-  /** Events that have come; nothing while they are not followed. */
-  #events: number | undefined;
+  /** Grows with each event, and with each beginning of a stream of them. */
+  #events = 0;
+  #isFollowing = false;
+  #isClosed = false;
   #stop: AbortController | undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -35,12 +37,13 @@ export class ContainerLists {
     if (kept !== undefined && kept.change === change && performance.now() - kept.atMs < LIST_KEPT_MS) return kept.found;
     const atMs = performance.now();
     const found = await this.#containers.list(filter, signal);
-    if (change !== undefined) this.#keep(key, { found, change, atMs });
+    if (change !== undefined && change === this.#change()) this.#keep(key, { found, change, atMs });
     return found;
   }
 
   /** Ends the following of events. */
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#idle);
     this.#stop?.abort();
   }
@@ -48,7 +51,7 @@ export class ContainerLists {
   /** The same twice if nothing has changed meanwhile; nothing where that is not known. */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;
-    return this.#events === undefined || isChanging ? undefined : `${changes} ${this.#events}`;
+    return this.#isFollowing && !isChanging ? `${changes} ${this.#events}` : undefined;
   }
 
   #keep(key: string, list: KeptList): void {
@@ -57,6 +60,7 @@ export class ContainerLists {
   }
 
   #follow(): void {
+    if (this.#isClosed) return;
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#stop?.abort(), LISTS_FOLLOWED_MS).unref();
     if (this.#stop !== undefined) return;
@@ -66,15 +70,18 @@ export class ContainerLists {
       .catch(() => undefined)
       .finally(() => {
         this.#stop = undefined;
-        this.#events = undefined;
+        this.#isFollowing = false;
         this.#kept.clear();
       });
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const query = { filters: JSON.stringify({ type: ['container'], event: CHANGES }) };
+    // since now: the Engine's answer begins before it listens
+    const since = (Date.now() / 1000).toFixed(6);
+    const query = { filters: JSON.stringify({ type: ['container'], event: CHANGES }), since };
     const stream = await this.#http.stream({ what: 'follow changes', method: 'GET', path: '/events', query, signal });
-    this.#events = 0;
+    this.#events++;
+    this.#isFollowing = true;
     for await (const _chunk of stream) this.#events++;
   }
 }

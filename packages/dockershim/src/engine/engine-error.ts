@@ -19,7 +19,8 @@ export class EngineError extends PodwrightError {
   readonly statusCode: number;
 
   constructor(statusCode: number, message: string) {
-    super(FULL_DISK.test(message) ? 'resource_exhausted' : (CODES[statusCode] ?? 'internal'), message);
+    const isFull = statusCode >= 500 && FULL_DISK.test(message);
+    super(isFull ? 'resource_exhausted' : (CODES[statusCode] ?? 'internal'), message);
     this.statusCode = statusCode;
   }
 }

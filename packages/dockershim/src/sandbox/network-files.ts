@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CONTAINER_DIRECTORY, CONTAINER_FILE, wrapError } from '@podwright/base';
-import type { DNSConfig } from '@podwright/cri';
+import { CONTAINER_DIRECTORY, CONTAINER_FILE, isErrno, wrapError } from '@podwright/base';
+import type { DNSConfig, PodSandboxConfig } from '@podwright/cri';
 import { resolvConf } from './resolv-conf.ts';
 
-/** Where containers have the files by which they find other hosts. */
-const NETWORK_FILES = ['/etc/hosts', '/etc/resolv.conf'];
+/** Where containers have the files by which they find themselves and other hosts. */
+const NETWORK_FILES = ['/etc/hostname', '/etc/hosts', '/etc/resolv.conf'];
 
 /** What every host knows of itself and its link: what the Engine writes for a container without a network. */
 const HOSTS = [
@@ -17,20 +17,35 @@ const HOSTS = [
   'ff02::2\tip6-allrouters',
 ];
 
-/** `hosts` and `resolv.conf` of a pod whose network the Engine leaves alone; without DNS of its own it has that of the host. */
+/**
+ * What the Engine writes for pods whose network it does not leave alone. Without DNS of its own a pod has that of the host; a file that
+ * is there stays as it is.
+ */
 export async function writeNetworkFiles(
   directory: string,
-  dns: Pick<DNSConfig, 'servers' | 'searches' | 'options'> | undefined,
+  { hostname, dns }: { hostname: string; dns: Pick<DNSConfig, 'servers' | 'searches' | 'options'> | undefined },
 ): Promise<void> {
+  const write = async (name: string, text: string) => {
+    const options = { mode: CONTAINER_FILE, flag: 'wx' };
+    await writeFile(join(directory, name), text, options).catch((error: unknown) => {
+      if (!isErrno(error, 'EEXIST')) throw error;
+    });
+  };
   try {
     await mkdir(directory, { recursive: true, mode: CONTAINER_DIRECTORY });
     const own = dns === undefined ? '' : resolvConf(dns);
     const resolv = own === '' ? await readFile('/etc/resolv.conf', 'utf8') : own;
-    await writeFile(join(directory, 'hosts'), HOSTS.map((line) => `${line}\n`).join(''), { mode: CONTAINER_FILE });
-    await writeFile(join(directory, 'resolv.conf'), resolv, { mode: CONTAINER_FILE });
+    await write('hostname', `${hostname}\n`);
+    await write('hosts', HOSTS.map((line) => `${line}\n`).join(''));
+    await write('resolv.conf', resolv);
   } catch (error) {
-    throw wrapError(`write hosts and resolv.conf of the pod in ${directory}`, error, 'internal');
+    throw wrapError(`write hosts, hostname and resolv.conf of the pod in ${directory}`, error);
   }
+}
+
+/** By which names a pod knows itself and others: as with the Engine it has a beginning of its sandbox's id without a name of its own. */
+export function networkNames(sandboxId: string, { hostname, dnsConfig: dns }: PodSandboxConfig) {
+  return { hostname: hostname || sandboxId.slice(0, 12), dns };
 }
 
 /** The pod's files as mounts of a container, but those that it has of its own. */

@@ -3,7 +3,7 @@ import type { PodSandboxConfig, RuntimeHandlers } from '@podwright/cri';
 import type { ContainerSpec } from '../engine/engine-types.ts';
 import { createSandbox } from './create-sandbox.ts';
 import { asksAbilities, refuseOwnUsers, requireAbilities, runtimeOf } from './engine-abilities.ts';
-import { writeNetworkFiles } from './network-files.ts';
+import { networkNames, writeNetworkFiles } from './network-files.ts';
 import { allowedOomScoreAdj } from './oom-score.ts';
 import { rewriteResolvConf } from './resolv-conf.ts';
 import { checkpointOf, networkFacts } from './sandbox-checkpoint.ts';
@@ -76,7 +76,7 @@ async function finish(
   const checkpoint = checkpointOf(config, { createdAtMs, network: network.name });
   await dependencies.checkpoints.write(id, checkpoint);
   await failpoint('sandbox-run/checkpointed');
-  if (spec.NetworkDisabled) await writeNetworkFiles(dependencies.checkpoints.filesOf(id), config.dnsConfig);
+  if (spec.NetworkDisabled) await writeNetworkFiles(dependencies.checkpoints.filesOf(id), networkNames(id, config));
   await engine.containers.start(id, signal);
   await failpoint('sandbox-run/started');
   const container = await engine.containers.inspect(id, signal);

@@ -11,7 +11,7 @@ export type MergeInput = {
 
 /**
  * The status to be sent: the kubelet's own, with the conditions of others as they are. Nobody is told of an end before nothing runs any
- * more (pkg/kubelet/status: mergePodStatus). Pure.
+ * more, and an end that others have told stays one (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
  */
 export function mergeStatus({ theirs, own, couldRun }: MergeInput): PodStatus {
   const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
@@ -27,9 +27,19 @@ export function mergeStatus({ theirs, own, couldRun }: MergeInput): PodStatus {
   const { observedGeneration } = theirs ?? {};
   if (observedGeneration !== undefined && observedGeneration > (own.observedGeneration ?? 0))
     merged.observedGeneration = observedGeneration;
+  if (isTerminal(theirs?.phase)) return asEnded(merged, theirs!);
   if (!ends || !couldRun) return merged;
   const { reason: _, message: __, ...rest } = merged;
   return { ...rest, ...why(theirs), phase: theirs?.phase ?? 'Pending' };
+}
+
+/** A pod that has ended for others, whatever still runs of it. */
+function asEnded(own: PodStatus, theirs: PodStatus): PodStatus {
+  const { reason: _, message: __, ...rest } = own;
+  const conditions = own.conditions?.map((one) =>
+    one.type === 'Ready' || one.type === 'ContainersReady' ? { ...one, status: 'False' as const } : one,
+  );
+  return { ...rest, ...why(theirs), phase: theirs.phase, conditions };
 }
 
 function withDisruption(conditions: PodCondition[], one: PodCondition): PodCondition[] {

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodStatus } from '../api/types.ts';
+import { mergeStatus } from './merge-status.ts';
+
+const condition = (type: string, status: 'True' | 'False') => ({ type, status }) as const;
+
+test('an end that somebody has told at the API server is never taken back, whatever still runs', () => {
+  const theirs: PodStatus = { phase: 'Failed', reason: 'NodeLost', message: 'the node is gone' };
+  const conditions = [
+    condition('Ready', 'True'),
+    condition('ContainersReady', 'True'),
+    condition('Initialized', 'True'),
+  ];
+  const own: PodStatus = { phase: 'Running', podIP: '10.0.0.2', conditions };
+  for (const couldRun of [true, false])
+    assert.deepEqual(mergeStatus({ theirs, own, couldRun }), {
+      ...{ ...theirs, podIP: '10.0.0.2' },
+      conditions: [
+        condition('Ready', 'False'),
+        condition('ContainersReady', 'False'),
+        condition('Initialized', 'True'),
+      ],
+    });
+});
+
+test('an end of our own is told once nothing runs', () => {
+  const own: PodStatus = { phase: 'Succeeded', reason: 'Done' };
+  const phaseOf = (couldRun: boolean) => mergeStatus({ theirs: { phase: 'Running' }, own, couldRun }).phase;
+  assert.deepEqual([phaseOf(true), phaseOf(false)], ['Running', 'Succeeded']);
+});
