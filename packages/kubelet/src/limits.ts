@@ -356,6 +356,10 @@ export const OBJECT_TTL_MS = 60_000;
 export const TOKEN_USED_SHARE = 0.8;
 export const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 export const TOKEN_JITTER_MS = 10_000;
+/** A token is not replaced sooner, but for one that lives for less than twice this. */
+export const TOKEN_LEAST_AGE_MS = 30_000;
+/** Pauses between reports of the volumes in use that a mount waits for. */
+export const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 /** A token has one to two KiB. */
 export const MAX_TOKEN_LENGTH = 64 << 10;
 /** Delays after tokens that could not be replaced (upstream's of volumes). */

@@ -1,7 +1,14 @@
 import { Backoff, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
 import { type KubeClient, type KubeObject, SERVICE_ACCOUNTS } from '@podwright/kube-client';
 import { namespacedName, type Pod } from '../api/types.ts';
-import { MAX_TOKEN_LENGTH, TOKEN_JITTER_MS, TOKEN_MAX_AGE_MS, TOKEN_RETRY, TOKEN_USED_SHARE } from '../limits.ts';
+import {
+  MAX_TOKEN_LENGTH,
+  TOKEN_JITTER_MS,
+  TOKEN_LEAST_AGE_MS,
+  TOKEN_MAX_AGE_MS,
+  TOKEN_RETRY,
+  TOKEN_USED_SHARE,
+} from '../limits.ts';
 import type { PodTokens, TokenWish } from '../volumes/payload.ts';
 import { apiMessage } from './api-message.ts';
 
@@ -154,7 +161,9 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;
-  const refreshAfterMs = Math.max(0, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
+  // of a short life the jitter must not leave nothing
+  const leastMs = Math.min(lifetimeMs / 2, TOKEN_LEAST_AGE_MS);
+  const refreshAfterMs = Math.max(leastMs, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
   return { value, lifetimeMs, refreshAfterMs, fetchedAt };
 }
 

@@ -63,6 +63,10 @@ export class ApiPods {
         this.#mirrors.reconcile();
       },
     });
+    local.ready.then(
+      () => this.#mirrors.allowRemoval(),
+      () => undefined, // whoever waits for `ready` hears of it
+    );
     const read = this.#read(listener);
     read.catch(() => undefined); // whoever waits for `ready` hears of it
     return {

@@ -29,6 +29,7 @@ export class MirrorPods implements MirrorListener {
   readonly #backoff = new Backoff(MIRROR_BACKOFF);
   readonly #stop = new AbortController();
   #ready = false;
+  #mayRemove = false;
   #pending = false;
   #running = false;
   #timer: NodeJS.Timeout | undefined;
@@ -64,6 +65,12 @@ export class MirrorPods implements MirrorListener {
     this.reconcile();
   }
 
+  /** The manifests have been read: a mirror without a pod is one too many. */
+  allowRemoval(): void {
+    this.#mayRemove = true;
+    this.reconcile();
+  }
+
   /** Brings the mirrors into line with the static pods, soon. */
   reconcile(): void {
     this.#pending = true;
@@ -80,9 +87,9 @@ export class MirrorPods implements MirrorListener {
 
   async #run(): Promise<void> {
     let failed = false;
-    while (this.#pending && !this.#stop.signal.aborted) {
+    // after a failure there is a pause, whatever the failure itself has changed
+    while (this.#pending && !failed && !this.#stop.signal.aborted) {
       this.#pending = false;
-      failed = false;
       const names = new Set([...this.#mirrors.keys(), ...this.#options.staticPods().map(namespacedName)]);
       for (const name of names) if (!(await this.#settled(name))) failed = true;
     }
@@ -106,7 +113,7 @@ export class MirrorPods implements MirrorListener {
     const pod = this.#staticPod(fullName);
     const mirror = this.#mirrors.get(fullName);
     if (pod === undefined) {
-      if (mirror !== undefined && !this.#options.isEnding(fullName)) await this.#remove(mirror);
+      if (mirror !== undefined && this.#mayRemove && !this.#options.isEnding(fullName)) await this.#remove(mirror);
       return true;
     }
     if (mirror !== undefined && isMirrorOf(mirror, pod)) return true;
@@ -134,8 +141,9 @@ export class MirrorPods implements MirrorListener {
     const made = await client.create<KubeObject>(PODS, mirrorPod(pod, owner), { signal: this.#stop.signal });
     await failpoint('mirror/created');
     const decoded = decodeApiPod(made, Date.now());
-    if (decoded.kind === 'pod') this.set(decoded.pod);
-    return true;
+    if (decoded.kind !== 'pod') return true;
+    this.set(decoded.pod);
+    return isMirrorOf(decoded.pod, pod);
   }
 
   #staticPod(fullName: string): Pod | undefined {

@@ -1,17 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
+  Backoff,
   errorMessage,
   KeyedLock,
   type Logger,
   POD_DIRECTORY,
   PodwrightError,
   raceAbort,
+  sleep,
   withTimeout,
 } from '@podwright/base';
 import type { CsiDriver } from '../api/storage.ts';
 import type { Pod } from '../api/types.ts';
-import { CSI_TIMEOUT_MS } from '../limits.ts';
+import { CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts';
 import { VolumeFailure } from '../volumes/volume-failure.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';
 import { publishContext } from './attachment.ts';
@@ -157,10 +159,13 @@ export class CsiVolumes {
     const { reportInUse } = this.#options;
     if (reportInUse === undefined) return;
     using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'tell which volumes are in use');
+    const pauses = new Backoff(REPORT_BACKOFF);
     while (!this.#reported.has(key)) {
       const reported = this.#onReported.promise;
       reportInUse();
       await raceAbort(reported, signal);
+      // a report that was refused, or whose volume was dropped, tells nothing new by itself
+      if (!this.#reported.has(key)) await sleep(pauses.next(''), signal);
     }
   }
 

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The path as it came; `undefined` for a target that is no path, or whose escapes make no sense. */
+/** The path as it came; `undefined` for a target that is no path, has a fragment, or whose escapes make no sense. */
 export function parseTarget({ url = '/' }: IncomingMessage): { path: string | undefined; query: URLSearchParams } {
   const [raw = '', ...query] = url.split('?');
   const searchParams = new URLSearchParams(query.join('?'));
   try {
     decodeURIComponent(raw);
-    return { path: raw.startsWith('/') ? raw : undefined, query: searchParams };
+    const isPath = raw.startsWith('/') && !url.includes('#');
+    return { path: isPath ? raw : undefined, query: searchParams };
   } catch {
     return { path: undefined, query: searchParams };
   }

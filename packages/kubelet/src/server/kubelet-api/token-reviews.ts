@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { PodwrightError } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type KubeClient, TOKEN_REVIEWS } from '@podwright/kube-client';
 import { MAX_REVIEWED_TOKEN_LENGTH, MAX_REVIEWED_TOKENS, MAX_USER_LENGTH } from '../../limits.ts';
 import { ReviewCache } from './review-cache.ts';
@@ -23,10 +23,13 @@ export class TokenReviews {
   async userOf(token: string): Promise<User | undefined> {
     if (token.length > MAX_REVIEWED_TOKEN_LENGTH) return undefined;
     const key = createHmac('sha256', this.#secret).update(token).digest('base64');
-    return this.#cache.answer(key, async () => ({
-      value: reviewedUser(await review(this.#client, TOKEN_REVIEWS, { token })),
-      keepMs: this.#keepMs,
-    }));
+    return this.#cache.answer(key, async () => {
+      const status = await review(this.#client, TOKEN_REVIEWS, { token }).catch((error: unknown) => {
+        // a server may say again what it was asked
+        throw new PodwrightError(errorCode(error), errorMessage(error).replaceAll(token, '…'));
+      });
+      return { value: reviewedUser(status), keepMs: this.#keepMs };
+    });
   }
 }
 
