@@ -1,7 +1,6 @@
 /**
  * Runs the test files with Node's test runner and ends with one line `N passed, N failed`.
- *   node scripts/test.ts          all: units at once, then the suites on real parts, one file after the other, at last those of
- *                                 clusters beside those of the dockershim
+ *   node scripts/test.ts          all: units at once, then the suites on real parts, one file after the other
  *   node scripts/test.ts unit     units only
  *   node scripts/test.ts PATH…    the files at these paths
  */
@@ -32,34 +31,28 @@ async function runFiles(files: string[], concurrency: number): Promise<Totals> {
 /** Tests outside of the packages that need no root. */
 const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.ts'];
 const units = () => globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]);
-const suites = () => globSync('tests/**/*.test.ts', { exclude: [...UNITS_OUTSIDE, ...APART.flat()] });
-/** Suites that wait much and have nothing in common: those of each list run beside those of the others. */
-const APART = [['tests/cluster/*.test.ts'], ['tests/dockershim/*.test.ts']];
-
-type Lane = { files: string[]; concurrency: number };
-const alone = (files: string[], concurrency = 1): Lane[] => [{ files, concurrency }];
+const suites = () => globSync('tests/**/*.test.ts', { exclude: UNITS_OUTSIDE });
 
 const [what, ...more] = process.argv.slice(2);
-/** One after the other, the lanes of each at once. */
-const stages: Lane[][] =
+const groups: [string[], number][] =
   what === undefined
     ? [
-        alone(units(), availableParallelism()),
-        alone(suites()),
-        APART.map((patterns) => ({ files: globSync(patterns), concurrency: 1 })),
+        [units(), availableParallelism()],
+        [suites(), 1],
       ]
-    : [what === 'unit' ? alone(units(), availableParallelism()) : alone([what, ...more])];
+    : what === 'unit'
+      ? [[units(), availableParallelism()]]
+      : [[[what, ...more], 1]];
 
 if (what !== 'unit' && process.getuid?.() !== 0) {
   console.error('the suites on real parts need root; `make unit` runs what does not');
   process.exit(1);
 }
 const totals = { passed: 0, failed: 0 };
-for (const lanes of stages) {
-  for (const { passed, failed } of await Promise.all(lanes.map((lane) => runFiles(lane.files, lane.concurrency)))) {
-    totals.passed += passed;
-    totals.failed += failed;
-  }
+for (const [files, concurrency] of groups) {
+  const { passed, failed } = await runFiles(files, concurrency);
+  totals.passed += passed;
+  totals.failed += failed;
 }
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);

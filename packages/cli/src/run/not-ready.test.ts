@@ -106,3 +106,16 @@ test('of a long log the last ten lines are shown, each as far as a person reads'
   assert.doesNotMatch(text, /^ {4}19 /m);
   assert.ok(text.split('\n').every((line) => line.length < 500));
 });
+
+test('where the attempt that failed is gone, the newest that has said something is shown', async () => {
+  const again = status('app', RUNNING, { containerID: 'x://4', lastState: ended(3, 'x://3') });
+  const log = async (_pod: object, { containerId }: LogOptions) =>
+    (async function* () {
+      if (containerId === 'x://4') yield Buffer.from('FATAL\n');
+    })();
+  const text = await explainTrouble(podOf({ containers: [again] }), {
+    ...{ client: { log }, program: 'podwright', keptBy: undefined, warning: undefined, width: undefined },
+    signal: new AbortController().signal,
+  });
+  assert.match(text, /^ {2}the end of the log of app:\n {4}FATAL$/m);
+});

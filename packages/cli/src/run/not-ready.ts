@@ -88,7 +88,7 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const told =
     warning === undefined || containers.some(({ state }) => warning.includes(state) || state.includes(warning));
   if (log === undefined && !told) lines.push(escapeLine(`  ${warning}`));
-  const end = log === undefined ? [] : await lastLines(pod, { ...log, client, signal });
+  const end = log === undefined ? [] : await tellingLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
   const more =
     keptBy === undefined
@@ -109,10 +109,20 @@ const describeCommand = (pod: Pod) => `describe ${argumentsOf(pod)}`;
 const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
   namespace === 'default' ? name : `${name} -n ${namespace}`;
 
-async function lastLines(
-  pod: Pod,
-  { client, signal, container, containerId }: TellingLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal },
-): Promise<string[]> {
+type LogSource = TellingLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
+
+/** The attempt that failed may have given way to others meanwhile: then the newest that has said something. */
+async function tellingLines(pod: Pod, source: LogSource): Promise<string[]> {
+  const status = containerStatuses(pod).find(({ name }) => name === source.container);
+  const attempts = status === undefined ? [] : attemptsOf(status).reverse();
+  for (const containerId of new Set([source.containerId, ...attempts])) {
+    const lines = await lastLines(pod, { ...source, containerId });
+    if (lines.length > 0) return lines;
+  }
+  return [];
+}
+
+async function lastLines(pod: Pod, { client, signal, container, containerId }: LogSource): Promise<string[]> {
   try {
     const chunks = await client.log(pod.metadata, { container, containerId, tailLines: SHOWN_LINES }, signal);
     const lines: string[] = [];
