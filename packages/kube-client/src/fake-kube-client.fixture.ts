@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { ApiStatusError } from './api-status-error.ts';
+import { isRecord } from './client/status-of-answer.ts';
 import type {
   CallOptions,
   DeleteOptions,
@@ -337,10 +338,6 @@ function merged(known: unknown, patch: unknown): unknown {
     else result[key] = merged(result[key], value);
   }
   return result;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function keyOf({ namespace, name }: { namespace?: string; name?: string }): string {

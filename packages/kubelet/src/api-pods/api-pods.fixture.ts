@@ -3,6 +3,7 @@ import { type KubeObject, NODES, PODS } from '@podwright/kube-client';
 import { type FakeAnswer, type FakeCall, FakeKubeClient, refusal } from '@podwright/kube-client/testing';
 import type { Pod, PodSpec } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
+import { isMap } from './shaped-status.ts';
 
 const PATIENCE_MS = 30_000;
 const MERGED_BY: Record<string, string> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
@@ -90,10 +91,6 @@ function mergedList(known: Json[], patch: Json[], key: string): Json[] {
     if (one.$patch === 'delete') result.delete(one[key]);
     else result.set(one[key], mergedMap(result.get(one[key]) ?? {}, one));
   return [...result.values()];
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A pod as an API server tells it that has bound it to the node. */

@@ -40,6 +40,7 @@ function maps(field: unknown): Record<string, unknown>[] {
   return Array.isArray(field) ? field.filter(isMap) : [];
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
+/** Whether a value of an API object has fields: no list, and not null. */
+export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 /** The strategic merge patch of a pod's status: what the kubelet does not own is not mentioned. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { PodStatus } from '../api/types.ts';
+import { isMap } from './shaped-status.ts';
 
 /** How each field is merged (the patch strategies of v1 PodStatus). */
 const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
@@ -105,8 +106,4 @@ function withoutAbsent(value: unknown): unknown {
 
 function isAbsent(value: unknown): boolean {
   return withoutAbsent(value) === undefined;
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
