@@ -77,16 +77,19 @@ test('a node that has enough evicts nobody; one that is short one pod a round, t
 });
 
 test('what nobody uses goes first, and then nobody must go who need not', async () => {
-  const { signals, round } = start([podOf('a')], HARD, {
+  const { signals, round, pressure } = start([podOf('a')], HARD, {
     reclaim: {
       deleteUnusedContainers: () => Promise.reject(new PodwrightError('internal', 'one stays')),
       deleteUnusedImages: async () => {
         signals['nodefs.available'] = 100n;
+        signals['containerfs.available'] = 100n;
       },
     },
   });
   signals['nodefs.available'] = 99n;
+  signals['containerfs.available'] = 99n;
   assert.equal(await round(), 'EvictionThresholdMet');
+  assert.deepEqual(pressure.reasons, ['nodefs.available is 99 B of 1000 B, below 10% (evictionHard)']);
   signals['nodefs.available'] = 99n;
   signals['memory.available'] = 1n; // whatever is freed on disks
   assert.match(await round(), /evict a/);

@@ -99,7 +99,8 @@ export class EvictionManager {
       transitionMs: this.#deps.transitionMs,
     });
     this.#memory = judgement.memory;
-    const reasons = [...judgement.memory.metSinceMs.keys()].map((one) => thresholdInWords(one, observations));
+    const told = [...judgement.memory.metSinceMs.keys()].filter(({ signal }) => isTold(signal, disks.layout));
+    const reasons = told.map((one) => thresholdInWords(one, observations));
     if (reasons.length > 0)
       logger.debug({ reasons, conditions: judgement.conditions }, 'the node is short of something');
     pressure.set(judgement.conditions, reasons);
@@ -235,6 +236,10 @@ export class EvictionManager {
 }
 
 const hard = (verdict: PodVerdict): PodEviction => ({ verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS });
+
+/** Where what containers write is not by itself, the threshold of its disk is another one's, which is told. */
+const isTold = (signal: Threshold['signal'], layout: DiskLayout) =>
+  layout === 'split' || !signal.startsWith('containerfs.');
 
 /** What is freed before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
 export function reclaimSteps(signal: Threshold['signal'], layout: DiskLayout): (keyof NodeReclaim)[] {
