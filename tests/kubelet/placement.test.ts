@@ -9,6 +9,8 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 
 const RESERVED_BYTES = 256 << 20;
+/** The hard threshold of memory is kept back, too. */
+const EVICTION_BYTES = 100 << 20;
 const runtime = new RuntimeUnderTest();
 let kubelet: RealKubelet;
 let hierarchy: CgroupHierarchy;
@@ -29,7 +31,7 @@ before(async () => {
         memory: {
           ...placement.memory,
           policy: 'Static',
-          reserved: [{ node: 0, limits: { memory: BigInt(RESERVED_BYTES) } }],
+          reserved: [{ node: 0, limits: { memory: BigInt(RESERVED_BYTES + EVICTION_BYTES) } }],
         },
         topology: { ...placement.topology, policy: 'single-numa-node' },
       },

@@ -7,9 +7,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { silentLogger, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
 import type { Pod } from '../../packages/kubelet/src/api/types.ts';
-import { enforceEmptyDirLimits } from '../../packages/kubelet/src/gc/empty-dir-limits.ts';
+import { emptyDirExcess } from '../../packages/kubelet/src/eviction/local-storage.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
@@ -51,21 +51,10 @@ test('a pod that makes and removes files all the time is evicted all the same wh
     metadata: { name: 'restless', namespace: 'default', uid: 'u' },
     spec: { containers: [], volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] },
   } as unknown as Pod;
-  const evicted: string[] = [];
-  const deps = {
-    volumes: { pathsOf: () => new Map([['v', directory]]) },
-    events: { event: () => undefined } as never,
-    logger: { ...silentLogger, debug: () => assert.fail('it could not be measured') } as never,
-    evict: (_: Pod, { message }: { message: string }) => void evicted.push(message),
-  };
   try {
-    const isEvicted = async () => {
-      await enforceEmptyDirLimits(deps, [pod]);
-      return evicted.length > 0 || undefined;
-    };
-    await waitFor(isEvicted, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
-    for (let round = 0; round < 100; round++) await enforceEmptyDirLimits(deps, [pod]);
-    assert.ok(evicted.length >= 100);
+    const excess = () => emptyDirExcess(pod, new Map([['v', directory]]));
+    await waitFor(excess, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
+    for (let round = 0; round < 100; round++) assert.notEqual(await excess(), undefined);
   } finally {
     process.kill(-restless.pid!, 'SIGKILL'); // with what it has started
     await once(restless, 'exit');

@@ -23,6 +23,7 @@ export { parseGoDuration } from './configuration/fields/go-duration.ts';
 export { type GivenFields, layFields, layFlags } from './configuration/given-fields.ts';
 export * from './configuration/server-options.ts';
 export { cpuOptions } from './cpus/cpu-options.ts';
+export { DEFAULT_HARD_THRESHOLDS, thresholdProblems } from './eviction/thresholds/thresholds.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';

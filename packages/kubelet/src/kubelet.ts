@@ -15,6 +15,7 @@ import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
 import { type ExistingPod, isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
+import type { NodePressure } from './eviction/thresholds/node-pressure.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import {
   emptyRuntimePod,
@@ -62,6 +63,7 @@ export type KubeletDependencies = {
   node: NodeFacts;
   usage: ContainerUsage;
   summary: SummaryProvider;
+  pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
   runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
@@ -114,6 +116,12 @@ export class Kubelet {
   get problems(): string[] {
     const { runtimeState } = this.#parts;
     return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
+  }
+
+  /** What the node is short of, so that pods are refused and evicted, and why in words; `reasons` are none while it only lasts on. */
+  get pressure(): { conditions: readonly string[]; reasons: readonly string[] } {
+    const { conditions, reasons } = this.#parts.pressure;
+    return { conditions, reasons };
   }
 
   /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` while it is healthy. */

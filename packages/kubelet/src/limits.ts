@@ -166,8 +166,17 @@ export const IMAGE_GC_PERIOD_MS = 300_000;
 export const ORPHAN_PERIOD_MS = 60_000;
 /** Upstream's period of the cgroups of QoS classes. */
 export const CGROUP_REFRESH_PERIOD_MS = 60_000;
-/** How often the volumes of pods are measured: upstream's monitoring period of the eviction manager. */
-export const VOLUME_LIMITS_PERIOD_MS = 10_000;
+/** How often the node is looked at for what it is short of, and the volumes of pods for their limits (evictionMonitoringPeriod). */
+export const EVICTION_PERIOD_MS = 10_000;
+/** How long the end of an evicted pod is waited for before the next look, and how often it is looked for (podCleanupTimeout, podCleanupPollFreq). */
+export const EVICTION_CLEAN_UP_MS = 30_000;
+export const EVICTION_CLEAN_UP_LOOK_MS = 250;
+/** An evicted pod that has not stopped after this long is told of, or after one and a half times its grace period (killPodNow). */
+export const EVICTION_STOP_MS = 10_000;
+/** The runtime's directories stay where they are, but for a runtime that was set up anew. */
+export const IMAGE_PLACES_KEPT_MS = 300_000;
+/** How long an eviction waits for walks through volumes that were begun; then what was known before counts. */
+export const EVICTION_WALKS_MS = 10_000;
 /** How long measuring one volume may take. */
 export const MEASURE_TIMEOUT_MS = 60_000;
 

@@ -2,6 +2,7 @@ import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/bas
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
+import { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
 import { ORPHAN_PERIOD_MS } from './limits.ts';
 import type { LegacyLogs } from './logs/container-logs.ts';
@@ -108,6 +109,8 @@ export type KubeletOptions = {
   };
   /** Dead containers to keep: of each container, and (-1: any number) of all. Those that ended more recently stay. */
   containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
+  /** When pods are evicted because the node runs short. */
+  eviction: EvictionOptions;
   /** The process's own oom_score_adj, or the nearest that may be set; `undefined` leaves it. */
   oomScoreAdj?: number;
   /** What the host must be like for the kubelet to start. */
@@ -193,6 +196,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     containerLog: { maxSizeBytes: 10 << 20, maxFiles: 5, maxWorkers: 1, monitorPeriodMs: 10_000 },
     imageGc: { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 120_000, maxAgeMs: 0 },
     containerGc: { maxPerContainer: 1, maxContainers: -1, minAgeMs: 0 },
+    eviction: DEFAULT_EVICTION,
     requirements: { noSwap: false, kernelDefaults: false },
     resyncPeriodMs: 60_000,
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },

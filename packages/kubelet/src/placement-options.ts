@@ -16,8 +16,6 @@ export type PlacementOptions = {
     policy: 'None' | 'Static';
     /** Kept back of NUMA nodes: bytes by the name of the resource. */
     reserved: { node: number; limits: Record<string, bigint> }[];
-    /** The hard eviction threshold of memory, which is kept back, too: bytes, or a share of all. */
-    evictionThreshold: { bytes: bigint } | { share: number };
   };
   topology: { policy: 'none' | TopologyPolicy; scope: 'container' | 'pod'; options: TopologyPolicyOptions };
 };
@@ -25,6 +23,6 @@ export type PlacementOptions = {
 /** Upstream's defaults: nobody has anything for itself. */
 export const NO_PLACEMENT: PlacementOptions = {
   cpu: { policy: 'none', options: NO_CPU_OPTIONS, reconcilePeriodMs: 10_000, reserved: [] },
-  memory: { policy: 'None', reserved: [], evictionThreshold: { bytes: 0n } },
+  memory: { policy: 'None', reserved: [] },
   topology: { policy: 'none', scope: 'container', options: NO_TOPOLOGY_OPTIONS },
 };

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
-import type { Pod } from './api/types.ts';
 
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 
@@ -11,6 +10,7 @@ import { startGrantServices } from './assembly/grant-services.ts';
 import { type KnownHost, lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
+import { imageGarbageCollector, nodeEviction } from './assembly/node-eviction.ts';
 import { type NodeGrants, openNodeGrants } from './assembly/node-grants.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
@@ -19,10 +19,11 @@ import type { PodSourceListener } from './config/pod-sources.ts';
 import type { PodUpdate } from './config/pod-update.ts';
 import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
-import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
+import type { EvictionManager } from './eviction/eviction-manager.ts';
+import { NodePressure } from './eviction/thresholds/node-pressure.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
+import type { ImageGarbageCollector } from './gc/image-gc.ts';
 import { isStopped, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
-import type { WaitingReason } from './kubecontainer/sync-result.ts';
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
@@ -31,6 +32,7 @@ import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import type { NodeFacts } from './node/node-object.ts';
 import { applyOomScore } from './node/oom-score.ts';
+import { pressureConditions } from './node-status/node-conditions.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
@@ -118,6 +120,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const devicePlugins = grants.devices.pluginHandler;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
   const onRecovery = () => sync.workers.retryAll();
+  const pressure = new NodePressure();
   const plegHealth = () => {
     const problem = sync.pleg.problem();
     return problem && `PLEG is not healthy: ${problem}`;
@@ -142,27 +145,32 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     host,
     obstacles: runtimeState,
     hostIps,
+    pressure,
     runtimeName: version.runtimeName,
     tracer,
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  cluster?.start({ parts, sync, cgroups, runtimeState });
+  cluster?.start({ parts, sync, cgroups, runtimeState, pressure });
   parts.nodePlugins.start(onRecovery);
   const grantServices = await startGrantServices({ options, cri, sync, grants });
+  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
+  const images = imageGarbageCollector({ options, cri, events }, sync);
+  const { volumes } = parts;
+  const eviction = nodeEviction({ options, cri, events, known, sync, volumes, summary, images, pressure });
   const running = run({
     ...{ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants, grantServices },
+    ...{ images, eviction },
   });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
-  const node = nodeFacts({ options, known, grants, runtime, startedAtMs });
+  const node = nodeFacts({ options, known, grants, runtime, startedAtMs, pressure });
   const usage = new ContainerUsage(cri);
-  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   if (options.metrics !== undefined)
     countPods(options.metrics, { nodeName: options.nodeName, cgroupVersion, ...countedPods(sync) });
   const { objects, claims } = parts;
   const own = {
-    ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime },
+    ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, pressure, version: runtime },
     options: { ...options, systemReserved: known.systemReserved },
   };
   return new Kubelet({ ...sync, ...running, ...own });
@@ -182,10 +190,11 @@ type FactsInput = Pick<NodeFacts, 'runtime' | 'startedAtMs'> & {
   options: KubeletOptions;
   known: KnownHost;
   grants: NodeGrants;
+  pressure: NodePressure;
 };
 
 /** Amounts are with those of devices as they are now. */
-function nodeFacts({ options, known, grants, runtime, startedAtMs }: FactsInput): NodeFacts {
+function nodeFacts({ options, known, grants, runtime, startedAtMs, pressure }: FactsInput): NodeFacts {
   return {
     name: options.nodeName,
     labels: options.nodeLabels,
@@ -199,6 +208,7 @@ function nodeFacts({ options, known, grants, runtime, startedAtMs }: FactsInput)
     },
     runtime,
     startedAtMs,
+    conditions: () => pressureConditions(pressure, startedAtMs),
   };
 }
 
@@ -250,6 +260,8 @@ type RunInput = {
   cluster: Cluster | undefined;
   grants: NodeGrants;
   grantServices: { close: () => Promise<void> };
+  images: ImageGarbageCollector;
+  eviction: EvictionManager;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
@@ -326,22 +338,14 @@ function keepUp(
   wrongFiles: () => ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, cri, events, parts, cgroups, sync } = input;
-  const { loop, cache, workers, crashBackoff } = sync;
-  const { logger, imageGc, containerGc, containerLog } = options;
-  const limits = {
-    volumes: parts.volumes,
-    events,
-    logger,
-    evict: (pod: Pod, verdict: WaitingReason) => {
-      sync.metrics?.evicted('emptydirfs.limit');
-      loop.evict(pod, verdict);
-    },
-  };
+  const { options, cri, events, cgroups, sync, images } = input;
+  const { cache, crashBackoff } = sync;
+  const { logger, containerGc, containerLog } = options;
   const work = {
     cri,
     logger,
-    policies: { images: imageGc, containers: containerGc, logs: containerLog },
+    images,
+    policies: { containers: containerGc, logs: containerLog },
     logLinks: { directory: options.containerLogsDir, podLogsDir: options.podLogsDir },
     runtimePods: () => cache.list(),
     onPodChange: (listener: (pod: RuntimePodStatus) => void) =>
@@ -349,10 +353,8 @@ function keepUp(
         const seen = cache.get(uid);
         if (seen !== undefined) listener(seen.status);
       }),
-    forgetImages: (ids: string[], atMs: number) => sync.imageAccess.prune(ids, atMs),
     events,
     nodeName: options.nodeName,
-    metrics: options.metrics,
     cleanUpPods: async () => {
       const wrong = wrongFiles();
       crashBackoff.collectGarbage();
@@ -360,7 +362,6 @@ function keepUp(
     },
     orphanPeriodMs: options.orphanPeriodMs,
     refreshCgroups: () => cgroups.refresh(),
-    enforceVolumeLimits: () => enforceEmptyDirLimits(limits, workers.activePods()),
   };
-  return runHousekeeping(work, signal);
+  return Promise.all([runHousekeeping(work, signal), input.eviction.run(signal)]).then(() => undefined);
 }

@@ -25,7 +25,10 @@ type NodeStatus =
       pods: Record<string, number>;
       /** Pods of runs in front that were killed. */
       left: { namespace: string; name: string }[];
-    } & Pick<NodeInfo, 'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir'>);
+    } & Pick<
+      NodeInfo,
+      'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir' | 'pressure'
+    >);
 
 /** `podwright status`: returns 3 when no node runs. */
 export async function status({ config }: CommandContext, options: StatusOptions): Promise<number> {
@@ -40,7 +43,18 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
   const client = new NodeClient(apiSocket);
   try {
     const [node, pods] = await Promise.all([client.node(), client.pods()]);
-    const { name, version, pid, startedAt, runtime, manifestDir, podLogsDir, rootDir = root, stateDir = state } = node;
+    const {
+      name,
+      version,
+      pid,
+      startedAt,
+      runtime,
+      manifestDir,
+      podLogsDir,
+      pressure,
+      rootDir = root,
+      stateDir = state,
+    } = node;
     const places = { root: rootDir, state: stateDir, manifestDir, podLogsDir };
     return {
       running: true,
@@ -50,6 +64,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       startedAt,
       ...places,
       runtime,
+      pressure,
       pods: countStates(pods),
       left: leftPods(state, pods),
     };
@@ -92,8 +107,18 @@ function table(node: NodeStatus & { running: true }): string {
     ['logs', podLogsDir],
     ['runtime', `${runtime.name} ${runtime.version}, CRI ${runtime.apiVersion}, ${runtime.endpoint}`],
     ['pods', phases.length === 0 ? 'none' : phases.join(', ')],
+    ...pressureRows(node),
     ...leftRows(left),
   ]);
+}
+
+/** Why pods are refused and evicted. */
+function pressureRows({ pressure }: Pick<NodeInfo, 'pressure'>): [string, string][] {
+  const { conditions = [], reasons = [] } = pressure ?? {};
+  if (conditions.length + reasons.length === 0) return [];
+  const what = conditions.length === 0 ? 'no condition yet' : conditions.join(', ');
+  const why = reasons.length === 0 ? 'there is enough again, and the condition is over soon' : reasons.join('; ');
+  return [['short', `${what}: ${why}; pods are refused or evicted meanwhile`]];
 }
 
 function leftRows(left: { namespace: string; name: string }[]): [string, string][] {

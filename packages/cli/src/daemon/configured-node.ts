@@ -1,5 +1,6 @@
 /** What fields of a KubeletConfiguration and flags make of the node object, for a kubelet that has an API server. */
 import type { KubeletOptions } from '@podwright/kubelet';
+import { hardThresholds } from './hard-thresholds.ts';
 import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
 
 type NodeSettings = KubeletOptions['node'];
@@ -19,7 +20,8 @@ const SETTERS: FieldSetters<NodeSettings> = {
   }),
   nodeStatusReportFrequency: (_, { nodeStatusReportFrequency: statusReportMs }) => ({ statusReportMs }),
   nodeLeaseDurationSeconds: (_, { nodeLeaseDurationSeconds: leaseDurationSeconds }) => ({ leaseDurationSeconds }),
-  evictionHard: (_, { evictionHard }) => (evictionHard === undefined ? {} : { evictionHard }),
+  evictionHard: (_, configuration) => ({ evictionHard: hardThresholds(configuration) }),
+  mergeDefaultEvictionSettings: (_, configuration) => ({ evictionHard: hardThresholds(configuration) }),
   ignoreEvictionThreshold: (_, { ignoreEvictionThreshold: ignored }) => (ignored ? { evictionHard: {} } : {}),
   nodeStatusMaxImages: (_, { nodeStatusMaxImages: maxImages }) => ({ maxImages }),
 };

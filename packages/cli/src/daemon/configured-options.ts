@@ -16,6 +16,7 @@ import {
 } from '@podwright/kubelet';
 import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
+import { hardThresholds } from './hard-thresholds.ts';
 import { type FieldSetters, withFields } from './laid-fields.ts';
 
 /**
@@ -163,9 +164,7 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   cpuManagerReconcilePeriod: placement(({ cpuManagerReconcilePeriod: reconcilePeriodMs }) => ({
     cpu: { reconcilePeriodMs },
   })),
-  memoryManagerPolicy: placement(({ memoryManagerPolicy, evictionHard }) => ({
-    memory: { policy: memoryManagerPolicy || 'None', evictionThreshold: memoryThreshold(evictionHard) },
-  })),
+  memoryManagerPolicy: placement(({ memoryManagerPolicy }) => ({ memory: { policy: memoryManagerPolicy || 'None' } })),
   reservedMemory: placement(({ reservedMemory }) => ({ memory: { reserved: reservedMemory.map(memoryReservation) } })),
   topologyManagerPolicy: placement(({ topologyManagerPolicy }) => ({
     topology: { policy: topologyManagerPolicy || 'none' },
@@ -176,6 +175,15 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   topologyManagerPolicyOptions: placement(({ topologyManagerPolicyOptions }) => ({
     topology: { options: topologyOptions(topologyManagerPolicyOptions) },
   })),
+  evictionHard: eviction((configuration) => ({ hard: hardThresholds(configuration) })),
+  mergeDefaultEvictionSettings: eviction((configuration) => ({ hard: hardThresholds(configuration) })),
+  evictionSoft: eviction(({ evictionSoft: soft }) => ({ soft })),
+  evictionSoftGracePeriod: eviction(({ evictionSoftGracePeriod: softGracePeriod }) => ({ softGracePeriod })),
+  evictionMinimumReclaim: eviction(({ evictionMinimumReclaim: minimumReclaim }) => ({ minimumReclaim })),
+  evictionPressureTransitionPeriod: eviction(({ evictionPressureTransitionPeriod: transitionMs }) => ({
+    transitionMs,
+  })),
+  evictionMaxPodGracePeriod: eviction(({ evictionMaxPodGracePeriod: maxPodGraceSeconds }) => ({ maxPodGraceSeconds })),
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
   'userNamespaces.idsPerPod': (_, configuration) => ({
     userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
@@ -224,6 +232,13 @@ function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Parti
   });
 }
 
+/** A setter of a part of when pods are evicted. */
+function eviction(partOf: (configuration: KubeletConfiguration) => Partial<KubeletOptions['eviction']>) {
+  return ({ eviction: before }: KubeletOptions, configuration: KubeletConfiguration) => ({
+    eviction: { ...before, ...partOf(configuration) },
+  });
+}
+
 type PlacementPart = { [K in keyof PlacementOptions]?: Partial<PlacementOptions[K]> };
 
 /** A setter of a part of who gets what for itself. */
@@ -243,12 +258,6 @@ function placement(partOf: (configuration: KubeletConfiguration) => PlacementPar
 function memoryReservation({ numaNode, limits }: KubeletConfiguration['reservedMemory'][number]) {
   const bytes = Object.entries(limits).map(([name, size]) => [name, quantityValue(size)]);
   return { node: numaNode, limits: Object.fromEntries(bytes) as Record<string, bigint> };
-}
-
-/** Upstream's default keeps 100Mi, also where pods are not evicted. */
-function memoryThreshold(thresholds: Record<string, string> | undefined) {
-  const text = thresholds === undefined ? '100Mi' : (thresholds['memory.available'] ?? '0');
-  return text.endsWith('%') ? { share: Number(text.slice(0, -1)) / 100 } : { bytes: quantityValue(text) };
 }
 
 type ReservedOwner = Pick<ReservedCgroup, 'owner' | 'cgroup'> & { amounts: Record<string, string> };

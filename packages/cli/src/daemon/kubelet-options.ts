@@ -58,6 +58,7 @@ export const LONE_NODE_DEFAULTS: KubeletDefaults = {
 export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: KubeletPlace): KubeletOptions {
   const { protection, ports } = defaults;
   const { kubelet } = config;
+  const { eviction } = kubelet;
   const base = kubeletOptions({
     cgroupRoot: config.cgroup_parent,
     ...runtime,
@@ -86,6 +87,16 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
       pids: kubelet.system_reserved.pid ?? protection.systemReserved.pids,
     },
     enforceNodeAllocatable: kubelet.enforce_node_allocatable,
+    eviction: {
+      ...base.eviction,
+      hard: eviction.hard ?? base.eviction.hard,
+      soft: eviction.soft,
+      softGracePeriod: eviction.soft_grace_period,
+      minimumReclaim: eviction.minimum_reclaim,
+      transitionMs: eviction.pressure_transition_period_seconds * 1000,
+      maxPodGraceSeconds: eviction.max_pod_grace_period_seconds,
+    },
+    node: { ...base.node, evictionHard: eviction.hard ?? base.node.evictionHard },
     images: {
       ...base.images,
       serializePulls: kubelet.serialize_image_pulls,

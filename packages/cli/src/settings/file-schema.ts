@@ -1,4 +1,5 @@
 import { parseCollectorEndpoint } from '@podwright/cri';
+import { thresholdProblems } from '@podwright/kubelet';
 import * as z from 'zod';
 import { DockershimSchema } from './dockershim-schema.ts';
 import { parseListenAddress } from './listen-address.ts';
@@ -36,6 +37,29 @@ const ServerSchema = z.strictObject({
   token_file: path.optional(),
   anonymous_auth: z.boolean().default(false),
 });
+
+const amounts = z.record(z.string(), z.string());
+
+/** When pods are evicted because the host runs short. */
+const EvictionSchema = z
+  .strictObject({
+    hard: amounts.optional(),
+    soft: amounts.default({}),
+    soft_grace_period: amounts.default({}),
+    minimum_reclaim: amounts.default({}),
+    pressure_transition_period_seconds: z.int().min(0).default(300),
+    max_pod_grace_period_seconds: z.int().min(0).default(0),
+  })
+  .superRefine(({ hard = {}, soft, soft_grace_period: softGracePeriod, minimum_reclaim: minimumReclaim }, context) => {
+    const keys = {
+      hard: 'hard',
+      soft: 'soft',
+      softGracePeriod: 'soft_grace_period',
+      minimumReclaim: 'minimum_reclaim',
+    };
+    for (const { setting, message } of thresholdProblems({ hard, soft, softGracePeriod, minimumReclaim }))
+      context.addIssue({ code: 'custom', path: [keys[setting]], message });
+  });
 
 /** The configuration file, every key optional; docs/configuration.md explains each. Unknown keys are errors. */
 export const FileSchema = z.strictObject({
@@ -99,6 +123,7 @@ export const FileSchema = z.strictObject({
         .optional(),
       enforce_node_allocatable: z.boolean().default(true),
       device_plugin_dir: path.optional(),
+      eviction: EvictionSchema.prefault({}),
       server: ServerSchema.prefault({}),
       system_reserved: z
         .strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() })

@@ -85,3 +85,9 @@ test('sidecars are counted, and restarts tell when the last was', () => {
   const failing = of('i', ended(1), restarted(5, late));
   assert.deepEqual(summary({ initContainerStatuses: [failing], containerStatuses: [of('m', {})] }), ['0/1', 5, late]);
 });
+
+test('an evicted pod is shown as that, however its containers have ended', () => {
+  const containerStatuses = [of('a', ended(137))];
+  assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Evicted', containerStatuses })).status, 'Evicted');
+  assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Preempting', containerStatuses })).status, 'Error');
+});

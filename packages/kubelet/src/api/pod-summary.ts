@@ -30,7 +30,7 @@ export function podSummary(pod: Pod): PodSummary {
   const up = [...lasting.filter(isUp), ...(isBegun ? statuses.filter(isUp) : [])];
   return {
     ready: `${up.length}/${containers.length + sidecars.size}`,
-    status: ending(pod) ?? told ?? initializing ?? (status.reason || status.phase),
+    status: ending(pod) ?? evicted(status) ?? told ?? initializing ?? (status.reason || status.phase),
     ...countRestarts(isBegun ? [...lasting, ...statuses] : initStatuses),
   };
 }
@@ -44,6 +44,11 @@ const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean =
 function ending({ metadata, status }: Pod): string | undefined {
   const isEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return metadata.deletionTimestamp !== undefined && !isEnded ? 'Terminating' : undefined;
+}
+
+/** How its containers ended is not why they did. */
+function evicted({ phase, reason }: PodStatus): string | undefined {
+  return phase === 'Failed' && reason === 'Evicted' ? reason : undefined;
 }
 
 /** Which init container is waited for, and why; `undefined` once all are through. */

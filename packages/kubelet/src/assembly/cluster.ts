@@ -12,6 +12,7 @@ import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
+import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
@@ -45,6 +46,7 @@ export type ClusterHost = {
   sync: PodSync;
   cgroups: PodCgroups;
   runtimeState: RuntimeState;
+  pressure: NodePressure;
 };
 
 /** The cluster's side of a kubelet. The methods are called once each, in this order. */
@@ -99,8 +101,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     parts: { api: needs, pluginCluster },
     withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
-    start: ({ sync, runtimeState, parts }) => {
-      status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
+    start: ({ sync, runtimeState, pressure, parts }) => {
+      status = startNode(input, { informer: node, runtimeState, pressure, csi: parts.nodePlugins.csi });
       running.push(status, slices);
       slices.start();
       const { manager, workers, statuses, stopped } = sync;
@@ -125,9 +127,11 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
 }
 
+type StatusSources = Pick<ClusterHost, 'runtimeState' | 'pressure'> & { informer: Informer<Node>; csi: CsiVolumes };
+
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
+  { informer, runtimeState, pressure, csi }: StatusSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -146,10 +150,17 @@ function startNode(
     },
     rooms: {
       abilities: () => runtimeState.abilities(),
-      pressure: () => ({ memory: false, disk: false, pids: false }),
+      pressure: () => ({
+        memory: pressure.has('MemoryPressure'),
+        disk: pressure.has('DiskPressure'),
+        pids: pressure.has('PIDPressure'),
+      }),
       devices: () => deviceAmounts(grants),
       problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
-      onProblems: (listener) => runtimeState.onChange(listener),
+      onProblems: (listener) => {
+        const ends = [runtimeState.onChange(listener), pressure.onChange(listener)];
+        return () => ends.forEach((end) => void end());
+      },
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
       resetExtendedResources: () => false,

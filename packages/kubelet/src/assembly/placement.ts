@@ -6,6 +6,7 @@ import { readCpuState } from '../cpus/cpu-state.ts';
 import { countOf } from '../cpus/take-cpus.ts';
 import { MemoryManager } from '../memory/memory-manager.ts';
 import { readMemoryState } from '../memory/memory-state.ts';
+import { hardEvictionReserve } from '../node-status/hard-eviction.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { Machine } from '../topology/machine.ts';
 import type { TopologySettings } from '../topology/resource-admission.ts';
@@ -66,7 +67,7 @@ async function openCpus(options: KubeletOptions, { cpus }: Machine, file: string
 
 async function openMemory(options: KubeletOptions, { nodes }: Machine, file: string): Promise<MemoryManager> {
   const { systemReserved, placement } = options;
-  const { reserved, evictionThreshold: threshold } = placement.memory;
+  const { reserved } = placement.memory;
   const known = new Set(nodes.map(({ id }) => id));
   const unknown = reserved.find(({ node }) => !known.has(node));
   if (unknown !== undefined)
@@ -74,8 +75,8 @@ async function openMemory(options: KubeletOptions, { nodes }: Machine, file: str
       `the reserved memory configuration references a NUMA node ${unknown.node} that does not exist on this machine`,
     );
   const total = nodes.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0n);
-  const evicted = 'bytes' in threshold ? threshold.bytes : BigInt(Math.floor(Number(total) * threshold.share));
-  const kept = BigInt(systemReserved.memoryBytes === 'auto' ? 0 : systemReserved.memoryBytes) + evicted;
+  const { memory: evicted = '0' } = hardEvictionReserve(options.node.evictionHard, { memory: String(total) });
+  const kept = BigInt(systemReserved.memoryBytes === 'auto' ? 0 : systemReserved.memoryBytes) + BigInt(evicted);
   const names = new Set(['memory', ...reserved.flatMap(({ limits }) => Object.keys(limits))]);
   for (const name of names) {
     const sum = reserved.reduce((all, { limits }) => all + (limits[name] ?? 0n), 0n);

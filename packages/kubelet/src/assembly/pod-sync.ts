@@ -1,9 +1,12 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
 import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
+import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { refuseUnderPressure } from '../eviction/pressure-admission.ts';
+import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { CredentialProviders } from '../images/credential-providers.ts';
 import { ImageAccess } from '../images/image-access.ts';
 import { ImageManager } from '../images/image-manager.ts';
@@ -63,6 +66,8 @@ export type PodSyncInput = {
   /** They are told when the runtime does not list its pods any more, and when it does again. */
   obstacles: Obstacles & { noteListing: (works: boolean) => void };
   hostIps: () => string[];
+  /** What the node is short of. */
+  pressure: NodePressure;
   /** Scheme of container ids. */
   runtimeName: string;
   tracer: PodTracer;
@@ -81,6 +86,8 @@ export type PodSync = {
   /** Delays between restarts of containers. */
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  /** The pod with the amounts that it has. */
+  allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
   changes: PodChanges;
@@ -157,14 +164,15 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const runtimePods = () => cache.list();
   const kept = { manager, workers, admission, ephemeral, statuses, probes, events };
   const listedPods = () => pleg.listedPods();
+  const allocated = (pod: Pod) => allocations.current(pod);
   const loop = new SyncLoop({
     ...{ ...kept, runtimePods, listedPods, logger },
-    allocated: (pod) => allocations.current(pod),
+    allocated,
     isWaiting: (podUid) => allocations.isDeferred(podUid),
     observer: observer(metrics, tracer),
   });
   const told = { statuses, cache, tracer, metrics, changes, stopped };
-  return { ...told, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+  return { ...told, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
 type Refused = { refusal: WaitingReason; metrics: KubeletMetrics | undefined };
@@ -182,16 +190,22 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** What device plugins offer comes and goes. */
-function podAdmission({ options, resources, strictGroups, host, grants }: PodSyncInput): PodAdmission {
-  return new PodAdmission({
+/** What device plugins offer comes and goes, and so does what the node is short of. */
+function podAdmission(input: PodSyncInput): PodAdmission {
+  const { options, resources, strictGroups, host, grants, pressure, statuses } = input;
+  const isLone = options.cluster === undefined;
+  // after a restart of the host nobody would bring back what a lone node refuses
+  const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
+  const node = {
     ...nodeFacts(options, resources),
     get resources() {
       return { ...resources, ...grants.admissible() };
     },
     strictGroups,
     appArmor: host.appArmor,
-  });
+  };
+  const obstacle = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
+  return new PodAdmission(node, obstacle);
 }
 
 function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {

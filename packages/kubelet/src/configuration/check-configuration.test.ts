@@ -149,9 +149,26 @@ test('a value that would change what this kubelet does not do is refused by name
     { shutdownGracePeriod: 30_000 },
     'shutdownGracePeriod = 30s: is refused: pods are not ended before the host shuts down yet; leave it out, or set it to 0',
   );
-  assert.throws(() => complete({ evictionHard: { 'memory.available': '100Mi' } }), /evictionHard = .* is refused/);
-  complete({ evictionHard: { 'memory.available': '0%', 'nodefs.available': '0' }, cpuManagerPolicy: 'none' });
+  assert.throws(() => complete({ runOnce: true }), /runOnce = true: is refused/);
   complete({ kubeAPIQPS: 7, hairpinMode: 'none', registerNode: false, rotateCertificates: true });
+});
+
+test('eviction thresholds are signals with amounts or shares, and soft ones have a grace period', () => {
+  complete({ evictionHard: { 'memory.available': '0%', 'nodefs.available': '10%', 'pid.available': '100' } });
+  const wrong: [Record<string, unknown>, RegExp][] = [
+    [
+      { evictionHard: { 'memory.available': '0' } },
+      /evictionHard = .*: memory\.available: must be an amount of more than 0/,
+    ],
+    [{ evictionHard: { 'nodefs.free': '10%' } }, /"nodefs\.free" is no eviction signal, only memory\.available/],
+    [{ evictionSoft: { 'memory.available': '1Gi' } }, /evictionSoft = .*: needs its grace period/],
+    [{ evictionSoftGracePeriod: { 'memory.available': 'soon' } }, /must be a duration such as 1m30s, got "soon"/],
+    [
+      { evictionMinimumReclaim: { 'memory.available': '-1' } },
+      /evictionMinimumReclaim = .*: must be an amount such as 500Mi/,
+    ],
+  ];
+  for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
 });
 
 test('cgroups whose limits are to be what is kept back must be named', () => {

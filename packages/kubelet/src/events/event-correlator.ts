@@ -15,7 +15,7 @@ import { RecentlyUsed } from './recently-used.ts';
 export type ApiEvent = {
   apiVersion: 'v1';
   kind: 'Event';
-  metadata: { name: string; namespace: string };
+  metadata: { name: string; namespace: string; annotations?: Record<string, string> };
   involvedObject: {
     apiVersion: 'v1';
     kind: string;
@@ -98,11 +98,15 @@ export class EventCorrelator {
 
   #eventOf({ about, type, reason, atMs }: RecordedEvent, message: string): ApiEvent {
     const time = formatTime(atMs);
-    const { kind, namespace, name, uid, fieldPath } = about;
+    const { kind, namespace, name, uid, fieldPath, annotations } = about;
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: eventName(name, atMs), namespace: namespace === '' ? 'default' : namespace },
+      metadata: {
+        name: eventName(name, atMs),
+        namespace: namespace === '' ? 'default' : namespace,
+        ...(annotations === undefined ? {} : { annotations }),
+      },
       involvedObject: {
         apiVersion: 'v1',
         kind,

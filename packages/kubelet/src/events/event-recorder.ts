@@ -5,8 +5,18 @@ export type EventRecorder = {
   event(about: EventSubject, type: EventType, reason: string, message: string): void;
 };
 
-/** `fieldPath` is the part of the object that it is about, as `spec.containers{main}`. */
-export type EventSubject = { kind: string; namespace: string; name: string; uid: string; fieldPath?: string };
+/**
+ * `fieldPath` is the part of the object that it is about, as `spec.containers{main}`; `annotations` are what the event itself carries
+ * for programs.
+ */
+export type EventSubject = {
+  kind: string;
+  namespace: string;
+  name: string;
+  uid: string;
+  fieldPath?: string;
+  annotations?: Record<string, string>;
+};
 
 /** An event as it was recorded; `atMs` since 1970. */
 export type RecordedEvent = { about: EventSubject; type: EventType; reason: string; message: string; atMs: number };

@@ -89,6 +89,7 @@ export class PodEvents implements EventRecorder {
         namespace: about.namespace || 'default',
         uid: randomBytes(16).toString('hex'),
         creationTimestamp: time,
+        ...(about.annotations === undefined ? {} : { annotations: about.annotations }),
       },
       involvedObject: {
         apiVersion: 'v1',

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { type Logger, PodwrightError } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
-import { collectContainers, pruneContainers } from './container-gc.ts';
+import { collectContainers, collectUnusedContainers, pruneContainers } from './container-gc.ts';
 
 const logs = mkdtempSync(join(tmpdir(), 'podwright-gc-'));
 after(() => rmSync(logs, { recursive: true }));
@@ -47,7 +47,11 @@ async function start() {
       { cri: runtime.client, logger, policy: { maxPerContainer, maxContainers: -1, minAgeMs: 60_000 } },
       pod,
     );
-  return { runtime, collect, prune, left, warnings };
+  const collectUnused = (hasEnded: boolean) => {
+    const policy = { maxPerContainer: 2, maxContainers: -1, minAgeMs: 0 };
+    return collectUnusedContainers({ cri: runtime.client, logger, policy }, [pod], () => hasEnded);
+  };
+  return { runtime, collect, collectUnused, prune, left, warnings };
 }
 
 const hasLog = (attempt: number) => readdirSync(logs).some((name) => name.startsWith(`${attempt}.log`));
@@ -82,4 +86,13 @@ test('when a container ends, those that ended before it go with all their logs, 
   assert.deepEqual(left(), [2]);
   assert.deepEqual([hasLog(0), hasLog(1), hasLog(2)], [false, false, true]);
   assert.deepEqual(warnings, []);
+});
+
+test('for a node that is short nothing is kept of a pod that has ended, and of others what always is', async () => {
+  const { runtime, collectUnused, left } = await start();
+  await collectUnused(false);
+  assert.deepEqual(left(), [0, 1, 2]);
+  await collectUnused(true);
+  assert.deepEqual(left(), []);
+  assert.equal(runtime.sandboxes.length, 1, 'one that is ready is not dead');
 });

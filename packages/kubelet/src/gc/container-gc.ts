@@ -3,7 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { errorMessage, isNotFound, type Logger, namesIn } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { findGarbage, type GarbagePolicy, outdatedContainers } from './dead-containers.ts';
+import {
+  findGarbage,
+  type Garbage,
+  type GarbagePolicy,
+  garbageOfEnded,
+  outdatedContainers,
+} from './dead-containers.ts';
 
 type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy };
 
@@ -11,9 +17,24 @@ type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy };
  * Removes dead containers over the limits with their logs, and dead sandboxes. What cannot be removed is tried again next time; the
  * errors are returned.
  */
-export async function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
-  const { cri, logger } = input;
-  const { containers, sandboxIds } = findGarbage(pods, input.policy);
+export function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
+  return removeGarbage(input, findGarbage(pods, input.policy));
+}
+
+/** As `collectContainers`, and of pods that have ended all that the runtime has: upstream's DeleteAllUnusedContainers. */
+export async function collectUnusedContainers(
+  input: CollectInput,
+  pods: RuntimePodStatus[],
+  hasEnded: (podUid: string) => boolean,
+): Promise<string[]> {
+  const { true: ended = [], false: others = [] } = Object.groupBy(pods, ({ pod }) => `${hasEnded(pod.uid)}`);
+  return [
+    ...(await removeGarbage(input, garbageOfEnded(ended, input.policy))),
+    ...(await collectContainers(input, others)),
+  ];
+}
+
+async function removeGarbage({ cri, logger }: CollectInput, { containers, sandboxIds }: Garbage): Promise<string[]> {
   const errors: string[] = [];
   const attempt = async (id: string, work: () => Promise<unknown>) => {
     await work().catch((error: unknown) => {

@@ -31,6 +31,18 @@ export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, now
   return { containers: garbage.toSorted(oldestFirst), sandboxIds: deadSandboxes(pods, new Set(garbage)) };
 }
 
+/** All dead containers of pods of which nothing will run any more, and their sandboxes. Pure. */
+export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePolicy, nowMs = Date.now()): Garbage {
+  const isOld = ({ createdAtMs }: RuntimeContainer) => nowMs - createdAtMs >= minAgeMs;
+  const containers = pods.flatMap((pod) => pod.containers.filter((one) => isDead(one) && isOld(one)));
+  const removed = new Set(containers);
+  const sandboxIds = pods.flatMap((pod) => {
+    const needed = new Set(pod.containers.filter((one) => !removed.has(one)).map(({ sandboxId }) => sandboxId));
+    return pod.sandboxes.filter(({ id, ready }) => !ready && !needed.has(id)).map(({ id }) => id);
+  });
+  return { containers: containers.toSorted(oldestFirst), sandboxIds };
+}
+
 /**
  * The ended containers of a pod beyond those that are kept of each name, at least the newest, whose end is part of the status. Pure.
  * Upstream removes them when one ends, whatever their age (pod_container_deletor.go).

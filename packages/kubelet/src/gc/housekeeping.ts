@@ -1,23 +1,19 @@
-import { errorMessage, type Logger, type Registry, sleep } from '@podwright/base';
+import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import {
-  CGROUP_REFRESH_PERIOD_MS,
-  CONTAINER_GC_PERIOD_MS,
-  IMAGE_GC_PERIOD_MS,
-  VOLUME_LIMITS_PERIOD_MS,
-} from '../limits.ts';
+import { CGROUP_REFRESH_PERIOD_MS, CONTAINER_GC_PERIOD_MS, IMAGE_GC_PERIOD_MS } from '../limits.ts';
 import { collectContainers, pruneContainers } from './container-gc.ts';
 import { ContainerLogLinks } from './container-log-links.ts';
 import type { GarbagePolicy } from './dead-containers.ts';
-import type { ImageGcPolicy } from './image-garbage.ts';
-import { ImageGarbageCollector } from './image-gc.ts';
+import type { ImageGarbageCollector } from './image-gc.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
 export type HousekeepingInput = {
   cri: CriClient;
-  policies: { images: ImageGcPolicy; containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
+  /** Removes unused images in its time. */
+  images: Pick<ImageGarbageCollector, 'begin' | 'run'>;
+  policies: { containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
   /** Where links to container logs are kept, and where they lead to; '' for none. */
   logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
@@ -26,24 +22,18 @@ export type HousekeepingInput = {
   orphanPeriodMs: number;
   /** Calls the listener with each pod of which something changed in the runtime, until the returned function is called. */
   onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
-  /** Forgets what is remembered of images that are gone, given those that are there and when they were looked at. */
-  forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
   events: EventRecorder;
   nodeName: string;
-  metrics?: Registry;
   /** Brings the cgroups of classes up to date. */
   refreshCgroups: () => Promise<void>;
-  /** Ends pods of which a volume has grown too large. */
-  enforceVolumeLimits: () => Promise<void>;
   logger: Logger;
 };
 
-/** Garbage collection, log rotation and the limits of volumes, each in its own period, until the signal aborts. */
+/** Garbage collection and log rotation, each in its own period, until the signal aborts. */
 export async function runHousekeeping(input: HousekeepingInput, signal: AbortSignal): Promise<void> {
   const { cri, policies, runtimePods, logger, events } = input;
   const warn = (reason: string, message: string) =>
     events.event(nodeSubject(input.nodeName), 'Warning', reason, message);
-  const images = new ImageGarbageCollector({ ...input, policy: policies.images, warn });
   const containers = { cri, logger, policy: policies.containers };
   const logs = new LogRotation({ cri, logger, policy: policies.logs });
   const links = input.logLinks.directory === '' ? undefined : new ContainerLogLinks({ ...input.logLinks, logger });
@@ -52,12 +42,16 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     if (policies.logs.maxSizeBytes >= 0) logs.follow(pod);
     void pruneContainers(containers, pod);
   });
+  const begun = input.images.begin().catch((error: unknown) => {
+    logger.warn({ error: errorMessage(error) }, 'images could not be looked at');
+  });
   await Promise.all([
+    begun,
     every(CONTAINER_GC_PERIOD_MS, async () => {
       const errors = await collectContainers(containers, runtimePods());
       if (errors.length > 0) warn('ContainerGCFailed', errors.join('; '));
     }),
-    every(IMAGE_GC_PERIOD_MS, () => images.run()),
+    every(IMAGE_GC_PERIOD_MS, () => input.images.run()),
     every(policies.logs.monitorPeriodMs, async () => {
       await links?.updateAll(runtimePods());
       if (policies.logs.maxSizeBytes < 0) return; // as upstream: no rotation
@@ -66,7 +60,6 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     }),
     every(input.orphanPeriodMs, () => input.cleanUpPods()),
     every(CGROUP_REFRESH_PERIOD_MS, () => input.refreshCgroups()),
-    every(VOLUME_LIMITS_PERIOD_MS, () => input.enforceVolumeLimits()),
   ]);
   stopFollowing();
   logs.close();

@@ -73,3 +73,12 @@ test('a disk that images alone do not fill is told of, and a second failure on e
     ['there', 'FreeDiskSpaceFailed', 'ImageGCFailed'],
   );
 });
+
+test('for a node that is short all unused images go that were there when it began, and those that came later when they are old enough', async () => {
+  const { runtime, collector, left, told } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
+  await collector.begin();
+  await runtime.client.image.pullImage({ image: { image: 'new:1' } });
+  await collector.removeUnused();
+  assert.deepEqual(await left(), ['used:1', 'new:1']);
+  assert.deepEqual(told, ['there 2']);
+});

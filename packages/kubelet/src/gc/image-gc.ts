@@ -22,6 +22,9 @@ export type ImageGcInput = {
   metrics?: Registry;
 };
 
+/** More bytes than there are. */
+const NO_END = 2n ** 63n;
+
 /** Removes unused images when the image file system fills up. Remembers when each image was last used. */
 export class ImageGarbageCollector {
   readonly #input: ImageGcInput;
@@ -30,6 +33,7 @@ export class ImageGarbageCollector {
   readonly #removed: Counter<'reason'> | undefined;
   #records = new Map<string, ImageRecord>();
   #failedBefore = false;
+  #thereBefore: ReadonlySet<string> = new Set();
 
   constructor(input: ImageGcInput) {
     this.#input = input;
@@ -57,10 +61,23 @@ export class ImageGarbageCollector {
     }
   }
 
+  /** Takes stock when the kubelet starts: images that are there by then are as old as need be (upstream's detectImages). */
+  async begin(): Promise<void> {
+    const { images } = await this.#cri.image.listImages({});
+    this.#thereBefore = new Set(images.map(({ id }) => id));
+  }
+
+  /** Removes every image that no container has, but for those that came lately. Rejects if images cannot be listed. */
+  async removeUnused(): Promise<void> {
+    const nowMs = Date.now();
+    const inUse = await this.#inUse(nowMs);
+    await this.#free(NO_END, inUse, nowMs);
+    await this.#input.forgetImages([...this.#records.keys()], nowMs);
+  }
+
   async #collect(): Promise<void> {
     const nowMs = Date.now();
-    const inUse = await this.#detect(nowMs);
-    for (const id of await this.#mountedImages()) inUse.add(id);
+    const inUse = await this.#inUse(nowMs);
     const { maxAgeMs } = this.#policy;
     for (const id of imagesTooOld([...this.#records.values()], { inUse, maxAgeMs, nowMs }))
       await this.#remove(id, 'age');
@@ -74,10 +91,19 @@ export class ImageGarbageCollector {
     throw new Error(message);
   }
 
+  async #inUse(nowMs: number): Promise<Set<string>> {
+    const inUse = await this.#detect(nowMs);
+    for (const id of await this.#mountedImages()) inUse.add(id);
+    return inUse;
+  }
+
   async #free(bytes: bigint, inUse: ReadonlySet<string>, nowMs: number): Promise<bigint> {
     let freed = 0n;
     const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
-    for (const id of imagesToRemove([...this.#records.values()], bytes, choice)) {
+    const records = [...this.#records.values()].map((one) =>
+      this.#thereBefore.has(one.id) ? { ...one, firstSeenMs: 0 } : one,
+    );
+    for (const id of imagesToRemove(records, bytes, choice)) {
       const size = this.#records.get(id)!.sizeBytes;
       if (await this.#remove(id, 'space')) freed += size;
     }

@@ -74,6 +74,11 @@ export class KubeletMetrics implements PodObserver {
     this.#of.evictions.inc({ eviction_signal: signal });
   }
 
+  /** What a pod is evicted by for this signal was found out so long ago. */
+  statsAge(signal: string, seconds: number): void {
+    this.#of.evictionStatsAge.observe({ eviction_signal: signal }, seconds);
+  }
+
   /** A step of a pod has ended, or something that takes no time has happened. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;

@@ -101,7 +101,7 @@ export function containerMetrics(registry: Registry) {
 }
 
 export function podCounters(registry: Registry) {
-  const { counter } = makersIn(registry);
+  const { counter, histogram } = makersIn(registry);
   const comebacks = counter(
     'restarted_pods_total',
     'Number of pods that have been restarted because they were deleted and recreated with the same UID while the kubelet was watching them (common for static pods, extremely uncommon for API pods)',
@@ -121,6 +121,11 @@ export function podCounters(registry: Registry) {
       'Cumulative number of errors when starting pods with user namespaces. This metric will only be collected on Linux.',
     ),
     evictions: counter('evictions', 'Cumulative number of pod evictions by eviction signal', 'eviction_signal'),
+    evictionStatsAge: histogram(DEFAULT_BUCKETS)(
+      'eviction_stats_age_seconds',
+      'Time between when stats are collected, and when pod is evicted based on those stats by eviction signal',
+      'eviction_signal',
+    ),
     preemptions: counter(
       'preemptions',
       'Cumulative number of pod preemptions by preemption resource',

@@ -1,4 +1,5 @@
 import { parseQuantity, quantityValue } from '../api/quantity.ts';
+import { amountOf, thresholdValue } from '../eviction/thresholds/thresholds.ts';
 
 /** The signals whose hard thresholds are kept back, and of which resource. */
 const KEPT_BACK = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
@@ -11,16 +12,12 @@ export function hardEvictionReserve(
   const kept = Object.entries(KEPT_BACK).flatMap(([signal, resource]) => {
     const threshold = thresholds[signal];
     const has = capacity[resource];
-    return threshold === undefined || has === undefined ? [] : [[resource, String(bytesOf(threshold, has))]];
+    const isNone = threshold === undefined || threshold === '100%'; // as upstream, where all is nothing
+    return isNone || has === undefined
+      ? []
+      : [[resource, String(amountOf(thresholdValue(threshold), quantityValue(has)))]];
   });
   return Object.fromEntries(kept);
-}
-
-/** Percentages are counted with numbers of 32 bits, as upstream's, which shows in the last digits. */
-function bytesOf(threshold: string, capacity: string): bigint {
-  if (!threshold.endsWith('%')) return quantityValue(threshold);
-  const share = Math.fround(Math.fround(Number(threshold.slice(0, -1))) / 100);
-  return BigInt(Math.trunc(Number(quantityValue(capacity)) * share));
 }
 
 /** The sum of what is kept back for different reasons. */

@@ -1,11 +1,16 @@
 import type { NodeCondition } from '../api/node.ts';
 import { formatTime } from '../api/time.ts';
+import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
+import type { PressureCondition } from '../eviction/thresholds/signals.ts';
+import type { NodeObject } from '../node/node-object.ts';
 import type { ObservedNode, Pressure } from './observed-node.ts';
 
 /** What a condition of pressure says while there is some and while there is none, and the event that tells of the change. */
+export type NodeEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
+
 type PressureWords = { reason: string; message: string; event: string };
 
-const PRESSURES: { type: string; of: keyof Pressure; short: PressureWords; fine: PressureWords }[] = [
+const PRESSURES: { type: PressureCondition; of: keyof Pressure; short: PressureWords; fine: PressureWords }[] = [
   {
     type: 'MemoryPressure',
     of: 'memory',
@@ -45,6 +50,26 @@ const PRESSURES: { type: string; of: keyof Pressure; short: PressureWords; fine:
     },
   },
 ];
+
+/** The events that tell of conditions that have begun or ended. */
+export function pressureEvents(node: string, changed: readonly PressureCondition[], now: NodePressure) {
+  const words = changed.map((type) => ({ ...PRESSURES.find((one) => one.type === type)!, isShort: now.has(type) }));
+  return words.map(({ short, fine, isShort }) => nodeStatusEvent(node, isShort ? short.event : fine.event));
+}
+
+/** The conditions of pressure of a lone node; one that never changed is as old as the kubelet. */
+export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
+  return PRESSURES.map(({ type, short, fine }) => {
+    const { reason, message } = now.has(type) ? short : fine;
+    const lastTransitionTime = formatTime(now.changedAtMs(type) ?? startedAtMs);
+    return { type, status: now.has(type) ? 'True' : 'False', reason, message, lastTransitionTime };
+  });
+}
+
+/** An event that tells a change of the node's status, in upstream's words. */
+export function nodeStatusEvent(name: string, reason: string): NodeEvent {
+  return { type: 'Normal', reason, message: `Node ${name} status is now: ${reason}` };
+}
 
 /** What a node must have to be ready. */
 const REQUIRED_CAPACITY = ['cpu', 'memory', 'pods', 'ephemeral-storage'];

@@ -3,9 +3,10 @@ import { type Informer, type KubeClient, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { HEARTBEAT_JITTER, NODE_PROMPT_PERIOD_MS, NODE_STATUS_TRIES } from '../limits.ts';
+import { type NodeEvent, nodeStatusEvent } from './node-conditions.ts';
 import { nodePatch } from './node-patch.ts';
 import type { ObservedNode } from './observed-node.ts';
-import { type NodeUpdate, nodeStatusEvent, updateNode } from './update-node.ts';
+import { type NodeUpdate, updateNode } from './update-node.ts';
 
 export type NodeReporterOptions = {
   name: string;
@@ -137,7 +138,7 @@ export class NodeReporter {
   }
 
   /** A reboot is told once, as it is no other one while the kubelet runs. */
-  #tell({ type, reason, message }: NodeUpdate['events'][number]): void {
+  #tell({ type, reason, message }: NodeEvent): void {
     if (reason === 'Rebooted' && this.#rebootTold) return;
     this.#rebootTold ||= reason === 'Rebooted';
     this.#options.events.event(nodeSubject(this.#options.name), type, reason, message);

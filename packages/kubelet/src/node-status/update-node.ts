@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Node, NodeCondition, NodeStatus } from '../api/node.ts';
 import { nodeArchitecture } from './host-facts.ts';
 import { updateResources } from './node-capacity-status.ts';
-import { updateConditions } from './node-conditions.ts';
+import { type NodeEvent, nodeStatusEvent, updateConditions } from './node-conditions.ts';
 import type { ObservedNode } from './observed-node.ts';
 
 /** Where the addresses of `--node-ip` stand for a controller of the cloud. */
@@ -13,7 +13,7 @@ export type NodeUpdate = {
   /** Whether anything but heartbeats is another than before. */
   changed: boolean;
   /** What its events are to tell, once it has been written. */
-  events: { type: 'Normal' | 'Warning'; reason: string; message: string }[];
+  events: NodeEvent[];
 };
 
 /** The node object with the status that it should have by what is seen, and all else as it is. */
@@ -33,11 +33,6 @@ export function updateNode(node: Node, seen: ObservedNode): NodeUpdate {
       ...events.map((reason) => nodeStatusEvent(name, reason)),
     ],
   };
-}
-
-/** An event that tells a change of the node's status, in upstream's words. */
-export function nodeStatusEvent(name: string, reason: string): NodeUpdate['events'][number] {
-  return { type: 'Normal', reason, message: `Node ${name} status is now: ${reason}` };
 }
 
 const bootEvent = (name: string, bootId: string): NodeUpdate['events'][number] => ({

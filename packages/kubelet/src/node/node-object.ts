@@ -28,7 +28,7 @@ export type NodeObject = {
   };
 };
 
-/** What does not change while a kubelet runs. */
+/** What a kubelet knows of its node when it has started. */
 export type NodeFacts = {
   name: string;
   labels: Record<string, string>;
@@ -38,6 +38,8 @@ export type NodeFacts = {
   allocatable: NodeResources;
   runtime: { name: string; version: string };
   startedAtMs: number;
+  /** Conditions of the node beside `Ready`, as they are now. */
+  conditions: () => NodeObject['status']['conditions'];
 };
 
 /**
@@ -72,7 +74,7 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
     status: {
       capacity: { ...resourceList(facts.capacity), pods: String(facts.maxPods) },
       allocatable: { ...resourceList(facts.allocatable), pods: String(facts.maxPods) },
-      conditions: [{ type: 'Ready', ...ready, lastTransitionTime: startedAt }],
+      conditions: [...facts.conditions(), { type: 'Ready', ...ready, lastTransitionTime: startedAt }],
       addresses: [
         ...facts.addresses.map((address) => ({ type: 'InternalIP', address })),
         { type: 'Hostname', address: facts.name || hostname() },

@@ -7,17 +7,22 @@ import { podsToPreempt } from './preemption.ts';
 /** What was decided about a pod: `preempt` are the pods that must end before it begins, as it is short of this resource ('' if there are none). */
 export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[]; shortOf: string };
 
+/** Why a pod may not run on the node as it is now, whatever the pod asks for. */
+export type NodeObstacle = (pod: Pod) => Refusal | undefined;
+
 export class PodAdmission {
   readonly #node: NodeFacts;
+  readonly #obstacle: NodeObstacle;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  constructor(node: NodeFacts) {
+  constructor(node: NodeFacts, obstacle: NodeObstacle = () => undefined) {
     this.#node = node;
+    this.#obstacle = obstacle;
   }
 
   /** Decides about a new pod beside the pods that were admitted and have not ended. */
   decide(pod: Pod, others: Pod[]): AdmissionDecision {
-    const refusal = refusePod(pod, others, this.#node);
+    const refusal = this.#obstacle(pod) ?? refusePod(pod, others, this.#node);
     if (refusal === undefined) return this.admit(pod);
     const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
     const shortOf = refusal.shortages?.[0]?.resource;

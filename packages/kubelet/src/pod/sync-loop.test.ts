@@ -149,7 +149,7 @@ test('pods that only the runtime has are ended, those of a source and those that
 
 test('an evicted pod has next to no time to end, and stays to be seen', () => {
   const { loop, told } = start();
-  loop.evict(podOf('a'), { reason: 'Evicted', message: 'too large' });
+  loop.evict(podOf('a'), { verdict: { reason: 'Evicted', message: 'too large' }, gracePeriodSeconds: 1 });
   const end = { verdict: { reason: 'Evicted', message: 'too large' }, gracePeriodSeconds: 1, remove: false };
   assert.deepEqual(told, [`end a ${JSON.stringify(end)}`]);
 });

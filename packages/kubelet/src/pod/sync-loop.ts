@@ -11,7 +11,7 @@ import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
-import { EVICTION_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../limits.ts';
+import { LEAST_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
 import { withProbeAnswers } from '../status/probe-answers.ts';
@@ -213,10 +213,10 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
-  /** Ends a pod as failed, with next to no time; it stays to be seen. */
-  evict(pod: Pod, verdict: PodVerdict): void {
+  /** Ends a pod as failed; it stays to be seen. */
+  evict(pod: Pod, { verdict, gracePeriodSeconds }: { verdict: PodVerdict; gracePeriodSeconds: number }): void {
     this.#deps.logger.info({ pod: namespacedName(pod), reason: verdict.message }, 'evicting a pod');
-    this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS, remove: false }));
+    this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds, remove: false }));
   }
 
   /** Containers of the pod started or ended. */

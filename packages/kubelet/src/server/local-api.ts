@@ -96,6 +96,8 @@ export type NodeInfo = {
   manifestDir: string;
   podLogsDir: string;
   podDefaults?: PodDefaults;
+  /** What the node is short of, so that pods are refused and evicted: conditions, and thresholds in words while they are met. */
+  pressure?: { conditions: readonly string[]; reasons: readonly string[] };
   /** What is wrong with the files of the manifest directory, each with its place; the first hundred. */
   manifestErrors?: string[];
 };

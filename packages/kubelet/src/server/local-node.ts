@@ -39,7 +39,7 @@ export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
   /** What is known of the node before it runs. */
-  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults'>;
+  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
   stop: (options: StopOptions) => void;
   logger: Logger;
 };
@@ -57,9 +57,9 @@ export class LocalNode implements NodeBackend {
   }
 
   async info(): Promise<NodeInfo> {
-    const { runtime, podDefaults } = this.#parts.kubelet;
+    const { runtime, podDefaults, pressure } = this.#parts.kubelet;
     const manifestErrors = this.#parts.kubelet.manifestErrors().slice(0, MAX_MANIFEST_ERRORS).map(String);
-    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, manifestErrors };
+    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, pressure, manifestErrors };
   }
 
   list(kind: ApiKind): ApiObject[] {

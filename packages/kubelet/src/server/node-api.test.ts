@@ -37,7 +37,7 @@ type Body = {
   data?: { key: string };
   items: { metadata: Metadata }[];
   objects: { action: string }[];
-  status: { conditions: { status: string }[]; capacity: { memory: string } };
+  status: { conditions: { type: string; status: string }[]; capacity: { memory: string } };
 };
 type Answer = { status: number; body: Body };
 type Call = (method: string, path: string, body?: object) => Promise<Answer>;
@@ -140,7 +140,8 @@ test('lists are those of Kubernetes, by namespace, labels and fields', async (t)
   const list = (await call('GET', '/api/v1/configmaps')).body;
   assert.deepEqual([list.apiVersion, list.kind], ['v1', 'ConfigMapList']);
   const node = (await call('GET', '/api/v1/nodes/node')).body;
-  assert.equal(node.status.conditions[0]!.status, 'True');
+  const conditions = node.status.conditions.map(({ type, status }) => `${type} ${status}`);
+  assert.deepEqual(conditions, ['MemoryPressure False', 'DiskPressure False', 'PIDPressure False', 'Ready True']);
   assert.match(node.status.capacity.memory, /^\d+Ki$/);
   const { declaredFeatures } = node.status as unknown as { declaredFeatures: string[] };
   assert.deepEqual(declaredFeatures, ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits']);

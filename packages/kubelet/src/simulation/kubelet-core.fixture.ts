@@ -8,6 +8,7 @@ import { noPodCgroups, type PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import type { PlacedObject } from '../config/manifest.ts';
 import { PodConfig } from '../config/pod-config.ts';
+import { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { collectContainers } from '../gc/container-gc.ts';
 import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
 import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
@@ -85,6 +86,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
       noteListing: (works) => void (works && sync.workers.retryAll()),
     },
     hostIps: () => ['192.0.2.1'],
+    pressure: new NodePressure(),
     runtimeName: 'fake',
   });
   await sync.pleg.start();

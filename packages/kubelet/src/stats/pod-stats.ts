@@ -62,7 +62,6 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
     ...container,
     ...diskOfContainer(byName.get(container.name)!, container.name, disk),
   }));
-  const processes = use.process?.processCount;
   return {
     ...stats,
     containers,
@@ -70,8 +69,14 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
     network: use.network && networkStats(use.network),
     volume: disk.volumes.length === 0 ? undefined : disk.volumes,
     'ephemeral-storage': ephemeralStorage(containers, disk),
-    process_stats: processes && { process_count: Number(processes.value) },
+    ...processStats(measured),
   };
+}
+
+/** How many processes the pod has. */
+export function processStats({ use }: Pick<MeasuredPod, 'use'>): Pick<PodStats, 'process_stats'> {
+  const processes = use.process?.processCount;
+  return { process_stats: processes && { process_count: Number(processes.value) } };
 }
 
 function containerCpuAndMemory(

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { type CgroupHierarchy, isDeadlineExceeded, isUnimplemented, type Logger, type Registry } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  isDeadlineExceeded,
+  isUnimplemented,
+  type Logger,
+  type Registry,
+  raceAbort,
+} from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
@@ -8,8 +15,15 @@ import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
 import { KeptReading } from './kept-reading.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
-import { fullPodStats, type MeasuredPod, type PodDisk, podCpuAndMemory, type SandboxUse } from './pod-stats.ts';
-import type { ContainerStats, FsStats, NodeStats, Summary, VolumeStats } from './summary.ts';
+import {
+  fullPodStats,
+  type MeasuredPod,
+  type PodDisk,
+  podCpuAndMemory,
+  processStats,
+  type SandboxUse,
+} from './pod-stats.ts';
+import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from './summary.ts';
 import { VolumeUse, type VolumeUseParts } from './volume-use.ts';
 
 export type SummaryParts = {
@@ -83,6 +97,21 @@ export class SummaryProvider {
     const systemContainers = this.#systemContainers().systemContainers?.map(({ io, ...rest }) => rest);
     const node = { nodeName, systemContainers, startTime: this.#bootTime, ...root, swap };
     return { node, pods: pods.map(podCpuAndMemory) };
+  }
+
+  /**
+   * What these pods use of CPU, memory and processes, and with `disk` of the node's disks: walks through their volumes are waited for
+   * as long as the signal allows. Rejects with the runtime's error.
+   */
+  async podStats(podUids: ReadonlySet<string>, disk?: { signal: AbortSignal }): Promise<PodStats[]> {
+    const measured = (await this.#measuredPods()).filter(({ runtime }) => podUids.has(runtime.pod.uid));
+    if (disk === undefined) return measured.map((pod) => ({ ...podCpuAndMemory(pod), ...processStats(pod) }));
+    const [disks, layers] = await Promise.all([this.#knownDisks(), this.#layers(measured)]);
+    const known = () => measured.map((pod) => fullPodStats(pod, this.#diskOf(pod, { disks, layers })));
+    known(); // begins walks that are due
+    await raceAbort(this.#volumes.settled(), disk.signal).catch(() => undefined);
+    this.#volumes.keep(this.#readyPods().flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
+    return known();
   }
 
   /** The volumes of claims that pods in the runtime use, as far as they were measured. */

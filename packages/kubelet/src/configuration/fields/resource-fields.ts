@@ -13,10 +13,6 @@ import {
   thresholds,
 } from './field-types.ts';
 
-/** Eviction thresholds that are never met. */
-const isOff = (thresholds: Record<string, string>) =>
-  Object.values(thresholds).every((threshold) => /^0+%?$/.test(threshold));
-
 /** Fields about cgroups, reserves and eviction. */
 export const RESOURCE_FIELDS = {
   cgroupRoot: field(string, '', { flag: 'cgroup-root', about: 'cgroup above all pods', effect: sets('cgroupRoot') }),
@@ -165,10 +161,7 @@ export const RESOURCE_FIELDS = {
   evictionHard: field(thresholds, undefined, {
     flag: 'eviction-hard',
     about: 'thresholds at which pods are evicted',
-    effect: only(
-      { when: isOff, values: 'thresholds of 0% and 0' },
-      'pods are not evicted when the host runs short yet',
-    ),
+    effect: sets('eviction'),
   }),
   evictionSoft: field(
     thresholds,
@@ -176,7 +169,7 @@ export const RESOURCE_FIELDS = {
     {
       flag: 'eviction-soft',
       about: 'thresholds with a grace period',
-      effect: onlyEmpty('pods are not evicted when the host runs short yet'),
+      effect: sets('eviction'),
     },
   ),
   evictionSoftGracePeriod: field(
@@ -185,18 +178,18 @@ export const RESOURCE_FIELDS = {
     {
       flag: 'eviction-soft-grace-period',
       about: 'grace periods of these',
-      effect: nothing('pods are not evicted when the host runs short yet'),
+      effect: sets('eviction'),
     },
   ),
   evictionPressureTransitionPeriod: field(duration, 300_000, {
     flag: 'eviction-pressure-transition-period',
     about: 'how long pressure is said to last at least',
-    effect: nothing('pods are not evicted when the host runs short yet'),
+    effect: sets('eviction'),
   }),
   evictionMaxPodGracePeriod: field(int32, 0, {
     flag: 'eviction-max-pod-grace-period',
     about: 'longest grace period of evicted pods',
-    effect: nothing('pods are not evicted when the host runs short yet'),
+    effect: sets('eviction'),
   }),
   evictionMinimumReclaim: field(
     stringTable,
@@ -204,16 +197,16 @@ export const RESOURCE_FIELDS = {
     {
       flag: 'eviction-minimum-reclaim',
       about: 'how much more is freed than the thresholds ask for',
-      effect: nothing('pods are not evicted when the host runs short yet'),
+      effect: sets('eviction'),
     },
   ),
   mergeDefaultEvictionSettings: field(bool, false, {
     about: 'keep the default thresholds beside those of evictionHard',
-    effect: only([false], 'pods are not evicted when the host runs short yet'),
+    effect: sets('eviction'),
   }),
   kernelMemcgNotification: field(bool, false, {
     flag: 'kernel-memcg-notification',
     about: 'hear of memory thresholds from the kernel',
-    effect: nothing('pods are not evicted when the host runs short yet'),
+    effect: nothing('the node is looked at every ten seconds'),
   }),
 };

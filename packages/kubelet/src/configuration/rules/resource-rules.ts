@@ -1,8 +1,9 @@
 import { isQuantity, parseQuantity } from '../../api/quantity.ts';
 import { cpuOptionProblems } from '../../cpus/cpu-options.ts';
+import { type ThresholdSettings, thresholdProblems } from '../../eviction/thresholds/thresholds.ts';
 import { parseCpus } from '../../topology/cpu-set.ts';
 import { topologyOptionProblems } from '../../topology/topology-options.ts';
-import type { KubeletConfiguration } from '../fields/field-table.ts';
+import type { FieldName, KubeletConfiguration } from '../fields/field-table.ts';
 import { must, type Problem, type Rule } from './rule.ts';
 
 const RESERVED = ['cpu', 'memory', 'pid', 'ephemeral-storage'];
@@ -14,6 +15,13 @@ const ENFORCEMENTS = [
   'kube-reserved',
   'kube-reserved-compressible',
 ];
+
+const EVICTION_FIELDS: Record<keyof ThresholdSettings, FieldName> = {
+  hard: 'evictionHard',
+  soft: 'evictionSoft',
+  softGracePeriod: 'evictionSoftGracePeriod',
+  minimumReclaim: 'evictionMinimumReclaim',
+};
 
 const reserves: Rule = (configuration) => [
   ...reserve(configuration, 'systemReserved'),
@@ -155,6 +163,13 @@ const reservedMemory: Rule = ({ reservedMemory: all, memoryManagerPolicy }) => {
   ];
 };
 
+const eviction: Rule = (configuration) => {
+  const { evictionHard: hard = {}, evictionSoft: soft } = configuration;
+  const { evictionSoftGracePeriod: softGracePeriod, evictionMinimumReclaim: minimumReclaim } = configuration;
+  const problems = thresholdProblems({ hard, soft, softGracePeriod, minimumReclaim });
+  return problems.flatMap(({ setting, message }) => must(false, EVICTION_FIELDS[setting], message));
+};
+
 /** In nanoseconds upstream; in milliseconds here. */
 const quota: Rule = ({ cpuCFSQuotaPeriod: period }) =>
   must(period >= 1 && period <= 1000, 'cpuCFSQuotaPeriod', 'must be between 1ms and 1s');
@@ -168,6 +183,7 @@ export const RESOURCE_RULES: Rule[] = [
   oomKill,
   processors,
   quota,
+  eviction,
   policies,
   reservedMemory,
 ];

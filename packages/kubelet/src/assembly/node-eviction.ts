@@ -1,0 +1,106 @@
+/** What evicts pods when the node runs short, put together. */
+import { PodwrightError, sleep } from '@podwright/base';
+import type { CriClient } from '@podwright/cri';
+import type { Pod } from '../api/types.ts';
+import { type EventRecorder, eventSubject, nodeSubject } from '../events/event-recorder.ts';
+import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
+import { NodeSignals } from '../eviction/node-signals.ts';
+import { isExempt } from '../eviction/pressure-admission.ts';
+import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
+import { thresholdsOf } from '../eviction/thresholds/thresholds.ts';
+import { collectUnusedContainers } from '../gc/container-gc.ts';
+import { ImageGarbageCollector } from '../gc/image-gc.ts';
+import { EVICTION_STOP_MS, EVICTION_WALKS_MS } from '../limits.ts';
+import { pressureEvents } from '../node-status/node-conditions.ts';
+import type { KubeletOptions } from '../options.ts';
+import type { SummaryProvider } from '../stats/summary-provider.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import type { KnownHost } from './known-host.ts';
+import type { PodSync } from './pod-sync.ts';
+
+export type NodeEvictionInput = {
+  options: KubeletOptions;
+  cri: CriClient;
+  events: EventRecorder;
+  known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
+  sync: PodSync;
+  volumes: Pick<PodVolumes, 'pathsOf'>;
+  summary: Pick<SummaryProvider, 'podStats'>;
+  images: ImageGarbageCollector;
+  pressure: NodePressure;
+};
+
+/** Nothing happens before it runs. On a lone node the events of its conditions are told here, in a cluster with its status. */
+export function nodeEviction(input: NodeEvictionInput): EvictionManager {
+  const { options, cri, known, sync, summary, events, pressure, volumes } = input;
+  const { eviction, nodeName, logger, cgroupRoot, rootDir, enforceNodeAllocatable } = options;
+  const isLone = options.cluster === undefined;
+  if (isLone)
+    pressure.onChange((changed) => {
+      for (const { type, reason, message } of pressureEvents(nodeName, changed, pressure))
+        events.event(nodeSubject(nodeName), type, reason, message);
+    });
+  const { memoryBytes } = known.capacity;
+  return new EvictionManager({
+    ...{ nodeName, pressure, events, logger, metrics: sync.metrics },
+    ...{ transitionMs: eviction.transitionMs, maxPodGraceSeconds: eviction.maxPodGraceSeconds },
+    thresholds: thresholdsOf(eviction, { areHeldToAllocatable: enforceNodeAllocatable }),
+    periodMs: eviction.periodMs,
+    signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, cgroupRoot, rootDir }),
+    activePods: () => sync.workers.activePods().map((pod) => sync.allocated(pod)),
+    podStats: (pods, { disk }, signal) =>
+      summary.podStats(
+        new Set(pods.map(({ metadata }) => metadata.uid)),
+        disk ? { signal: AbortSignal.any([signal, AbortSignal.timeout(EVICTION_WALKS_MS)]) } : undefined,
+      ),
+    volumePaths: (podUid) => volumes.pathsOf(podUid),
+    isExempt: (pod) => isExempt(pod, { isLone }),
+    reclaim: nodeReclaim(input),
+    evict: (pod, how, signal) => evict(input, { pod, how }, signal),
+    isCleanedUp: ({ metadata }) => ['terminated', undefined].includes(sync.workers.phaseOf(metadata.uid)),
+  });
+}
+
+export function imageGarbageCollector(
+  { options, cri, events }: Pick<NodeEvictionInput, 'options' | 'cri' | 'events'>,
+  { imageAccess }: Pick<PodSync, 'imageAccess'>,
+): ImageGarbageCollector {
+  const { imageGc: policy, logger, metrics, nodeName } = options;
+  return new ImageGarbageCollector({
+    ...{ cri, policy, logger, metrics },
+    warn: (reason, message) => events.event(nodeSubject(nodeName), 'Warning', reason, message),
+    forgetImages: (ids, atMs) => imageAccess.prune(ids, atMs),
+  });
+}
+
+function nodeReclaim({ options, cri, sync, images }: NodeEvictionInput): NodeReclaim {
+  const { logger, containerGc: policy } = options;
+  const hasEnded = (podUid: string) => sync.workers.phaseOf(podUid) === 'terminated';
+  return {
+    deleteUnusedContainers: async () => {
+      const errors = await collectUnusedContainers({ cri, logger, policy }, sync.cache.list(), hasEnded);
+      if (errors.length > 0) throw new PodwrightError('internal', errors.join('; '));
+    },
+    deleteUnusedImages: () => images.removeUnused(),
+  };
+}
+
+async function evict(
+  { sync, events }: NodeEvictionInput,
+  { pod, how }: { pod: Pod; how: PodEviction },
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = pod.metadata;
+  sync.loop.evict(pod, how);
+  const patience = new AbortController();
+  const ends = AbortSignal.any([patience.signal, signal]);
+  const late = sleep(Math.max(EVICTION_STOP_MS, how.gracePeriodSeconds * 1500), ends).then(
+    () => 'late',
+    () => undefined,
+  );
+  const outcome = await Promise.race([sync.workers.whenStopped(uid), late]).finally(() => patience.abort());
+  if (outcome === undefined) return;
+  const message = 'Container runtime did not kill the pod within specified grace period.';
+  events.event(eventSubject(pod), 'Warning', 'ExceededGracePeriod', message);
+  throw new PodwrightError('deadline_exceeded', 'timeout waiting to kill pod');
+}

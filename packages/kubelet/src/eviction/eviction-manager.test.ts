@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodwrightError, silentLogger } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+import type { EventSubject } from '../events/event-recorder.ts';
+import { EvictionManager, type EvictionManagerDependencies, reclaimSteps } from './eviction-manager.ts';
+import type { Observation } from './observed-signals.ts';
+import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
+import { isExempt } from './pressure-admission.ts';
+import type { DiskLayout } from './thresholds/disk-layout.ts';
+import { NodePressure } from './thresholds/node-pressure.ts';
+import type { Signal } from './thresholds/signals.ts';
+import { type ThresholdSettings, thresholdsOf } from './thresholds/thresholds.ts';
+
+/** A node whose signals a test sets; what is done is told in words. */
+function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {
+  const told: string[] = [];
+  const signals: Partial<Record<Signal, bigint>> = {};
+  const uses: Record<string, GivenUse> = {};
+  const events: EventSubject[] = [];
+  const pressure = new NodePressure();
+  const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
+  const reclaim = (what: string) => async () => void told.push(what);
+  let active = pods;
+  const manager = new EvictionManager({
+    thresholds: thresholdsOf(all, { areHeldToAllocatable: false }),
+    ...{ transitionMs: 60_000, maxPodGraceSeconds: 20, periodMs: 1, nodeName: 'node', pressure, logger: silentLogger },
+    signals: {
+      diskLayout: async (): Promise<DiskLayout> => 'shared',
+      observe: async () => {
+        const observed = (available: bigint): Observation => ({ available, capacity: 1000n, atMs: performance.now() });
+        return new Map(Object.entries(signals).map(([signal, one]) => [signal as Signal, observed(one)]));
+      },
+    },
+    activePods: () => active,
+    podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
+    volumePaths: () => new Map(),
+    isExempt: (pod) => isExempt(pod, { isLone: true }),
+    reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
+    evict: async ({ metadata }, { gracePeriodSeconds }) => {
+      active = active.filter((one) => one.metadata.uid !== metadata.uid);
+      told.push(`evict ${metadata.name} in ${gracePeriodSeconds}`);
+    },
+    isCleanedUp: () => true,
+    events: {
+      event: (about, _type, reason) => {
+        events.push(about);
+        told.push(reason);
+      },
+    },
+    metrics: { evicted: (signal) => void told.push(`count ${signal}`), statsAge: () => undefined },
+    ...given,
+  });
+  const round = async () => {
+    told.length = 0;
+    await manager.synchronize();
+    return told.join(', ');
+  };
+  return { manager, signals, uses, pressure, round, told, events };
+}
+
+const HARD = { hard: { 'memory.available': '100', 'nodefs.available': '10%' } };
+
+test('a node that has enough evicts nobody; one that is short one pod a round, the greediest first', async () => {
+  const { signals, uses, pressure, round, events } = start([podOf('a'), podOf('b')], HARD);
+  signals['memory.available'] = 100n;
+  assert.equal(await round(), '');
+  assert.deepEqual(pressure.conditions, []);
+  Object.assign(uses, { a: { memory: 1 }, b: { memory: 2 } });
+  signals['memory.available'] = 99n;
+  assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict b in 1, count memory.available');
+  assert.equal(events.at(-1)?.annotations?.offending_containers_usage, '2Mi');
+  assert.deepEqual(pressure.conditions, ['MemoryPressure']);
+  assert.match(pressure.reasons.join(), /^memory\.available is 99 B of 1000 B, below 100 \(evictionHard\)$/);
+  assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict a in 1, count memory.available');
+  assert.equal(await round(), 'EvictionThresholdMet');
+});
+
+test('what nobody uses goes first, and then nobody must go who need not', async () => {
+  const { signals, round, pressure } = start([podOf('a')], HARD, {
+    reclaim: {
+      deleteUnusedContainers: () => Promise.reject(new PodwrightError('internal', 'one stays')),
+      deleteUnusedImages: async () => {
+        signals['nodefs.available'] = 100n;
+        signals['containerfs.available'] = 100n;
+      },
+    },
+  });
+  signals['nodefs.available'] = 99n;
+  signals['containerfs.available'] = 99n;
+  assert.equal(await round(), 'EvictionThresholdMet');
+  assert.deepEqual(pressure.reasons, ['nodefs.available is 99 B of 1000 B, below 10% (evictionHard)']);
+  signals['nodefs.available'] = 99n;
+  signals['memory.available'] = 1n; // whatever is freed on disks
+  assert.match(await round(), /evict a/);
+});
+
+test('a pod that may not be evicted is passed over', async () => {
+  const vital = podOf('vital', { priority: 2_000_000_000 });
+  const { signals, uses, round } = start([vital, podOf('a', { requests: { memory: '9Mi' } })], HARD);
+  uses.vital = { memory: 100 };
+  signals['memory.available'] = 1n;
+  assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict a in 1, count memory.available');
+});
+
+test('for a soft threshold a pod has its own time, as long as that may be', async () => {
+  const soft = { soft: { 'pid.available': '9' }, softGracePeriod: { 'pid.available': '1ms' } };
+  const spec = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
+  for (const [seconds, expected] of [
+    [5, 5],
+    [0, 1],
+    [60, 20],
+  ] as const) {
+    const { signals, round } = start([podOf('a', spec(seconds))], soft);
+    signals['pid.available'] = 8n;
+    assert.equal(await round(), '');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    assert.equal(await round(), `EvictionThresholdMet, Evicted, evict a in ${expected}, count pid.available`);
+  }
+});
+
+test('all pods that have more on disk than they may are evicted at once, before any for the sake of the node', async () => {
+  const limited = { limits: { 'ephemeral-storage': '1Mi' } };
+  const { signals, uses, round, events } = start([podOf('a', limited), podOf('b'), podOf('c', limited)], HARD);
+  for (const name of ['a', 'b', 'c']) uses[name] = { root: 2 };
+  signals['memory.available'] = 1n;
+  const each = (name: string) => `Evicted, evict ${name} in 1, count ephemeralpodfs.limit`;
+  assert.equal(await round(), `${each('a')}, ${each('c')}`);
+  assert.equal(events.at(-1)?.annotations, undefined);
+});
+
+test('it goes on after what it could not find out, looks again at once after an eviction, and ends at once', async () => {
+  let failures = 2;
+  const controller = new AbortController();
+  const { manager, signals, told } = start([podOf('a'), podOf('b')], HARD, {
+    periodMs: 5,
+    activePods: () => {
+      if (failures-- > 0) throw new PodwrightError('unavailable', 'no runtime');
+      if (failures < -4) controller.abort();
+      return [podOf('a')];
+    },
+  });
+  signals['memory.available'] = 1n;
+  await manager.run(controller.signal);
+  assert.ok(told.filter((one) => one.startsWith('evict')).length >= 2, told.join());
+});
+
+test('what is freed before a pod is evicted is on the disk that is short', () => {
+  const both = ['deleteUnusedContainers', 'deleteUnusedImages'];
+  assert.deepEqual(reclaimSteps('memory.available', 'shared'), []);
+  assert.deepEqual(reclaimSteps('nodefs.inodesFree', 'shared'), both);
+  assert.deepEqual(reclaimSteps('nodefs.available', 'images'), []);
+  assert.deepEqual(reclaimSteps('imagefs.available', 'images'), both);
+  assert.deepEqual(reclaimSteps('containerfs.available', 'images'), both);
+  assert.deepEqual(reclaimSteps('nodefs.available', 'split'), ['deleteUnusedContainers']);
+  assert.deepEqual(reclaimSteps('imagefs.available', 'split'), ['deleteUnusedImages']);
+});

@@ -1,0 +1,251 @@
+/** Evicts pods when their node runs short: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
+import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { namespacedName, type Pod } from '../api/types.ts';
+import { type EventRecorder, eventSubject, nodeSubject } from '../events/event-recorder.ts';
+import type { PodVerdict } from '../kubecontainer/sync-result.ts';
+import { EVICTION_CLEAN_UP_LOOK_MS, EVICTION_CLEAN_UP_MS, EVICTION_GRACE_SECONDS } from '../limits.ts';
+import type { PodStats } from '../stats/summary.ts';
+import { evictionMessage } from './eviction-message.ts';
+import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
+import { emptyDirExcess, hasStorageLimit, type LocalStorageExcess, storageExcess } from './local-storage.ts';
+import { type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
+import { type Candidate, rankPods } from './rank-pods.ts';
+import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
+import type { NodePressure } from './thresholds/node-pressure.ts';
+import { resourceOf } from './thresholds/signals.ts';
+import { isHard, type Threshold } from './thresholds/thresholds.ts';
+
+/** How a pod is evicted. */
+export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
+
+/** What can be freed without ending a pod; each rejects with what went wrong. */
+export type NodeReclaim = {
+  /** Removes all containers that have ended, also those of pods that are still to be seen. */
+  deleteUnusedContainers(): Promise<void>;
+  /** Removes all images that no container has. */
+  deleteUnusedImages(): Promise<void>;
+};
+
+export type EvictionManagerDependencies = {
+  thresholds: readonly Threshold[];
+  /** A condition is told for so long after it was last seen. */
+  transitionMs: number;
+  /** The longest grace period of a pod that is evicted for a soft threshold. */
+  maxPodGraceSeconds: number;
+  periodMs: number;
+  nodeName: string;
+  signals: { diskLayout(): Promise<DiskLayout>; observe(): Promise<Observations> };
+  pressure: NodePressure;
+  /** Pods of which something runs or may begin, with the amounts that they have. */
+  activePods: () => Pod[];
+  /** What these use, with `disk` also of the node's disks. */
+  podStats: (pods: readonly Pod[], what: { disk: boolean }, signal: AbortSignal) => Promise<PodStats[]>;
+  volumePaths: (podUid: string) => ReadonlyMap<string, string>;
+  isExempt: (pod: Pod) => boolean;
+  reclaim: NodeReclaim;
+  /** Ends the pod as failed; resolves when nothing of it runs, or the signal aborts, and rejects when that takes too long. */
+  evict: (pod: Pod, eviction: PodEviction, signal: AbortSignal) => Promise<void>;
+  /** Whether the node has back all that the pod held. */
+  isCleanedUp: (pod: Pod) => boolean;
+  events: EventRecorder;
+  metrics?: { evicted(signal: string): void; statsAge(signal: string, seconds: number): void };
+  logger: Logger;
+};
+
+/** Where the disks are, which is found out once, and the thresholds that follow from that. */
+type Disks = { layout: DiskLayout; thresholds: readonly Threshold[] };
+
+/** What one round has found. */
+type Round = { disks: Disks; observations: Observations; judgement: Judgement };
+
+type Ended = PodEviction & { annotations?: Record<string, string> };
+
+/** Looks at the node now and then. What a round cannot find out is left to the next one; an eviction is followed by another look at once. */
+export class EvictionManager {
+  readonly #deps: EvictionManagerDependencies;
+  #memory: ThresholdMemory = NOTHING_MET;
+  #disks: Disks | undefined;
+  #stopping = new AbortController().signal;
+
+  constructor(deps: EvictionManagerDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#stopping = signal;
+    let problem = '';
+    while (!signal.aborted) {
+      const evicted = await this.synchronize().catch((error: unknown) => {
+        if (errorMessage(error) !== problem)
+          this.#deps.logger.warn({ error: errorMessage(error) }, 'what the node is short of could not be looked at');
+        problem = errorMessage(error);
+        return [];
+      });
+      if (evicted.length === 0) await sleep(this.#deps.periodMs, signal).catch(() => undefined);
+      else await this.#cleanUp(evicted, signal);
+    }
+  }
+
+  /** One round: at most one pod is evicted for the node's sake, and all that exceed their own limits. Resolves with those. */
+  async synchronize(): Promise<Pod[]> {
+    const disks = await this.#knownDisks();
+    const { signals, pressure, logger } = this.#deps;
+    const observations = await signals.observe();
+    const judgement = judgeThresholds(this.#memory, {
+      thresholds: disks.thresholds,
+      observations,
+      nowMs: performance.now(),
+      transitionMs: this.#deps.transitionMs,
+    });
+    this.#memory = judgement.memory;
+    const told = [...judgement.memory.metSinceMs.keys()].filter(({ signal }) => isTold(signal, disks.layout));
+    const reasons = told.map((one) => thresholdInWords(one, observations));
+    if (reasons.length > 0)
+      logger.debug({ reasons, conditions: judgement.conditions }, 'the node is short of something');
+    pressure.set(judgement.conditions, reasons);
+    const overLimit = await this.#enforceStorageLimits(disks);
+    if (overLimit.length > 0) return overLimit;
+    return await this.#reclaim({ disks, observations, judgement });
+  }
+
+  async #knownDisks(): Promise<Disks> {
+    const { signals, thresholds, logger } = this.#deps;
+    if (this.#disks !== undefined) return this.#disks;
+    const layout = await signals.diskLayout();
+    for (const { signal } of thresholds.filter((one) => one.signal.startsWith('containerfs.')))
+      logger.warn({ signal }, 'the threshold is ignored: it is that of nodefs or imagefs');
+    this.#disks = { layout, thresholds: withContainerFs(thresholds, layout) };
+    return this.#disks;
+  }
+
+  async #enforceStorageLimits({ layout }: Disks): Promise<Pod[]> {
+    const { activePods, podStats } = this.#deps;
+    const pods = activePods();
+    const limited = pods.filter(hasStorageLimit);
+    const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true }, this.#stopping);
+    const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
+    const evicted: Pod[] = [];
+    for (const pod of pods) {
+      const own = byUid.get(pod.metadata.uid);
+      const excess =
+        (await this.#emptyDirExcess(pod)) ?? (own === undefined ? undefined : storageExcess(pod, own, layout));
+      if (excess === undefined) continue;
+      if (await this.#evict(pod, excess.signal, hard({ reason: 'Evicted', message: excess.message })))
+        evicted.push(pod);
+    }
+    return evicted;
+  }
+
+  async #emptyDirExcess(pod: Pod): Promise<LocalStorageExcess | undefined> {
+    try {
+      return await emptyDirExcess(pod, this.#deps.volumePaths(pod.metadata.uid));
+    } catch (error) {
+      const told = { pod: namespacedName(pod), error: errorMessage(error) };
+      this.#deps.logger.debug(told, 'an emptyDir could not be measured');
+      return undefined;
+    }
+  }
+
+  async #reclaim(round: Round): Promise<Pod[]> {
+    const { events, nodeName, logger, metrics, activePods } = this.#deps;
+    const { pressing } = round.judgement;
+    const [threshold] = pressing;
+    if (threshold === undefined) return [];
+    const resource = resourceOf(threshold.signal);
+    events.event(nodeSubject(nodeName), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
+    if (await this.#reclaimFromNode(threshold, round.disks)) {
+      logger.info({ resource }, 'the node has enough again without an eviction');
+      return [];
+    }
+    const pods = activePods();
+    if (pods.length === 0) {
+      logger.warn({ resource }, 'the node is short, and there is no pod to evict');
+      return [];
+    }
+    const ranked = await this.#rank(pods, threshold, round.disks);
+    for (const { signal } of pressing) {
+      const ageMs = performance.now() - (round.observations.get(signal)?.atMs ?? performance.now());
+      metrics?.statsAge(signal, ageMs / 1000);
+    }
+    for (const candidate of ranked) {
+      const { pod } = candidate;
+      const { message, annotations } = evictionMessage(candidate, resource, { pressing, ...round });
+      const verdict = { reason: 'Evicted', message, disruption: message };
+      const end = { verdict, annotations, gracePeriodSeconds: this.#graceSeconds(pod, threshold) };
+      if (await this.#evict(pod, threshold.signal, end)) return [pod];
+    }
+    logger.warn({ resource }, 'the node is short, and no pod of it may be evicted');
+    return [];
+  }
+
+  async #rank(pods: Pod[], { signal }: Threshold, { layout }: Disks): Promise<Candidate[]> {
+    const disk = !['memory', 'pids'].includes(resourceOf(signal));
+    const stats = await this.#deps.podStats(pods, { disk }, this.#stopping);
+    const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
+    return rankPods(
+      pods.map((pod) => ({ pod, stats: byUid.get(pod.metadata.uid) })),
+      signal,
+      layout,
+    );
+  }
+
+  /** Whether no threshold is met any more once what nobody uses is gone. */
+  async #reclaimFromNode({ signal }: Threshold, { layout, thresholds }: Disks): Promise<boolean> {
+    const { reclaim, signals, logger } = this.#deps;
+    const steps = reclaimSteps(signal, layout);
+    for (const step of steps) {
+      await reclaim[step]().catch((error: unknown) =>
+        logger.warn({ step, error: errorMessage(error) }, 'not all could be freed that nobody uses'),
+      );
+    }
+    if (steps.length === 0) return false;
+    const after = await signals.observe();
+    return thresholdsMet(thresholds, after, { withReclaim: true }).length === 0;
+  }
+
+  #graceSeconds({ spec }: Pod, threshold: Threshold): number {
+    if (isHard(threshold)) return EVICTION_GRACE_SECONDS;
+    const { maxPodGraceSeconds } = this.#deps;
+    const wanted = Math.min(maxPodGraceSeconds, spec.terminationGracePeriodSeconds ?? maxPodGraceSeconds);
+    return Math.max(EVICTION_GRACE_SECONDS, wanted);
+  }
+
+  /** False for a pod that may not be. */
+  async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
+    const { isExempt, evict, events, metrics, logger } = this.#deps;
+    const told = { pod: namespacedName(pod), signal };
+    if (isExempt(pod)) {
+      logger.warn(told, 'a critical pod cannot be evicted');
+      return false;
+    }
+    const { reason, message } = eviction.verdict;
+    events.event({ ...eventSubject(pod), annotations }, 'Warning', reason, message);
+    await evict(pod, eviction, this.#stopping).catch((error: unknown) =>
+      logger.error({ ...told, error: errorMessage(error) }, 'a pod that is evicted goes on'),
+    );
+    metrics?.evicted(signal);
+    return true;
+  }
+
+  async #cleanUp(pods: Pod[], signal: AbortSignal): Promise<void> {
+    const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
+    while (!signal.aborted && performance.now() < untilMs && !pods.every(this.#deps.isCleanedUp))
+      await sleep(EVICTION_CLEAN_UP_LOOK_MS, signal).catch(() => undefined);
+  }
+}
+
+const hard = (verdict: PodVerdict): PodEviction => ({ verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS });
+
+/** Where what containers write is not by itself, the threshold of its disk is another one's, which is told. */
+const isTold = (signal: Threshold['signal'], layout: DiskLayout) =>
+  layout === 'split' || !signal.startsWith('containerfs.');
+
+/** What is freed before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
+export function reclaimSteps(signal: Threshold['signal'], layout: DiskLayout): (keyof NodeReclaim)[] {
+  const [fileSystem] = signal.split('.');
+  if (fileSystem === undefined || !['nodefs', 'imagefs', 'containerfs'].includes(fileSystem)) return [];
+  if (layout === 'split') return fileSystem === 'imagefs' ? ['deleteUnusedImages'] : ['deleteUnusedContainers'];
+  if (layout === 'images' && fileSystem === 'nodefs') return [];
+  return ['deleteUnusedContainers', 'deleteUnusedImages'];
+}

@@ -1,0 +1,82 @@
+/** What is said of a pod that is evicted because the node runs short: upstream's words and annotations (eviction/helpers.go). Pure. */
+import { hasPodLevelResources } from '../api/pod-amounts.ts';
+import { formatQuantity, parseQuantity } from '../api/quantity.ts';
+import type { Container, Pod } from '../api/types.ts';
+import type { ContainerStats, PodStats } from '../stats/summary.ts';
+import { availableText, type Observations } from './observed-signals.ts';
+import type { Candidate } from './rank-pods.ts';
+import { resourceOf, type StarvedResource } from './thresholds/signals.ts';
+import { amountText, binaryText, type Threshold } from './thresholds/thresholds.ts';
+
+export type EvictionMessage = { message: string; annotations: Record<string, string> };
+
+/** `pressing` are all thresholds that are acted on, `resource` what is taken from the pod. */
+export function evictionMessage(
+  { pod, stats }: Candidate,
+  resource: StarvedResource,
+  { pressing, observations }: { pressing: readonly Threshold[]; observations: Observations },
+): EvictionMessage {
+  const low = `The node was low on resource: ${resource}. ${metText(resource, pressing, observations)}`;
+  if (stats === undefined) return { message: low, annotations: {} };
+  const whole = wholePod(pod, stats, resource);
+  const greedy = stats.containers.flatMap((one) => greedyContainer(pod, one, resource));
+  return {
+    message: low + (whole?.message ?? '') + greedy.map(({ message }) => message).join(''),
+    annotations: {
+      ...whole?.annotations,
+      offending_containers: greedy.map(({ name }) => name).join(','),
+      offending_containers_usage: greedy.map(({ usage }) => usage).join(','),
+      starved_resource: resource,
+    },
+  };
+}
+
+function metText(resource: StarvedResource, pressing: readonly Threshold[], observations: Observations): string {
+  for (const { signal, value } of pressing) {
+    const observed = observations.get(signal);
+    if (resourceOf(signal) !== resource || observed === undefined) continue;
+    const quantity = amountText(value, observed.capacity);
+    return `Threshold quantity: ${quantity}, available: ${availableText(signal, observed)}. `;
+  }
+  return '';
+}
+
+function wholePod(
+  { metadata: { name }, spec }: Pod,
+  { memory }: PodStats,
+  resource: StarvedResource,
+): EvictionMessage | undefined {
+  const request = spec.resources?.requests?.memory;
+  if (resource !== 'memory' || !hasPodLevelResources(spec) || request === undefined || memory === undefined)
+    return undefined;
+  const usage = binaryText(BigInt(memory.workingSetBytes ?? 0));
+  return {
+    message: `Pod ${name} was using ${usage}, request is ${canonical(request)}, has larger consumption of memory. `,
+    annotations: { offending_pod: name, offending_pod_usage: usage },
+  };
+}
+
+type Greedy = { name: string; usage: string; message: string };
+
+/** A container that uses more than it asks for; those for debugging can ask for nothing, and are not blamed. */
+function greedyContainer({ spec }: Pod, stats: ContainerStats, resource: StarvedResource): Greedy[] {
+  const container = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === stats.name);
+  const used = usageOf(stats, resource);
+  if (container === undefined || used === undefined) return [];
+  const request = requestOf(container, resource);
+  if (used * 1_000_000_000n <= parseQuantity(request).nanos) return [];
+  const [name, usage] = [container.name, binaryText(used)];
+  const message = `Container ${name} was using ${usage}, request is ${canonical(request)}, has larger consumption of ${resource}. `;
+  return [{ name, usage, message }];
+}
+
+const requestOf = ({ resources }: Container, resource: string) => resources?.requests?.[resource] ?? '0';
+
+function usageOf({ rootfs, logs, memory }: ContainerStats, resource: StarvedResource): bigint | undefined {
+  if (resource === 'memory') return memory?.workingSetBytes === undefined ? undefined : BigInt(memory.workingSetBytes);
+  if (resource !== 'ephemeral-storage' || rootfs?.usedBytes === undefined || logs?.usedBytes === undefined)
+    return undefined;
+  return BigInt(rootfs.usedBytes) + BigInt(logs.usedBytes);
+}
+
+const canonical = (text: string) => formatQuantity(parseQuantity(text).nanos, text);

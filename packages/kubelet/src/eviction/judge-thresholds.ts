@@ -1,0 +1,49 @@
+import { type Observations, thresholdsMet } from './observed-signals.ts';
+import { conditionOf, isOfMemory, type PressureCondition } from './thresholds/signals.ts';
+import type { Threshold } from './thresholds/thresholds.ts';
+
+/** What is remembered from one look to the next. Times are monotonic milliseconds. */
+export type ThresholdMemory = {
+  /** Thresholds that are met, and since when. */
+  metSinceMs: ReadonlyMap<Threshold, number>;
+  /** Those of them whose grace period was over at the last look: they last until what is to be freed besides is. */
+  acute: readonly Threshold[];
+  /** When each condition was last seen. */
+  seenAtMs: ReadonlyMap<PressureCondition, number>;
+};
+
+export const NOTHING_MET: ThresholdMemory = { metSinceMs: new Map(), acute: [], seenAtMs: new Map() };
+
+export type Judgement = {
+  memory: ThresholdMemory;
+  /** What the node is short of, or was within the transition period. */
+  conditions: PressureCondition[];
+  /** Thresholds for which pods are evicted now, the most pressing first. */
+  pressing: Threshold[];
+};
+
+export type JudgeInput = {
+  thresholds: readonly Threshold[];
+  observations: Observations;
+  nowMs: number;
+  /** A condition is told for so long after it was last seen. */
+  transitionMs: number;
+};
+
+/** A round of the eviction manager, as far as it decides (upstream's synchronize). Pure. */
+export function judgeThresholds(before: ThresholdMemory, input: JudgeInput): Judgement {
+  const { thresholds, observations, nowMs, transitionMs } = input;
+  const met = new Set([
+    ...thresholdsMet(thresholds, observations, { withReclaim: false }),
+    ...thresholdsMet(before.acute, observations, { withReclaim: true }),
+  ]);
+  const metSinceMs = new Map([...met].map((one) => [one, before.metSinceMs.get(one) ?? nowMs]));
+  const seen = [...met].map(({ signal }): [PressureCondition, number] => [conditionOf(signal), nowMs]);
+  const seenAtMs = new Map([...before.seenAtMs, ...seen]);
+  const acute = [...metSinceMs].filter(([one, sinceMs]) => nowMs - sinceMs >= one.gracePeriodMs).map(([one]) => one);
+  return {
+    memory: { metSinceMs, acute, seenAtMs },
+    conditions: [...seenAtMs].filter(([, atMs]) => nowMs - atMs < transitionMs).map(([condition]) => condition),
+    pressing: acute.toSorted((a, b) => Number(isOfMemory(b.signal)) - Number(isOfMemory(a.signal))),
+  };
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { storageExcess } from './local-storage.ts';
+import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
+import type { DiskLayout } from './thresholds/disk-layout.ts';
+
+function check(pod: GivenPod, use: GivenUse, expected: string | undefined, layout: DiskLayout = 'shared'): void {
+  assert.equal(storageExcess(podOf('a', pod), statsOf('a', use), layout)?.message, expected);
+}
+
+const limited = (limit: string): GivenPod => ({ limits: { 'ephemeral-storage': limit } });
+
+test('a pod may have on disk what its containers may together', () => {
+  const over = 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ';
+  check(limited('10Mi'), { root: 5, logs: 3, volume: 3 }, over);
+  check(limited('10Mi'), { root: 5, logs: 3, volume: 2 }, undefined);
+  check({}, { root: 500 }, undefined);
+});
+
+test('a container may write and log as much as it may have, its volumes aside', () => {
+  const [free, small] = [
+    { name: 'free', image: 'i', resources: { limits: { 'ephemeral-storage': '1Gi' } } },
+    { name: 'main', image: 'i', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
+  ];
+  const pod = { spec: { containers: [free, small] } };
+  const over = 'Container main exceeded its local ephemeral storage limit "10Mi". ';
+  check(pod, { root: 6, logs: 5 }, over);
+  check(pod, { volume: 100 }, undefined);
+  // what it writes is on the runtime's own disk
+  check(pod, { root: 60, logs: 5 }, undefined, 'images');
+  check(pod, { logs: 11 }, over, 'images');
+});

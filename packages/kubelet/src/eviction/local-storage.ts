@@ -1,0 +1,75 @@
+/** Pods that have more on the node's disks than they may: upstream's localStorageEviction. */
+import { containersAmount } from '../api/pod-amounts.ts';
+import { formatQuantity, parseQuantity, quantityValue } from '../api/quantity.ts';
+import type { Pod, Volume } from '../api/types.ts';
+import { treeBytes } from '../stats/file-system-use.ts';
+import type { PodStats } from '../stats/summary.ts';
+import type { DiskLayout } from './thresholds/disk-layout.ts';
+
+const STORAGE = 'ephemeral-storage';
+
+/** `signal` is its name in metrics. */
+export type LocalStorageExcess = { signal: string; message: string };
+
+/**
+ * The emptyDir on disk of the pod that holds more than its `sizeLimit`, if one does; one in memory is bounded by its tmpfs. Rejects
+ * with `internal` for one that cannot be measured.
+ */
+export async function emptyDirExcess(
+  { spec }: Pod,
+  paths: ReadonlyMap<string, string>,
+): Promise<LocalStorageExcess | undefined> {
+  for (const volume of spec.volumes ?? []) {
+    const limit = diskLimit(volume);
+    const path = paths.get(volume.name);
+    if (limit === undefined || path === undefined) continue;
+    if (BigInt(await treeBytes(path)) <= quantityValue(limit)) continue;
+    const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${canonical(limit)}". `;
+    return { signal: 'emptydirfs.limit', message };
+  }
+  return undefined;
+}
+
+/** Zero means no limit, as for the API. */
+function diskLimit({ emptyDir }: Volume): string | undefined {
+  const { medium, sizeLimit } = emptyDir ?? {};
+  return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
+}
+
+/** Whether the pod or a container of it may have only so much of the node's disks. */
+export function hasStorageLimit({ spec }: Pod): boolean {
+  return [...spec.containers, ...(spec.initContainers ?? [])].some(
+    ({ resources }) => resources?.limits?.[STORAGE] !== undefined,
+  );
+}
+
+/** What of its limits of local storage a pod exceeds: all of it together, or one container. Pure. */
+export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): LocalStorageExcess | undefined {
+  if (!hasStorageLimit(pod)) return undefined;
+  const limit = podLimit(pod);
+  if (BigInt(stats[STORAGE]?.usedBytes ?? 0) * 1_000_000_000n > limit.nanos) {
+    const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${limit.text}. `;
+    return { signal: 'ephemeralpodfs.limit', message };
+  }
+  for (const { name, resources } of pod.spec.containers) {
+    const text = resources?.limits?.[STORAGE] ?? '0';
+    const own = stats.containers.find((one) => one.name === name);
+    const used = (own?.logs?.usedBytes ?? 0) + (layout === 'shared' ? (own?.rootfs?.usedBytes ?? 0) : 0);
+    const { nanos } = parseQuantity(text);
+    if (nanos === 0n || BigInt(used) * 1_000_000_000n <= nanos) continue;
+    const message = `Container ${name} exceeded its local ephemeral storage limit "${canonical(text)}". `;
+    return { signal: 'ephemeralcontainerfs.limit', message };
+  }
+  return undefined;
+}
+
+/** The sum of its containers' limits, and its overhead besides. */
+function podLimit({ spec }: Pod): { nanos: bigint; text: string } {
+  const sum = containersAmount(spec, 'limits', STORAGE);
+  const overhead = spec.overhead?.[STORAGE];
+  const nanos = sum === 0n || overhead === undefined ? sum : sum + parseQuantity(overhead).nanos;
+  const all = [...spec.containers, ...(spec.initContainers ?? [])].map(({ resources }) => resources?.limits?.[STORAGE]);
+  return { nanos, text: formatQuantity(nanos, all.find((one) => one !== undefined) ?? '') };
+}
+
+const canonical = (text: string) => formatQuantity(parseQuantity(text).nanos, text);

@@ -1,0 +1,48 @@
+import type { Pod, ResourceRequirements } from '../api/types.ts';
+import type { PodStats } from '../stats/summary.ts';
+
+export type GivenPod = {
+  priority?: number;
+  requests?: Record<string, string>;
+  limits?: Record<string, string>;
+  spec?: Partial<Pod['spec']>;
+  source?: 'api' | 'file';
+};
+
+/** A pod of an API server with one container `main`. */
+export function podOf(name: string, { priority, requests, limits, spec, source = 'api' }: GivenPod = {}): Pod {
+  const resources: ResourceRequirements = { requests: requests ?? {}, limits: limits ?? {} };
+  const annotations = { 'kubernetes.io/config.source': source };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', uid: name, annotations },
+    spec: { priority, containers: [{ name: 'main', image: 'i', resources }], ...spec },
+  };
+}
+
+const MI = 1 << 20;
+export type GivenUse = {
+  memory?: number;
+  root?: number;
+  logs?: number;
+  volume?: number;
+  inodes?: number;
+  processes?: number;
+};
+
+/** What a pod of `podOf` uses: MiB, and pieces. Its volume is `data`. */
+export function statsOf(name: string, use: GivenUse = {}): PodStats {
+  const time = '2026-01-01T00:00:00Z';
+  const memory = { time, workingSetBytes: (use.memory ?? 0) * MI };
+  const disk = (mebibytes = 0, inodesUsed = 0) => ({ time, usedBytes: mebibytes * MI, inodesUsed });
+  return {
+    podRef: { name, namespace: 'default', uid: name },
+    startTime: time,
+    containers: [{ name: 'main', startTime: time, memory, rootfs: disk(use.root, use.inodes), logs: disk(use.logs) }],
+    memory,
+    volume: [{ name: 'data', ...disk(use.volume) }],
+    'ephemeral-storage': disk((use.root ?? 0) + (use.logs ?? 0) + (use.volume ?? 0)),
+    process_stats: { process_count: use.processes ?? 0 },
+  };
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodStats } from '../stats/summary.ts';
+import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
+import { rankPods } from './rank-pods.ts';
+import type { DiskLayout } from './thresholds/disk-layout.ts';
+import type { Signal } from './thresholds/signals.ts';
+
+type Given = Record<string, [GivenPod, GivenUse | undefined]>;
+
+function check(signal: Signal, given: Given, expected: string, layout: DiskLayout = 'shared'): void {
+  const candidates = Object.entries(given).map(([name, [pod, use]]) => {
+    const stats: PodStats | undefined = use && statsOf(name, use);
+    return { pod: podOf(name, pod), stats };
+  });
+  const order = (from: typeof candidates) => rankPods(from, signal, layout).map(({ pod }) => pod.metadata.name);
+  assert.equal(order(candidates).join(' '), expected);
+  assert.equal(order(candidates.toReversed()).join(' '), expected, 'the order in which they come counts nothing');
+}
+
+test('memory: those that use more than they ask for, then by priority, then by how much more', () => {
+  check(
+    'memory.available',
+    {
+      'within-low': [{ priority: -5, requests: { memory: '900Mi' } }, { memory: 800 }],
+      'within-high': [{ priority: 5, requests: { memory: '900Mi' } }, { memory: 850 }],
+      'over-high': [{ priority: 5 }, { memory: 500 }],
+      'over-low-little': [{ requests: { memory: '100Mi' } }, { memory: 150 }],
+      'over-low-much': [{}, { memory: 60 }],
+      unknown: [{ priority: 9, requests: { memory: '1Gi' } }, undefined],
+    },
+    'unknown over-low-much over-low-little over-high within-low within-high',
+  );
+});
+
+test('memory: overhead is asked for only by a pod that asks for something, and a pod as a whole for what it was given', () => {
+  const overhead = { memory: '100Mi' };
+  check(
+    'allocatableMemory.available',
+    {
+      'asks-nothing': [{ spec: { overhead } }, { memory: 50 }],
+      'asks-with-overhead': [{ requests: { memory: '10Mi' }, spec: { overhead } }, { memory: 60 }],
+      whole: [{ requests: { memory: '1Mi' }, spec: { resources: { requests: { memory: '200Mi' } } } }, { memory: 90 }],
+    },
+    'asks-nothing asks-with-overhead whole',
+  );
+});
+
+test('processes: by priority, then by their number', () => {
+  check(
+    'pid.available',
+    { few: [{}, { processes: 3 }], many: [{}, { processes: 30 }], vital: [{ priority: 1 }, { processes: 300 }] },
+    'many few vital',
+  );
+});
+
+test('a disk: only what of a pod is on it counts', () => {
+  const volumes = { volumes: [{ name: 'data', emptyDir: {} }] };
+  const given: Given = {
+    writes: [{}, { root: 30 }],
+    logs: [{}, { logs: 20 }],
+    stores: [{ spec: volumes }, { volume: 10 }],
+  };
+  check('nodefs.available', given, 'writes logs stores');
+  check('imagefs.available', given, 'writes logs stores');
+  check('nodefs.available', given, 'logs stores writes', 'images');
+  check('nodefs.available', given, 'writes logs stores', 'split');
+  const storing = {
+    asks: [{ requests: { 'ephemeral-storage': '50Mi' } }, { root: 40 }],
+    not: [{}, { root: 1 }],
+  } as Given;
+  check('containerfs.available', storing, 'not asks', 'images');
+});
+
+test('a volume in memory is not on the disk', () => {
+  const inMemory = { volumes: [{ name: 'data', emptyDir: { medium: 'Memory' as const } }] };
+  check('nodefs.available', { memory: [{ spec: inMemory }, { volume: 99 }], logs: [{}, { logs: 1 }] }, 'logs memory');
+});
+
+test('files: by their number', () => {
+  check('nodefs.inodesFree', { few: [{}, { inodes: 10, root: 999 }], many: [{}, { inodes: 1000 }] }, 'many few');
+});

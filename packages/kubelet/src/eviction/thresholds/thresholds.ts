@@ -1,0 +1,138 @@
+import { formatQuantity, isQuantity, parseQuantity, quantityValue } from '../../api/quantity.ts';
+import { parseGoDuration } from '../../configuration/fields/go-duration.ts';
+import { isSignal, SIGNALS, type Signal } from './signals.ts';
+
+/** KubeletConfiguration's fields of the same names, after `eviction`. */
+export type ThresholdSettings = {
+  hard: Readonly<Record<string, string>>;
+  soft: Readonly<Record<string, string>>;
+  softGracePeriod: Readonly<Record<string, string>>;
+  minimumReclaim: Readonly<Record<string, string>>;
+};
+
+/** An amount in the signal's unit, bytes or pieces, or a share of all that there is. */
+export type ThresholdValue = { kind: 'amount'; text: string } | { kind: 'share'; share: number };
+
+/** Less than `value` for at least `gracePeriodMs` is too little; 0 for a hard one. */
+export type Threshold = {
+  signal: Signal;
+  value: ThresholdValue;
+  gracePeriodMs: number;
+  /** Until there is so much more than `value`, it goes on being too little. */
+  minReclaim?: ThresholdValue;
+};
+
+export type ThresholdProblem = { setting: keyof ThresholdSettings; message: string };
+
+/** Upstream's (eviction/defaults_linux.go). */
+export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
+
+/** What is wrong with settings, as upstream's ParseThresholdConfig finds it. */
+export function thresholdProblems(settings: ThresholdSettings): ThresholdProblem[] {
+  const problems = (setting: keyof ThresholdSettings, why: (signal: string, text: string) => string | undefined) =>
+    Object.entries(settings[setting]).flatMap(([signal, text]) => {
+      const message = isSignal(signal)
+        ? why(signal, text)
+        : `${shown(signal)} is no eviction signal, only ${SIGNALS.join(', ')}`;
+      return message === undefined ? [] : [{ setting, message }];
+    });
+  return [
+    ...problems('hard', thresholdProblem),
+    ...problems('soft', (signal, text) => thresholdProblem(signal, text) ?? withoutGrace(signal, settings)),
+    ...problems('softGracePeriod', (signal, text) => {
+      const isPeriod = (parseGoDuration(text) ?? -1) >= 0;
+      return isPeriod ? undefined : `${signal}: must be a duration such as 1m30s, got ${shown(text)}`;
+    }),
+    ...problems('minimumReclaim', (signal, text) => {
+      const isAmount = text.endsWith('%') ? (percentOf(text) ?? 0) > 0 : nanosOf(text) >= 0n;
+      return isAmount ? undefined : `${signal}: must be an amount such as 500Mi or 5%, got ${shown(text)}`;
+    }),
+  ];
+}
+
+function thresholdProblem(signal: string, text: string): string | undefined {
+  if (!text.endsWith('%')) {
+    const isPositive = nanosOf(text) > 0n;
+    return isPositive
+      ? undefined
+      : `${signal}: must be an amount of more than 0 such as 100Mi, or a share such as 10% (0% for none), got ${shown(text)}`;
+  }
+  const percent = percentOf(text) ?? -1;
+  return percent >= 0 && percent <= 100
+    ? undefined
+    : `${signal}: must be between 0% and 100%, or an amount such as 100Mi, got ${shown(text)}`;
+}
+
+function withoutGrace(signal: string, { softGracePeriod }: ThresholdSettings): string | undefined {
+  return softGracePeriod[signal] === undefined
+    ? `${signal}: needs its grace period in evictionSoftGracePeriod`
+    : undefined;
+}
+
+const shown = (text: string) => JSON.stringify(text.slice(0, 60));
+const nanosOf = (text: string) => (isQuantity(text) ? parseQuantity(text).nanos : -1n);
+
+function percentOf(text: string): number | undefined {
+  const [, number] = /^([+-]?(?:\d{1,20}\.?\d{0,20}|\.\d{1,20}))%$/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/**
+ * The thresholds of settings without problems: hard ones, soft ones, and where the kernel holds all pods to what they may have
+ * together one of that for the hard one of memory. A share of 0% or 100% is none.
+ */
+export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAllocatable: boolean }): Threshold[] {
+  const { hard, soft, softGracePeriod, minimumReclaim } = settings;
+  const parsed = (texts: Readonly<Record<string, string>>, graceMs: (signal: Signal) => number) =>
+    Object.entries(texts).flatMap(([signal, text]): Threshold[] => {
+      if (!isSignal(signal) || text === '0%' || text === '100%') return [];
+      const reclaim = minimumReclaim[signal];
+      const minReclaim = reclaim === undefined ? {} : { minReclaim: thresholdValue(reclaim) };
+      return [{ signal, value: thresholdValue(text), gracePeriodMs: graceMs(signal), ...minReclaim }];
+    });
+  const all = [
+    ...parsed(hard, () => 0),
+    ...parsed(soft, (signal) => parseGoDuration(softGracePeriod[signal] ?? '') ?? 0),
+  ];
+  const ofMemory = all.filter((one) => one.signal === 'memory.available' && isHard(one));
+  const more = ofMemory.map((one): Threshold => ({ ...one, signal: 'allocatableMemory.available' }));
+  return [...all, ...(pods.areHeldToAllocatable ? more : [])];
+}
+
+/** Pods are evicted as soon as it is met. */
+export function isHard({ gracePeriodMs }: Threshold): boolean {
+  return gracePeriodMs === 0;
+}
+
+/** Shares are counted with numbers of 32 bits, as upstream's, which shows in the last digits of amounts. */
+export function thresholdValue(text: string): ThresholdValue {
+  if (!text.endsWith('%')) return { kind: 'amount', text };
+  return { kind: 'share', share: Math.fround(Math.fround(percentOf(text) ?? 0) / 100) };
+}
+
+/** A threshold in the signal's unit. */
+export function amountOf(value: ThresholdValue, capacity: bigint): bigint {
+  return value.kind === 'amount' ? quantityValue(value.text) : BigInt(Math.trunc(Number(capacity) * value.share));
+}
+
+/** As Kubernetes writes it. */
+export function amountText(value: ThresholdValue, capacity: bigint): string {
+  if (value.kind === 'share') return binaryText(amountOf(value, capacity));
+  return formatQuantity(parseQuantity(value.text).nanos, value.text);
+}
+
+/** As people wrote it: an amount, or a percentage. */
+export function valueText(value: ThresholdValue): string {
+  return value.kind === 'amount' ? value.text : `${Number((value.share * 100).toPrecision(6))}%`;
+}
+
+/** Bytes, with binary suffixes from 1024 on (resource.BinarySI). */
+export function binaryText(amount: bigint): string {
+  return formatQuantity(amount * 1_000_000_000n, amount >= 1024n ? 'Ki' : '');
+}

@@ -1,0 +1,112 @@
+/** Pods of a lone node whose disk, a small one in memory, or whose processes run short, on our runtime. Needs root. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { kubeletOptions, type Pod } from '@podwright/kubelet';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+
+const { eviction: DEFAULTS } = kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: null! });
+/** Fast enough for a test. */
+const HASTY = { ...DEFAULTS, hard: {}, periodMs: 100, transitionMs: 500 };
+
+const runtime = new RuntimeUnderTest();
+before(async () => {
+  await runtime.start();
+  mkdirSync(runtime.place.logs, { recursive: true });
+});
+after(async () => {
+  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+});
+
+/** A kubelet whose directory is on a disk of 64 MiB, of which images are no part. */
+async function start(context: TestContext, eviction: Partial<typeof DEFAULTS>): Promise<RealKubelet> {
+  const { options, logs, directory } = runtime.place;
+  const rootDir = join(directory, 'disk');
+  mkdirSync(rootDir);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', rootDir]);
+  const place = { endpoint: `unix://${options.socket}`, scratch: logs, bridge: options.network.bridge };
+  const kubelet = await startRealKubelet(place, { rootDir, eviction: { ...HASTY, ...eviction } });
+  context.after(async () => {
+    await kubelet.close();
+    execFileSync('umount', [rootDir]);
+    execFileSync('rmdir', [rootDir]);
+  });
+  return kubelet;
+}
+
+function podText(name: string, { script = 'exec sleep 1000', more = '', resources = '{}' } = {}): string {
+  return `
+apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: data, emptyDir: {}}]
+  ${more}
+  containers:
+  - name: main
+    image: ${runtime.image}
+    command: [sh, -c, '${script}']
+    volumeMounts: [{name: data, mountPath: /data}]
+    resources: ${resources}
+`;
+}
+
+const isRunning = ({ status }: Pod) => status?.phase === 'Running';
+const isFailed = ({ status }: Pod) => status?.phase === 'Failed';
+const conditionOf = (kubelet: RealKubelet, type: string) =>
+  kubelet.handle.node().status.conditions.find((one) => one.type === type)?.status;
+const eventsOf = (kubelet: RealKubelet, name: string) =>
+  kubelet.handle.events().filter(({ involvedObject }) => involvedObject.name === name);
+
+test('a full disk: who fills it is evicted, others are refused, until it is over; who exceeds a limit of his own goes anyhow', async (t) => {
+  const kubelet = await start(t, { hard: { 'nodefs.available': '50%' } });
+  const resources = '{limits: {ephemeral-storage: 2Mi}}';
+  const script = 'head -c 5000000 /dev/zero >/f; exec sleep 1000';
+  await kubelet.apply('big.yaml', podText('big', { resources, script })); // it is measured every ten seconds
+  await kubelet.apply('quiet.yaml', podText('quiet', { resources }));
+  await kubelet.pod('quiet', isRunning);
+  await kubelet.apply(
+    'greedy.yaml',
+    podText('greedy', { script: 'sleep 1; head -c 40000000 /dev/zero >/data/f; exec sleep 1000' }),
+  );
+  const { status } = await kubelet.pod('greedy', isFailed);
+  assert.equal(status?.reason, 'Evicted');
+  assert.match(
+    status?.message ?? '',
+    /^The node was low on resource: ephemeral-storage\. Threshold quantity: 32Mi, available: \d+Ki\. /,
+  );
+  const disruption = status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  assert.deepEqual([disruption?.status, disruption?.reason], ['True', 'TerminationByKubelet']);
+  const evicted = eventsOf(kubelet, 'greedy').find(({ reason }) => reason === 'Evicted');
+  assert.equal(evicted?.metadata.annotations?.starved_resource, 'ephemeral-storage');
+  assert.equal(conditionOf(kubelet, 'DiskPressure'), 'True');
+  await kubelet.apply('late.yaml', podText('late'));
+  const late = await kubelet.pod('late', isFailed);
+  assert.equal(late.status?.message, 'Pod was rejected: The node had condition: [DiskPressure]. ');
+  await kubelet.until('the disk is free again', () => conditionOf(kubelet, 'DiskPressure') === 'False');
+  await kubelet.apply('next.yaml', podText('next'));
+  await kubelet.pod('next', isRunning);
+  await kubelet.pod('quiet', isRunning);
+  const told = eventsOf(kubelet, 'node').map(({ reason }) => reason);
+  for (const reason of ['NodeHasDiskPressure', 'EvictionThresholdMet', 'NodeHasNoDiskPressure'])
+    assert.ok(told.includes(reason), `${reason} among ${told}`);
+  const big = await kubelet.pod('big', isFailed);
+  assert.equal(big.status?.message, 'Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. ');
+  await kubelet.pod('quiet', isRunning);
+});
+
+test('too few processes are left for ever: all but critical pods go, one after the other, by their priority', async (t) => {
+  const kubelet = await start(t, { hard: { 'pid.available': '99%' }, periodMs: 1000 });
+  const vital = podText('vital', { more: 'priorityClassName: system-node-critical' });
+  await kubelet.apply('pods.yaml', [vital, podText('low'), podText('high', { more: 'priority: 5' })].join('---'));
+  await Promise.all(['low', 'high'].map((name) => kubelet.pod(name, isFailed)));
+  await kubelet.pod('vital', isRunning);
+  const order = kubelet.handle
+    .events()
+    .flatMap(({ reason, involvedObject }) => (reason === 'Evicted' ? [involvedObject.name] : []));
+  assert.ok(['low,high', ''].includes(order.join()), `evicted, or refused at once: ${order}`);
+});
