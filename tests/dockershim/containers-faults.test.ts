@@ -51,7 +51,7 @@ test('a dockershim that is killed at any stage leaves nothing that the next one 
     const atStage = (reached: string) => {
       if (reached === stage) throw new Error(`killed at ${stage}`);
     };
-    await assert.rejects(call(verbsOf(pod.engine, pod, atStage)), new RegExp(`killed at ${stage}`));
+    await assert.rejects(call(verbsOf(pod.engine, pod, { failpoint: atStage })), new RegExp(`killed at ${stage}`));
   };
   const link = join(pod.logDirectory, 'killed.log');
   await killedAt('container-create/created', (verbs) => verbs.create(configOf('killed')));

@@ -17,7 +17,9 @@ import {
   UpdateContainerResourcesRequestSchema,
 } from '@podwright/cri';
 import { containerHandlers } from '../../packages/dockershim/src/containers/container-handlers.ts';
+import type { EngineFactsSource } from '../../packages/dockershim/src/containers/container-services.ts';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';
+import type { ContainerSpec } from '../../packages/dockershim/src/engine/engine-types.ts';
 import { CONTAINER_NAME_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../../packages/dockershim/src/labels/labels.ts';
 import { formatName, SANDBOX_CONTAINER_NAME } from '../../packages/dockershim/src/labels/names.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
@@ -51,10 +53,15 @@ export async function startEnginePod(): Promise<EnginePod> {
 }
 
 /** A sandbox's container, as any dockershim makes it. */
-export async function startSandbox(engine: Engine, podName: string): Promise<string> {
+export async function startSandbox(
+  engine: Engine,
+  podName: string,
+  more: Pick<ContainerSpec, 'NetworkDisabled'> = {},
+): Promise<string> {
   const identity = { podName, namespace: 'default', uid: `uid-${podName}`, attempt: 0 };
   const id = await engine.containers.create(formatName({ ...identity, name: SANDBOX_CONTAINER_NAME }), {
     Image: busyboxImage,
+    ...more,
     Entrypoint: ['sleep', '100000'],
     Labels: { [TYPE_LABEL]: SANDBOX_TYPE, [CONTAINER_NAME_LABEL]: SANDBOX_CONTAINER_NAME },
     HostConfig: { NetworkMode: 'none', IpcMode: 'shareable' },
@@ -67,10 +74,10 @@ export async function startSandbox(engine: Engine, podName: string): Promise<str
 export function verbsOf(
   engine: Engine,
   { sandboxId, logDirectory }: { sandboxId: string; logDirectory: string },
-  failpoint: Failpoint = noFailpoint,
+  { failpoint = noFailpoint, facts = engine }: { failpoint?: Failpoint; facts?: EngineFactsSource } = {},
 ) {
   const filesOf = (id: string) => join(logDirectory, '../files', id);
-  const handlers = containerHandlers({ engine, logger: silentLogger, failpoint }, { facts: engine, filesOf });
+  const handlers = containerHandlers({ engine, logger: silentLogger, failpoint }, { facts, filesOf });
   const defaults = { image: { image: busyboxImage }, command: ['sleep', '100000'], metadata: { name: 'c' } };
   const requestOf = (config: Config) =>
     create(CreateContainerRequestSchema, {

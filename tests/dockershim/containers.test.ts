@@ -235,7 +235,7 @@ test('a log is in its place before the first line, and stays readable where Dock
   writeFileSync(link, 'of an earlier container\n');
   const stages: string[] = [];
   const atStage = (stage: string) => void stages.push(`${stage} ${readlinkSync(link).endsWith(`${id}-json.log`)}`);
-  await verbsOf(pod.engine, pod, atStage).start(id);
+  await verbsOf(pod.engine, pod, { failpoint: atStage }).start(id);
   assert.deepEqual(stages, ['container-start/log-linked true', 'container-start/started true']);
   await waitFor(() => (readFileSync(link, 'utf8').includes('"one\\n"') ? true : undefined), bound());
   assert.equal((await pod.verbs.info(id)).engineLogPath, readlinkSync(link));
@@ -252,6 +252,23 @@ test('a log is in its place before the first line, and stays readable where Dock
   renameSync(join(pod.logDirectory, 'logged/other.log'), link);
   await pod.verbs.remove(id);
   assert.equal(readFileSync(link, 'utf8'), '', "a file that is not this container's link stays");
+});
+
+test("a pod's own files are in a container also where the Engine is to give them a label", async () => {
+  const { engine, logDirectory } = pod;
+  const sandboxId = await startSandbox(engine, 'labelled', { NetworkDisabled: true });
+  // no host of these tests has SELinux; without it the Engine takes the same words and does nothing
+  const info = async () => ({ ...(await engine.info()), SecurityOptions: ['name=selinux'] });
+  const verbs = verbsOf(engine, { sandboxId, logDirectory }, { facts: { info, version: () => engine.version() } });
+  const args = ['sh', '-c', 'cat /etc/hostname; grep -c ip6-localhost /etc/hosts; echo >> /etc/hosts || echo no'];
+  const linux = { securityContext: { readonlyRootfs: true } };
+  const id = await verbs.create({ metadata: { name: 'labelled' }, logPath: 'labelled.log', command: [], args, linux });
+  await verbs.start(id);
+  const { mounts } = await ended(id);
+  const said = (await output(id)).split('\n').filter((line) => !line.startsWith('sh: '));
+  assert.deepEqual([said, mounts], [[sandboxId.slice(0, 12), '1', 'no', ''], []]);
+  const { Mounts } = await engine.containers.inspect(id);
+  assert.equal(Mounts.filter(({ Destination }) => Destination.startsWith('/etc/')).length, 3);
 });
 
 test('a container is made in a sandbox that runs, and sees processes of its own pod alone', async () => {

@@ -68,8 +68,7 @@ function stateFields(container: ContainerInspection) {
   // one that never ran began and ended as it was created
   if (finishedAt === 0n) return { ...fields, ...end, startedAt: createdAt, finishedAt: createdAt };
   // the Engine writes down when it was told of the start: a short life may be over by then
-  const startedAt = fields.startedAt < finishedAt ? fields.startedAt : finishedAt;
-  return { ...fields, ...end, startedAt, finishedAt };
+  return { ...fields, ...end, finishedAt, ...(fields.startedAt > finishedAt && { startedAt: finishedAt }) };
 }
 
 function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['State']): string {
