@@ -12,11 +12,12 @@ import { type KnownHost, lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { type NodeGrants, openNodeGrants } from './assembly/node-grants.ts';
+import { createNodeShutdown, nodeProblems, podEnder } from './assembly/node-shutdown.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodSourceListener } from './config/pod-sources.ts';
-import type { PodUpdate } from './config/pod-update.ts';
+import { isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
 import { enforceEmptyDirLimits } from './gc/empty-dir-limits.ts';
@@ -31,6 +32,7 @@ import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import type { NodeFacts } from './node/node-object.ts';
 import { applyOomScore } from './node/oom-score.ts';
+import type { NodeShutdown } from './node-shutdown/node-shutdown.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
@@ -123,6 +125,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
+  const shutdown = createNodeShutdown(options, events);
   const hostIps = () => cluster?.hostIps() ?? addresses;
   const parts = kubeletParts(
     { options, cri, events, hostIps, resources, grantsOf, devicePlugins },
@@ -141,17 +144,19 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     strictGroups: known.strictGroups,
     host,
     obstacles: runtimeState,
+    shutdown,
     hostIps,
     runtimeName: version.runtimeName,
     tracer,
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  cluster?.start({ parts, sync, cgroups, runtimeState });
+  cluster?.start({ parts, sync, cgroups, runtimeState, shutdown });
+  shutdown.start(podEnder({ options, events, sync }));
   parts.nodePlugins.start(onRecovery);
   const grantServices = await startGrantServices({ options, cri, sync, grants });
   const running = run({
-    ...{ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants, grantServices },
+    ...{ options, cri, events, parts, cgroups, sync, runtimeState, shutdown, records, cluster, grants, grantServices },
   });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
   const node = nodeFacts({ options, known, grants, runtime, startedAtMs });
@@ -159,10 +164,14 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   if (options.metrics !== undefined)
-    countPods(options.metrics, { nodeName: options.nodeName, cgroupVersion, ...countedPods(sync) });
+    countPods(options.metrics, {
+      ...{ nodeName: options.nodeName, cgroupVersion, hasMirrors: cluster !== undefined },
+      ...countedPods(sync),
+    });
   const { objects, claims } = parts;
   const own = {
     ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime },
+    problems: () => nodeProblems(runtimeState, shutdown),
     options: { ...options, systemReserved: known.systemReserved },
   };
   return new Kubelet({ ...sync, ...running, ...own });
@@ -228,7 +237,12 @@ function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: 
   });
 }
 
-function countedPods({ cache, manager, workers, statuses }: PodSync): Omit<CountedPods, 'nodeName' | 'cgroupVersion'> {
+function countedPods({
+  cache,
+  manager,
+  workers,
+  statuses,
+}: PodSync): Omit<CountedPods, 'nodeName' | 'cgroupVersion' | 'hasMirrors'> {
   return {
     runtimePods: () => cache.list(),
     desiredPods: () => manager.list(),
@@ -246,6 +260,7 @@ type RunInput = {
   cgroups: PodCgroups;
   sync: PodSync;
   runtimeState: RuntimeState;
+  shutdown: NodeShutdown;
   records: StatusRecords;
   cluster: Cluster | undefined;
   grants: NodeGrants;
@@ -283,14 +298,18 @@ function run(
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
   void tellMetrics(sync, controller.signal);
-  const endPods = async () => {
+  const endPods = async ({ ofApi }: { ofApi: boolean }) => {
     await sources.stop(); // or a change of a manifest would bring its pod back
-    await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
+    const pods = sync.manager.list();
+    const ending = pods.filter((pod) => ofApi || isStaticPod(pod));
+    await Promise.all(ending.map((pod) => workers.end(pod, { remove: true })));
+    return ending.length === pods.length;
   };
   const close = async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
     await sources.stop();
+    await input.shutdown.stop();
     await workers.stop();
     await input.cluster?.stop();
     await input.records.close();

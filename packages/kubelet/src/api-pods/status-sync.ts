@@ -161,7 +161,9 @@ export class StatusSync {
     if (answer.metadata.uid !== uid) return;
     await failpoint('status/read');
     const theirs = shapedStatus(answer.status);
-    const { body, changed } = statusPatch(uid, theirs, mergeStatus({ theirs, own, couldRun: couldRun(podUid) }));
+    const { isMirror } = shown;
+    const merged = mergeStatus({ theirs, own, couldRun: couldRun(podUid), isMirror });
+    const { body, changed } = statusPatch(uid, theirs, merged);
     const patch = { type: 'strategic', body, subresource: 'status' } as const;
     if (changed) answer = await client.patch<Answer>(PODS, place, patch, { signal });
     await failpoint('status/patched');

@@ -14,6 +14,7 @@ import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
+import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
@@ -25,6 +26,7 @@ import type { KubeletParts } from './kubelet-parts.ts';
 import { openNodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
+import { nodeProblems } from './node-shutdown.ts';
 import type { PodSync } from './pod-sync.ts';
 
 /** What is there before the parts of the kubelet are made. */
@@ -45,6 +47,7 @@ export type ClusterHost = {
   sync: PodSync;
   cgroups: PodCgroups;
   runtimeState: RuntimeState;
+  shutdown: NodeShutdown;
 };
 
 /** The cluster's side of a kubelet. The methods are called once each, in this order. */
@@ -99,8 +102,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     parts: { api: needs, pluginCluster },
     withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
-    start: ({ sync, runtimeState, parts }) => {
-      status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
+    start: ({ sync, runtimeState, shutdown, parts }) => {
+      status = startNode(input, { informer: node, runtimeState, shutdown, csi: parts.nodePlugins.csi });
       running.push(status, slices);
       slices.start();
       const { manager, workers, statuses, stopped } = sync;
@@ -127,7 +130,12 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
 
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
+  {
+    informer,
+    runtimeState,
+    shutdown,
+    csi,
+  }: Pick<ClusterHost, 'runtimeState' | 'shutdown'> & { informer: Informer<Node>; csi: CsiVolumes },
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -148,8 +156,13 @@ function startNode(
       abilities: () => runtimeState.abilities(),
       pressure: () => ({ memory: false, disk: false, pids: false }),
       devices: () => deviceAmounts(grants),
-      problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
-      onProblems: (listener) => runtimeState.onChange(listener),
+      problems: () => nodeProblems(runtimeState, shutdown),
+      onProblems: (listener) => {
+        const unsubscribe = [runtimeState.onChange(listener), shutdown.onChange(listener)];
+        return () => {
+          for (const end of unsubscribe) end();
+        };
+      },
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
       resetExtendedResources: () => false,

@@ -28,7 +28,7 @@ import { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { PodAdmission } from '../pod/admission.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
-import { nodeFacts } from '../pod/node-offer.ts';
+import { nodeFacts, toldNodeFacts } from '../pod/node-offer.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
 import type { PodGrants } from '../pod/pod-grants.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -62,6 +62,8 @@ export type PodSyncInput = {
   strictGroups: boolean;
   /** They are told when the runtime does not list its pods any more, and when it does again. */
   obstacles: Obstacles & { noteListing: (works: boolean) => void };
+  /** It refuses new pods while the host shuts down. */
+  shutdown: { refusal: () => WaitingReason | undefined };
   hostIps: () => string[];
   /** Scheme of container ids. */
   runtimeName: string;
@@ -182,16 +184,16 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** What device plugins offer comes and goes. */
-function podAdmission({ options, resources, strictGroups, host, grants }: PodSyncInput): PodAdmission {
-  return new PodAdmission({
-    ...nodeFacts(options, resources),
-    get resources() {
-      return { ...resources, ...grants.admissible() };
-    },
-    strictGroups,
-    appArmor: host.appArmor,
-  });
+/** What device plugins offer comes and goes, and so does what others say of the node. */
+function podAdmission(input: PodSyncInput): PodAdmission {
+  const { options, parts, resources, strictGroups, host, grants, shutdown } = input;
+  const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
+  const facts = () => {
+    const now = { ...own, resources: { ...resources, ...grants.admissible() } };
+    const node = parts.api?.node();
+    return node === undefined ? now : toldNodeFacts(now, node);
+  };
+  return new PodAdmission(facts, { last: () => shutdown.refusal() });
 }
 
 function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {
