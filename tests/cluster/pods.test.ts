@@ -158,11 +158,15 @@ test('what others say of the node counts when a pod comes: its labels, and taint
   await runPod(picky);
   const refused = kubelet.pod('refused');
   await cluster.apply(refused);
-  const status = statusOf(await cluster.until(refused, (object) => statusOf(object)?.phase === 'Failed'));
-  assert.equal(status.reason, 'TaintToleration');
-  assert.match(status.message!, /^Pod was rejected: Predicate TaintToleration failed: node\(s\) had taints/);
+  if (cluster.own !== undefined) {
+    // a real control plane removes such a pod at once
+    const status = statusOf(await cluster.until(refused, (object) => statusOf(object)?.phase === 'Failed'));
+    assert.equal(status.reason, 'TaintToleration');
+    assert.match(status.message!, /^Pod was rejected: Predicate TaintToleration failed: node\(s\) had taints/);
+    await cluster.delete(refused, { gracePeriodSeconds: 1 });
+  }
   await patch({ metadata: { labels: { disk: null } }, spec: { taints: null } });
-  for (const pod of [tolerant, picky, refused]) await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  for (const pod of [tolerant, picky]) await cluster.delete(pod, { gracePeriodSeconds: 1 });
   for (const pod of [tolerant, picky, refused]) await cluster.untilGone(pod);
 });
 
