@@ -4,8 +4,11 @@ import { createHash, createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { freePort, NodePlace } from '../pods/node.fixture.ts';
+import type { ApiObject } from './api-server/json.ts';
 import { type Cluster, startCluster } from './cluster.fixture.ts';
 
 const NODE = 'joined';
@@ -118,6 +121,20 @@ test('who joins by wrong words is told which of them, and nothing is written', a
   assert.ok(!existsSync(place.path('root/cluster')));
 });
 
+/** A pod of the image of the examples that is bound to the node. */
+const bound = (name: string): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default' },
+  spec: {
+    nodeName: NODE,
+    hostNetwork: true,
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: 'main', image: EXAMPLE_IMAGE_NAME, command: ['sleep', '600'] }],
+  },
+});
+
 test('a node joins, is killed while it waits for its certificate, and becomes ready; and leaves', async () => {
   if (cluster.own !== undefined) cluster.own.control.approves = 'none';
   const config = place.file(
@@ -150,10 +167,24 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   const pods = await cluster.admin.get(`/api/v1/nodes/${NODE}/proxy/pods`);
   assert.match(pods.text, /^\{"kind":"PodList"/);
   assert.match(await place.ok('--config', config, ...asked(words.hash, token)), /has joined https:.* already/);
-  node.child.kill('SIGTERM');
+  await place.ok('--config', config, 'load', bundle.image);
+  const pod = bound('stays');
+  await cluster.apply(pod);
+  const containerOf = (object: ApiObject) => (object as unknown as Pod).status?.containerStatuses?.[0]?.containerID;
+  const before = containerOf(await cluster.until(pod, isReady));
+  assert.match(
+    await place.ok('--config', config, 'stop'),
+    /^the node has ended; 1 pod of the cluster goes on running$/m,
+  );
   assert.equal((await node.ended()).code, 0);
   assert.match(node.err, /"how":"created"/);
   for (const secret of [token.split('.')[1]!, 'PRIVATE KEY']) assert.ok(!node.err.includes(secret));
+  node = place.start('--config', config, 'node');
+  await place.until(async () => (await place.call('--config', config, 'ps')).code === 0);
+  assert.match((await place.call('--config', config, 'ps')).out, /stays +1\/1 +Running +0 /);
+  assert.equal(containerOf(await cluster.until(pod, isReady)), before);
+  assert.match(await place.ok('--config', config, 'stop', '--pods'), /^the node has ended$/m);
+  assert.equal((await node.ended()).code, 0);
   await place.ok('--config', config, 'leave');
   assert.ok(!existsSync(place.path('root/cluster')));
   assert.deepEqual(

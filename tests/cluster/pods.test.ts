@@ -147,6 +147,72 @@ test('pods outlive the kubelet, and what it missed is caught up with', async () 
   for (const pod of [kept, ends]) await cluster.untilGone(pod);
 });
 
+test('what others say of the node counts when a pod comes: its labels, and taints that end pods', async () => {
+  const patch = (change: object) => cluster.admin.patch(pathOf(nodeObject), 'merge', change);
+  const taints = [{ key: 'leaving', value: 'soon', effect: 'NoExecute' }];
+  const tolerations = [{ key: 'leaving', operator: 'Exists' }];
+  await patch({ metadata: { labels: { disk: 'ssd' } }, spec: { taints } });
+  const tolerant = kubelet.pod('tolerant', { tolerations });
+  await runPod(tolerant); // meanwhile the kubelet has heard of it
+  const picky = kubelet.pod('picky', { tolerations, nodeSelector: { disk: 'ssd' } });
+  await runPod(picky);
+  const refused = kubelet.pod('refused');
+  await cluster.apply(refused);
+  if (cluster.own !== undefined) {
+    // a real control plane removes such a pod at once
+    const status = statusOf(await cluster.until(refused, (object) => statusOf(object)?.phase === 'Failed'));
+    assert.equal(status.reason, 'TaintToleration');
+    assert.match(status.message!, /^Pod was rejected: Predicate TaintToleration failed: node\(s\) had taints/);
+    await cluster.delete(refused, { gracePeriodSeconds: 1 });
+  }
+  await patch({ metadata: { labels: { disk: null } }, spec: { taints: null } });
+  for (const pod of [tolerant, picky]) await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  for (const pod of [tolerant, picky, refused]) await cluster.untilGone(pod);
+});
+
+test('a critical pod takes the place of another, and no other pod does', async () => {
+  const { cpu } = kubelet.handle.node().status.allocatable;
+  const asking = (name: string, spec: object) => {
+    const pod = kubelet.pod(name, spec as Record<string, unknown>);
+    const [container] = (pod.spec as Pod['spec']).containers;
+    container!.resources = { requests: { cpu: cpu! } };
+    return pod;
+  };
+  const first = asking('first', {});
+  await runPod(first);
+  const second = asking('second', {});
+  await cluster.apply(second);
+  const refused = await cluster.until(second, (object) => statusOf(object)?.phase === 'Failed');
+  assert.equal(statusOf(refused).reason, 'OutOfcpu');
+  const vital = asking('vital', { priorityClassName: 'system-node-critical', priority: 2_000_001_000 });
+  await runPod(vital);
+  const { phase, reason, conditions } = statusOf((await cluster.find(first))!);
+  assert.deepEqual([phase, reason], ['Failed', 'Preempting']);
+  assert.ok(conditions!.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True'));
+  for (const pod of [first, second, vital]) await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  for (const pod of [first, second, vital]) await cluster.untilGone(pod);
+});
+
+test('a node that ends its own pods leaves those of the API server to the next start', async () => {
+  const pod = kubelet.pod('stays');
+  const before = await runPod(pod);
+  const local = kubelet.pod('own');
+  const manifest = { ...local, spec: { ...(local.spec as object), nodeName: undefined } };
+  await kubelet.apply('own.yaml', JSON.stringify(manifest));
+  const mirror = { ...local, metadata: { name: 'own-node', namespace: 'default' } };
+  await cluster.until(mirror, isReady);
+  assert.equal(await kubelet.handle.endPods({ ofApi: false }), false);
+  const names = kubelet.handle.pods().map(({ metadata }) => metadata.name);
+  assert.deepEqual(names, ['stays']);
+  await kubelet.remove('own.yaml');
+  await kubelet.restart();
+  const containerOf = (object: ApiObject) => statusOf(object).containerStatuses![0]!.containerID;
+  assert.equal(containerOf(await cluster.until(pod, isReady)), containerOf(before));
+  await cluster.delete(pod, { gracePeriodSeconds: 1 });
+  await cluster.untilGone(pod);
+  await cluster.untilGone(mirror);
+});
+
 test('while the API server is away pods go on, and afterwards it is told what happened', async (t) => {
   const { own } = cluster;
   if (own === undefined) return t.diagnostic('with the server of ours alone, which can be stopped');

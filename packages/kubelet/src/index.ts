@@ -32,6 +32,8 @@ export { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.t
 export type { NodeObject } from './node/node-object.ts';
 export type { ReservedCgroup } from './node/reserved-cgroup.ts';
 export type { ResourcePolicy } from './node/resource-policy.ts';
+export { logindProblem } from './node-shutdown/logind.ts';
+export { shutdownPeriods } from './node-shutdown/shutdown-groups.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { PlacementOptions } from './placement-options.ts';
 export { preflight } from './preflight/preflight.ts';

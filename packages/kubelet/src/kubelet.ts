@@ -64,7 +64,9 @@ export type KubeletDependencies = {
   usage: ContainerUsage;
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
-  runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError' | 'sinceLookMs'>;
+  runtimeState: Pick<RuntimeState, 'sinceLookMs'>;
+  /** Why the node is not ready for pods. */
+  problems: () => string[];
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
@@ -73,7 +75,7 @@ export type KubeletDependencies = {
   /** Takes a change of a pod that comes from no source. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
-  endPods: () => Promise<void>;
+  endPods: (which: { ofApi: boolean }) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
@@ -112,10 +114,9 @@ export class Kubelet {
     this.podDefaults = { seccomp, ...parts.cgroups.enforced };
   }
 
-  /** Why the node is not ready for pods, in upstream's words: of the runtime and its network. */
+  /** Why the node is not ready for pods, in upstream's words: of the runtime, its network, and the host's shutdown. */
   get problems(): string[] {
-    const { runtimeState } = this.#parts;
-    return [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((problem) => problem !== undefined);
+    return this.#parts.problems();
   }
 
   /** What the node is short of, so that pods are refused and evicted, and why in words; `reasons` are none while it only lasts on. */
@@ -285,9 +286,12 @@ export class Kubelet {
     return readySandbox(pod, this.#runtimePod(pod));
   }
 
-  /** Ends every pod gracefully, and takes up no other any more. Resolves when all are gone; their manifests stay. */
-  endPods(): Promise<void> {
-    return this.#parts.endPods();
+  /**
+   * Ends the pods of manifests gracefully, those of an API server too with `ofApi`, and takes up no other any more. Resolves when they are
+   * gone, with whether no pod is left; their manifests stay.
+   */
+  endPods(which: { ofApi: boolean }): Promise<boolean> {
+    return this.#parts.endPods(which);
   }
 
   /**

@@ -99,6 +99,20 @@ export const RUNTIME_START_PATIENCE_MS = 2000;
 /** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
 export const HELD_RETRY_MS = 1000;
 
+// The host's shutdown
+
+/** Upstream's pause before a connection to logind that was lost is tried again. */
+export const LOGIND_RETRY_MS = 1000;
+/** D-Bus's own bound of a call. */
+export const DBUS_TIMEOUT_MS = 25_000;
+/** Nobody sends a kubelet more than this; the protocol would let them send 128 MiB. */
+export const MAX_DBUS_MESSAGE_BYTES = 1 << 20;
+/** Pauses before looking whether logind has taken a longer delay: upstream's, five looks in all. */
+export const INHIBIT_DELAY_LOOKS_MS = [0, 100, 200, 400, 800];
+/** A pod that takes longer than half as much again as its time, and than this, is told of by an event. */
+export const LEAST_KILL_PATIENCE_MS = 10_000;
+export const MAX_SHUTDOWN_RECORD_BYTES = 4096;
+
 // What the runtime has
 
 /** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */

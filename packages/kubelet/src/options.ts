@@ -11,6 +11,7 @@ import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.t
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
 
+import type { ShutdownPeriod } from './node-shutdown/shutdown-groups.ts';
 import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
 
 import { NO_PLACEMENT, type PlacementOptions } from './placement-options.ts';
@@ -117,6 +118,8 @@ export type KubeletOptions = {
   requirements: HostRequirements;
   /** A pod is looked at after this long even if nothing happened. */
   resyncPeriodMs: number;
+  /** How long pods have to end before the host shuts down, those of low priority first; none: they are not ended before. */
+  shutdownPeriods: ShutdownPeriod[];
   relist: { periodMs: number; eventedPeriodMs: number };
   /** How often pods that no source has are looked for, and what is left of them on the host. */
   orphanPeriodMs: number;
@@ -199,6 +202,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     eviction: DEFAULT_EVICTION,
     requirements: { noSwap: false, kernelDefaults: false },
     resyncPeriodMs: 60_000,
+    shutdownPeriods: [],
     relist: { periodMs: 1000, eventedPeriodMs: 20_000 },
     orphanPeriodMs: ORPHAN_PERIOD_MS,
     server: kubeletServerOptions(),

@@ -12,11 +12,12 @@ import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
 import { imageGarbageCollector, nodeEviction } from './assembly/node-eviction.ts';
 import { type NodeGrants, openNodeGrants } from './assembly/node-grants.ts';
+import { createNodeShutdown, nodeProblems, podEnder } from './assembly/node-shutdown.ts';
 import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodSourceListener } from './config/pod-sources.ts';
-import type { PodUpdate } from './config/pod-update.ts';
+import { isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
 import type { EvictionManager } from './eviction/eviction-manager.ts';
@@ -32,6 +33,7 @@ import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import type { NodeFacts } from './node/node-object.ts';
 import { applyOomScore } from './node/oom-score.ts';
+import type { NodeShutdown } from './node-shutdown/node-shutdown.ts';
 import { pressureConditions } from './node-status/node-conditions.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
@@ -126,32 +128,22 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     return problem && `PLEG is not healthy: ${problem}`;
   };
   const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
+  const shutdown = createNodeShutdown(options, events);
   const hostIps = () => cluster?.hostIps() ?? addresses;
   const parts = kubeletParts(
     { options, cri, events, hostIps, resources, grantsOf, devicePlugins },
     { ...cluster?.parts, ...given },
   );
   const sync = createPodSync({
-    options,
-    cri,
-    events,
-    parts,
-    cgroups,
-    statuses,
-    resources,
-    grants,
-    features,
-    strictGroups: known.strictGroups,
-    host,
+    ...{ options, cri, events, parts, cgroups, statuses, resources, grants, features, host, hostIps, tracer },
+    ...{ shutdown, pressure, strictGroups: known.strictGroups },
     obstacles: runtimeState,
-    hostIps,
-    pressure,
     runtimeName: version.runtimeName,
-    tracer,
   });
   await sync.ephemeral.load(options.logger);
   await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  cluster?.start({ parts, sync, cgroups, runtimeState, pressure });
+  cluster?.start({ parts, sync, cgroups, runtimeState, pressure, shutdown });
+  shutdown.start(podEnder({ options, events, sync }));
   parts.nodePlugins.start(onRecovery);
   const grantServices = await startGrantServices({ options, cri, sync, grants });
   const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
@@ -159,7 +151,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const { volumes } = parts;
   const eviction = nodeEviction({ options, cri, events, known, sync, volumes, summary, images, pressure });
   const running = run({
-    ...{ options, cri, events, parts, cgroups, sync, runtimeState, records, cluster, grants, grantServices },
+    ...{ options, cri, events, parts, cgroups, sync, runtimeState, shutdown, records, cluster, grants, grantServices },
     ...{ images, eviction },
   });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
@@ -167,10 +159,14 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const usage = new ContainerUsage(cri);
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   if (options.metrics !== undefined)
-    countPods(options.metrics, { nodeName: options.nodeName, cgroupVersion, ...countedPods(sync) });
+    countPods(options.metrics, {
+      ...{ nodeName: options.nodeName, cgroupVersion, hasMirrors: cluster !== undefined },
+      ...countedPods(sync),
+    });
   const { objects, claims } = parts;
   const own = {
     ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, pressure, version: runtime },
+    problems: () => nodeProblems(runtimeState, shutdown),
     options: { ...options, systemReserved: known.systemReserved },
   };
   return new Kubelet({ ...sync, ...running, ...own });
@@ -238,7 +234,12 @@ function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: 
   });
 }
 
-function countedPods({ cache, manager, workers, statuses }: PodSync): Omit<CountedPods, 'nodeName' | 'cgroupVersion'> {
+function countedPods({
+  cache,
+  manager,
+  workers,
+  statuses,
+}: PodSync): Omit<CountedPods, 'nodeName' | 'cgroupVersion' | 'hasMirrors'> {
   return {
     runtimePods: () => cache.list(),
     desiredPods: () => manager.list(),
@@ -256,6 +257,7 @@ type RunInput = {
   cgroups: PodCgroups;
   sync: PodSync;
   runtimeState: RuntimeState;
+  shutdown: NodeShutdown;
   records: StatusRecords;
   cluster: Cluster | undefined;
   grants: NodeGrants;
@@ -295,14 +297,18 @@ function run(
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
   void tellMetrics(sync, controller.signal);
-  const endPods = async () => {
+  const endPods = async ({ ofApi }: { ofApi: boolean }) => {
     await sources.stop(); // or a change of a manifest would bring its pod back
-    await Promise.all(sync.manager.list().map((pod) => workers.end(pod, { remove: true })));
+    const pods = sync.manager.list();
+    const ending = pods.filter((pod) => ofApi || isStaticPod(pod));
+    await Promise.all(ending.map((pod) => workers.end(pod, { remove: true })));
+    return ending.length === pods.length;
   };
   const close = async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
     await sources.stop();
+    await input.shutdown.stop();
     await workers.stop();
     await input.cluster?.stop();
     await input.records.close();

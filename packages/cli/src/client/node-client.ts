@@ -175,8 +175,12 @@ export class NodeClient {
   }
 
   /** Asks the daemon to end. */
-  async stop({ removeHostState, endPods }: StopOptions): Promise<void> {
-    const query = { removeHostState: String(removeHostState), endPods: String(endPods) };
+  async stop({ removeHostState, endPods, endApiPods = false }: StopOptions): Promise<void> {
+    const query = {
+      removeHostState: String(removeHostState),
+      endPods: String(endPods),
+      endApiPods: String(endApiPods),
+    };
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }
 

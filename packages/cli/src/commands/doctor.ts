@@ -36,7 +36,10 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
   const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket)), ...placeFindings(config)];
   if (root && clusterFiles(config) !== undefined)
     findings.push(...(await (await import('./doctor-cluster.ts')).clusterFindings(config)));
-  if (root) findings.push(...(await runtimeFindings(config)));
+  if (root) {
+    const { shutdownFindings } = await import('./doctor-shutdown.ts');
+    findings.push(...(await runtimeFindings(config)), ...(await shutdownFindings(config)));
+  }
   await printAs(options.output, findings, () => wrapText(findings.map(line).join('\n'), terminalWidth()));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
 }

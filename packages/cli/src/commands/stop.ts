@@ -1,5 +1,5 @@
 import { counted, errorCode, isNotFound } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import { isStaticPod, type Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { stopNode } from '../daemon/ensure-node.ts';
 import { print } from '../output/terminal-text.ts';
@@ -9,33 +9,41 @@ import { forgetDeleted } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { gone } from './delete.ts';
 
-export type StopCommandOptions = { keep?: boolean; gracePeriod?: number };
+export type StopCommandOptions = { keep?: boolean; pods?: boolean; gracePeriod?: number };
 
-/** `podwright stop`: ends the node, its pods before it. */
+/** `podwright stop`: ends the node, its pods before it. Those of a cluster go on, as with upstream's kubelet. */
 export async function stop({ config }: CommandContext, options: StopCommandOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const pods = await findPods(client);
   if (pods === undefined) return print(`no node is running (nothing answers on ${config.apiSocket})`);
   const { manifestDir } = await client.node();
-  const staying = options.keep ? pods : await removeApplied(client, pods, options.gracePeriod);
-  const spareMs = options.keep ? 0 : removalTimeoutMs(staying, { gracePeriodSeconds: undefined });
-  const deleted = pods.filter((pod) => !staying.includes(pod));
+  const own = pods.filter(isStaticPod);
+  const ofCluster = pods.filter((pod) => !isStaticPod(pod));
+  const staying = options.keep ? own : await removeApplied(client, own, options.gracePeriod);
+  const ending = options.keep ? [] : [...staying, ...(options.pods ? ofCluster : [])];
+  const spareMs = removalTimeoutMs(ending, { gracePeriodSeconds: undefined });
+  const deleted = own.filter((pod) => !staying.includes(pod));
   forgetDeleted(
     config.state,
     deleted.map(({ metadata: { namespace, name } }) => ({ kind: 'Pod', namespace, name })),
   );
-  await stopNode(client, { removeHostState: !options.keep, endPods: !options.keep }, spareMs);
-  print(
-    `the node has ended${staying.length === 0 ? '' : `; ${whatOf(staying, options.keep ? undefined : manifestDir)}`}`,
-  );
+  const [endPods, endApiPods] = [!options.keep, options.pods === true];
+  await stopNode(client, { removeHostState: endPods, endPods, endApiPods }, spareMs);
+  const left = options.pods ? [] : goOn(ofCluster, 'of the cluster');
+  print(['the node has ended', ...whatOf(staying, options.keep ? undefined : manifestDir), ...left].join('; '));
 }
 
 /** What becomes of pods that stay: they run, or are asked for by files of a directory. */
-function whatOf(pods: Pod[], manifestDir: string | undefined): string {
-  const one = pods.length === 1;
-  if (manifestDir === undefined) return `${counted(pods.length, 'pod')} ${one ? 'goes' : 'go'} on running`;
+function whatOf(pods: Pod[], manifestDir: string | undefined): string[] {
+  if (manifestDir === undefined) return goOn(pods);
+  if (pods.length === 0) return [];
   const names = pods.map(podLabel).join(', ');
-  return `${names} ${one ? 'comes' : 'come'} back with the next one, from files in ${manifestDir}`;
+  return [`${names} ${pods.length === 1 ? 'comes' : 'come'} back with the next one, from files in ${manifestDir}`];
+}
+
+function goOn(pods: Pod[], which = ''): string[] {
+  if (pods.length === 0) return [];
+  return [`${counted(pods.length, 'pod')} ${which}${which && ' '}${pods.length === 1 ? 'goes' : 'go'} on running`];
 }
 
 async function findPods(client: NodeClient): Promise<Pod[] | undefined> {

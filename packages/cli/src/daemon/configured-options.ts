@@ -12,6 +12,7 @@ import {
   type ReservedCgroup,
   type ResourcePolicy,
   type SystemReserved,
+  shutdownPeriods,
   topologyOptions,
 } from '@podwright/kubelet';
 import { configuredNode } from './configured-node.ts';
@@ -184,6 +185,9 @@ const SETTERS: FieldSetters<KubeletOptions> = {
     transitionMs,
   })),
   evictionMaxPodGracePeriod: eviction(({ evictionMaxPodGracePeriod: maxPodGraceSeconds }) => ({ maxPodGraceSeconds })),
+  shutdownGracePeriod: shutdown,
+  shutdownGracePeriodCriticalPods: shutdown,
+  shutdownGracePeriodByPodPriority: shutdown,
   podPidsLimit: (_, { podPidsLimit }) => ({ podPidsLimit }),
   'userNamespaces.idsPerPod': (_, configuration) => ({
     userNamespaceIdsPerPod: configuration['userNamespaces.idsPerPod'],
@@ -191,6 +195,10 @@ const SETTERS: FieldSetters<KubeletOptions> = {
   'tracing.endpoint': (_, configuration) => ({ tracing: tracingOf(configuration) }),
   'tracing.samplingRatePerMillion': (_, configuration) => ({ tracing: tracingOf(configuration) }),
 };
+
+function shutdown(_: KubeletOptions, configuration: KubeletConfiguration) {
+  return { shutdownPeriods: shutdownPeriods(configuration) };
+}
 
 /** Options with these fields laid over them, in the order of the table. */
 export function configuredOptions(

@@ -8,6 +8,7 @@ import {
   kubeletServerOptions,
   NOTHING_RESERVED,
   quantityValue,
+  shutdownPeriods,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockerConfigsOf } from './configured-options.ts';
@@ -97,6 +98,11 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
       maxPodGraceSeconds: eviction.max_pod_grace_period_seconds,
     },
     node: { ...base.node, evictionHard: eviction.hard ?? base.node.evictionHard },
+    shutdownPeriods: shutdownPeriods({
+      shutdownGracePeriod: kubelet.shutdown_grace_period_seconds * 1000,
+      shutdownGracePeriodCriticalPods: kubelet.shutdown_critical_pods_seconds * 1000,
+      shutdownGracePeriodByPodPriority: [],
+    }),
     images: {
       ...base.images,
       serializePulls: kubelet.serialize_image_pulls,

@@ -71,9 +71,9 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   }
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
-  const { endPods } = await stopped;
+  const { endPods, endApiPods } = await stopped;
   await manager.stop();
-  if (endPods) await kubelet.endPods();
+  if (endPods) await kubelet.endPods({ ofApi: endApiPods === true });
   await kubelet.close();
   await dockershim?.close();
 }
@@ -86,7 +86,7 @@ type ServedPlace = KubeletPlace &
   };
 
 type ServedKubelet = {
-  endPods: () => Promise<void>;
+  endPods: Kubelet['endPods'];
   unhealthyReason: () => string | undefined;
   close: () => Promise<void>;
 };
@@ -129,7 +129,7 @@ export async function serveKubelet(
     serveStream,
   });
   return {
-    endPods: () => kubelet.endPods(),
+    endPods: (which) => kubelet.endPods(which),
     unhealthyReason: () => kubelet.unhealthyReason,
     close: async () => {
       await Promise.all([server.close(), api.close()]);

@@ -35,11 +35,11 @@ export async function runNode(config: NodeConfig): Promise<void> {
   });
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
-  const { removeHostState, endPods } = await stopped;
+  const { removeHostState, endPods, endApiPods } = await stopped;
   await manager.stop();
-  if (endPods) await kubelet.endPods();
+  const hasLeft = endPods && !(await kubelet.endPods({ ofApi: endApiPods === true }));
   await kubelet.close();
-  await runtime.close({ removeHostState });
+  await runtime.close({ removeHostState: removeHostState && !hasLeft });
 }
 
 /** What a node runs containers with: what the kubelet is told of it, and its end. */

@@ -124,10 +124,16 @@ export const FileSchema = z.strictObject({
       enforce_node_allocatable: z.boolean().default(true),
       device_plugin_dir: path.optional(),
       eviction: EvictionSchema.prefault({}),
+      shutdown_grace_period_seconds: z.int().min(0).max(1_000_000).default(0),
+      shutdown_critical_pods_seconds: z.int().min(0).default(0),
       server: ServerSchema.prefault({}),
       system_reserved: z
         .strictObject({ memory: z.string().min(1).optional(), pid: z.int().min(0).optional() })
         .prefault({}),
+    })
+    .refine((kubelet) => kubelet.shutdown_critical_pods_seconds <= kubelet.shutdown_grace_period_seconds, {
+      path: ['shutdown_critical_pods_seconds'],
+      error: 'must be at most shutdown_grace_period_seconds',
     })
     .prefault({}),
 });

@@ -46,7 +46,7 @@ test('a node follows services with an address, RuntimeClasses and CSIDrivers, an
     ],
   );
   client.put(NODES, { metadata: { name: 'n1', labels: { zone: 'a' } } });
-  assert.equal(set.needs.nodeLabels()?.zone, 'a');
+  assert.equal(set.needs.node()?.metadata.labels?.zone, 'a');
   set.needs.stop();
   await until(() => client.watches.size === 0);
 });

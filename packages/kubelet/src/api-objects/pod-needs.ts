@@ -1,5 +1,6 @@
 import { type Logger, PodwrightError } from '@podwright/base';
-import type { KubeClient, KubeObject } from '@podwright/kube-client';
+import type { KubeClient } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
 import type { PersistentVolume, Pod } from '../api/types.ts';
 import type {
   LocalObjectChange,
@@ -23,7 +24,7 @@ export type PodNeedsOptions = {
   client: KubeClient;
   startInformer: StartInformer;
   /** The node's own object, once it has been read. */
-  node: () => KubeObject | undefined;
+  node: () => Node | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
   logger: Logger;
@@ -121,9 +122,9 @@ export class PodNeeds {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
 
-  /** Those of the node's own object, once it has been read. */
-  nodeLabels(): Record<string, string> | undefined {
-    return this.#options.node()?.metadata.labels;
+  /** The node's own object, once it has been read. */
+  node(): Node | undefined {
+    return this.#options.node();
   }
 
   #get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {

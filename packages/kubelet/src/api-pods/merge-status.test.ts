@@ -24,6 +24,12 @@ test('an end that somebody has told at the API server is never taken back, whate
     });
 });
 
+test('a static pod that began anew runs for its mirror, too', () => {
+  const theirs: PodStatus = { phase: 'Failed', reason: 'Terminated', message: 'gone' };
+  const merged = mergeStatus({ theirs, own: { phase: 'Running' }, couldRun: true, isMirror: true });
+  assert.deepEqual([merged.phase, merged.reason], ['Running', undefined]);
+});
+
 test('an end of our own is told once nothing runs', () => {
   const own: PodStatus = { phase: 'Succeeded', reason: 'Done' };
   const phaseOf = (couldRun: boolean) => mergeStatus({ theirs: { phase: 'Running' }, own, couldRun }).phase;

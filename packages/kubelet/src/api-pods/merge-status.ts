@@ -7,13 +7,15 @@ export type MergeInput = {
   own: PodStatus;
   /** Something of the pod may still run. */
   couldRun: boolean;
+  /** It is the mirror of a static pod, which may begin anew. */
+  isMirror?: boolean;
 };
 
 /**
  * The status to be sent: the kubelet's own, with the conditions of others as they are. Nobody is told of an end before nothing runs any
  * more, and an end that others have told stays one (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
  */
-export function mergeStatus({ theirs, own, couldRun }: MergeInput): PodStatus {
+export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): PodStatus {
   const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
   const foreign = (theirs?.conditions ?? []).filter((one) => !isOwnCondition(one));
   const ours = (own.conditions ?? []).filter(isOwnCondition);
@@ -27,7 +29,7 @@ export function mergeStatus({ theirs, own, couldRun }: MergeInput): PodStatus {
   const { observedGeneration } = theirs ?? {};
   if (observedGeneration !== undefined && observedGeneration > (own.observedGeneration ?? 0))
     merged.observedGeneration = observedGeneration;
-  if (isTerminal(theirs?.phase)) return asEnded(merged, theirs!);
+  if (isTerminal(theirs?.phase) && isMirror !== true) return asEnded(merged, theirs!);
   if (!ends || !couldRun) return merged;
   const { reason: _, message: __, ...rest } = merged;
   return { ...rest, ...why(theirs), phase: theirs?.phase ?? 'Pending' };

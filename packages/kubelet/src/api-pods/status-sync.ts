@@ -194,7 +194,7 @@ export class StatusSync {
     const { namespace, name, uid } = shown.pod.metadata;
     const [place, { signal }] = [{ namespace, name }, this.#stop];
     const from = async ({ metadata, status: theirs }: Known, resourceVersion?: string): Promise<Known> => {
-      const merged = mergeStatus({ theirs, own, couldRun: couldRun(podUid) });
+      const merged = mergeStatus({ theirs, own, couldRun: couldRun(podUid), isMirror: shown.isMirror });
       const { body, changed } = statusPatch({ uid, resourceVersion }, theirs, merged);
       await failpoint('status/merged');
       if (!changed) return { metadata, status: theirs };

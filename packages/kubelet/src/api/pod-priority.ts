@@ -1,8 +1,11 @@
 import type { Pod } from './pod.ts';
 
-/** The classes that Kubernetes itself has, with their values (scheduling.k8s.io: SystemCriticalPriority). */
+/** Pods of this priority and above are critical (scheduling.k8s.io: SystemCriticalPriority). */
+export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
+
+/** The classes that Kubernetes itself has, with their values. */
 const SYSTEM_CLASSES: Record<string, number> = {
-  'system-cluster-critical': 2_000_000_000,
+  'system-cluster-critical': SYSTEM_CRITICAL_PRIORITY,
   'system-node-critical': 2_000_001_000,
 };
 
@@ -14,7 +17,7 @@ export function podPriority({ spec }: Pod): number {
 
 /** Whether a cluster or its nodes do not work without the pod. */
 export function isCriticalPod(pod: Pod): boolean {
-  return podPriority(pod) >= SYSTEM_CLASSES['system-cluster-critical']!;
+  return podPriority(pod) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
 /** Whether the node does not work without the pod. */

@@ -15,6 +15,7 @@ import type { PodEvents } from '../events/pod-events.ts';
 import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
+import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
@@ -26,6 +27,7 @@ import type { KubeletParts } from './kubelet-parts.ts';
 import { openNodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
+import { nodeProblems } from './node-shutdown.ts';
 import type { PodSync } from './pod-sync.ts';
 
 /** What is there before the parts of the kubelet are made. */
@@ -47,6 +49,7 @@ export type ClusterHost = {
   cgroups: PodCgroups;
   runtimeState: RuntimeState;
   pressure: NodePressure;
+  shutdown: NodeShutdown;
 };
 
 /** The cluster's side of a kubelet. The methods are called once each, in this order. */
@@ -101,8 +104,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     parts: { api: needs, pluginCluster },
     withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
-    start: ({ sync, runtimeState, pressure, parts }) => {
-      status = startNode(input, { informer: node, runtimeState, pressure, csi: parts.nodePlugins.csi });
+    start: ({ sync, runtimeState, pressure, shutdown, parts }) => {
+      status = startNode(input, { informer: node, runtimeState, pressure, shutdown, csi: parts.nodePlugins.csi });
       running.push(status, slices);
       slices.start();
       const { manager, workers, statuses, stopped } = sync;
@@ -127,11 +130,14 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
 }
 
-type StatusSources = Pick<ClusterHost, 'runtimeState' | 'pressure'> & { informer: Informer<Node>; csi: CsiVolumes };
+type StatusSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> & {
+  informer: Informer<Node>;
+  csi: CsiVolumes;
+};
 
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, runtimeState, pressure, csi }: StatusSources,
+  { informer, runtimeState, pressure, shutdown, csi }: StatusSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -156,9 +162,9 @@ function startNode(
         pids: pressure.has('PIDPressure'),
       }),
       devices: () => deviceAmounts(grants),
-      problems: () => [...runtimeState.runtimeErrors(), runtimeState.networkError()].filter((one) => one !== undefined),
+      problems: () => nodeProblems(runtimeState, shutdown),
       onProblems: (listener) => {
-        const ends = [runtimeState.onChange(listener), pressure.onChange(listener)];
+        const ends = [runtimeState, pressure, shutdown].map((source) => source.onChange(listener));
         return () => ends.forEach((end) => void end());
       },
       volumesInUse: () => csi.volumesInUse(),

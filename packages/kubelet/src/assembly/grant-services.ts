@@ -22,11 +22,12 @@ export type GrantServicesInput = {
 export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
   const { options, sync, grants } = input;
   const directory = join(options.rootDir, 'pod-resources');
-  const { logger } = options;
+  const { logger, metrics } = options;
   const activePods = () => sync.workers.activePods();
   const resourcesOf = (pod: Pod, container: Container) => listedResources(grants, pod, container);
   const allocatable = () => allocatableResources(grants);
-  const server = await servePodResources({ directory, activePods, resourcesOf, allocatable, logger }).catch((error) => {
+  const served = servePodResources({ directory, activePods, resourcesOf, allocatable, logger, metrics });
+  const server = await served.catch((error) => {
     logger.error({ directory, error: errorMessage(error) }, 'the pod resources API is not served');
     return undefined;
   });

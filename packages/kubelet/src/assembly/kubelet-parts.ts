@@ -1,4 +1,5 @@
 import type { CriClient } from '@podwright/cri';
+import type { Node } from '../api/node.ts';
 import type { Container, Pod } from '../api/types.ts';
 import { LocalObjects, type ObjectLookup, type PodObjects } from '../config/local-objects.ts';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
@@ -38,8 +39,8 @@ export type ApiParts = PodNeeds & {
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
   /** The volume that a claim is bound to. */
   volumeOf: PersistentVolumesOptions['volumeOf'];
-  /** Those of the node's own object, once it has been read. */
-  nodeLabels(): Record<string, string> | undefined;
+  /** The node's own object, once it has been read. */
+  node(): Node | undefined;
 };
 
 /** The parts that the sync of pods knows by their contracts alone, so that a caller can replace them. */
@@ -152,7 +153,7 @@ function claimPlugin({
       directories: new PodDirectories(options.rootDir),
       volumeOf: (pod, claimName, signal) => api.volumeOf(pod, claimName, signal),
       fitsNode: ({ spec }) => {
-        const node = { name: options.nodeName, labels: api.nodeLabels() ?? options.nodeLabels };
+        const node = { name: options.nodeName, labels: api.node()?.metadata.labels ?? options.nodeLabels };
         const terms = spec.nodeAffinity?.required?.nodeSelectorTerms;
         return terms === undefined || terms.some((term) => matchesTerm(term, node));
       },

@@ -4,14 +4,18 @@ import { errorMessage } from '@podwright/base';
 import { type Container, everyContainer, type Pod } from '../api/types.ts';
 import { isExtendedResource } from '../api/validation/resources.ts';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
+import { exclusiveCpus } from '../cpus/exclusive-cpus.ts';
 import { KnownCpus } from '../cpus/reconcile-cpus.ts';
 import { DeviceManager } from '../devices/device-manager.ts';
 import type { ContainerDeviceOptions } from '../devices/device-types.ts';
+import { memoryRequest } from '../memory/memory-requests.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
 import { formatCpus } from '../topology/cpu-set.ts';
 import { type Machine, readMachine } from '../topology/machine.ts';
+import { type PlacementMetrics, placementMetrics } from '../topology/placement-metrics.ts';
 import { ResourceAdmission } from '../topology/resource-admission.ts';
+import type { AllocationRequest, HintProvider } from '../topology/topology-hint.ts';
 import { openPlacement, type Placement } from './placement.ts';
 
 export type NodeGrants = PodGrants & {
@@ -46,12 +50,13 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
   const placement = await openPlacement(options, () => (read ??= readMachine()));
   const directory = devicePluginDir || join(rootDir, 'device-plugins');
   const nodes = placement.topology?.numa.nodes ?? [];
-  const devices = await DeviceManager.open({ directory, nodes, isRunning, onHealth, logger });
+  const devices = await DeviceManager.open({ directory, nodes, isRunning, onHealth, logger, metrics: options.metrics });
   await devices.serve().catch((error: unknown) => {
     logger.error({ directory, error: errorMessage(error) }, 'device plugins cannot register');
   });
   const managers = [devices, placement.cpus, placement.memory].filter((one) => one !== undefined);
-  const admission = new ResourceAdmission(managers, placement.topology);
+  const metrics = options.metrics && placementMetrics(options.metrics);
+  const admission = new ResourceAdmission(providers(devices, placement, metrics), placement.topology, metrics);
   const admitted = new Set<string>();
   const knownCpus = new KnownCpus();
   return {
@@ -85,6 +90,23 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
       }),
     close: () => devices.close(),
   };
+}
+
+/** What gives something to containers, in upstream's order. */
+function providers(
+  devices: DeviceManager,
+  { cpus, memory }: Placement,
+  metrics: PlacementMetrics | undefined,
+): HintProvider[] {
+  metrics?.processors(() => cpus?.counts() ?? { free: 0, given: new Map() });
+  const pinning = metrics?.pinning ?? ((_, provider) => provider);
+  const hasOwnCpus = ({ pod, container }: AllocationRequest) => exclusiveCpus(pod, container) > 0;
+  const hasOwnMemory = ({ pod, container }: AllocationRequest) => Object.keys(memoryRequest(pod, container)).length > 0;
+  return [
+    devices,
+    ...(cpus === undefined ? [] : [pinning('cpu', cpus, hasOwnCpus)]),
+    ...(memory === undefined ? [] : [pinning('memory', memory, hasOwnMemory)]),
+  ];
 }
 
 /** Processors and NUMA nodes of a container: its own, or those that all share. */

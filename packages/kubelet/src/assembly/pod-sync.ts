@@ -31,7 +31,7 @@ import { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { PodAdmission } from '../pod/admission.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
-import { nodeFacts } from '../pod/node-offer.ts';
+import { nodeFacts, toldNodeFacts } from '../pod/node-offer.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
 import type { PodGrants } from '../pod/pod-grants.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -65,6 +65,8 @@ export type PodSyncInput = {
   strictGroups: boolean;
   /** They are told when the runtime does not list its pods any more, and when it does again. */
   obstacles: Obstacles & { noteListing: (works: boolean) => void };
+  /** It refuses new pods while the host shuts down. */
+  shutdown: { refusal: () => WaitingReason | undefined };
   hostIps: () => string[];
   /** What the node is short of. */
   pressure: NodePressure;
@@ -190,22 +192,20 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** What device plugins offer comes and goes, and so does what the node is short of. */
+/** What device plugins offer comes and goes, and so do what others say of the node and what it is short of. */
 function podAdmission(input: PodSyncInput): PodAdmission {
-  const { options, resources, strictGroups, host, grants, pressure, statuses } = input;
+  const { options, parts, resources, strictGroups, host, grants, pressure, statuses, shutdown } = input;
+  const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
+  const facts = () => {
+    const now = { ...own, resources: { ...resources, ...grants.admissible() } };
+    const node = parts.api?.node();
+    return node === undefined ? now : toldNodeFacts(now, node);
+  };
   const isLone = options.cluster === undefined;
   // after a restart of the host nobody would bring back what a lone node refuses
   const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
-  const node = {
-    ...nodeFacts(options, resources),
-    get resources() {
-      return { ...resources, ...grants.admissible() };
-    },
-    strictGroups,
-    appArmor: host.appArmor,
-  };
-  const obstacle = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
-  return new PodAdmission(node, obstacle);
+  const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
+  return new PodAdmission(facts, { first, last: () => shutdown.refusal() });
 }
 
 function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {

@@ -112,6 +112,24 @@ test("upstream's validation holds", () => {
   refuse({ featureGates: { Nope: true } }, 'featureGates = {"Nope":true}: there is no feature gate Nope');
 });
 
+test('how long pods have before a shutdown is checked as upstream does', () => {
+  const priority = [{ priority: 100, shutdownGracePeriodSeconds: 10 }];
+  complete({ shutdownGracePeriod: 30_000, shutdownGracePeriodCriticalPods: 10_000 });
+  complete({ shutdownGracePeriodByPodPriority: priority });
+  complete({ featureGates: { GracefulNodeShutdown: false } });
+  const wrong: [Record<string, unknown>, RegExp][] = [
+    [{ shutdownGracePeriod: 500 }, /shutdownGracePeriod = 500ms: must be 0 or at least 1s/],
+    [{ shutdownGracePeriod: 5000, shutdownGracePeriodCriticalPods: 6000 }, /must be at most shutdownGracePeriod/],
+    [{ shutdownGracePeriod: 5000, shutdownGracePeriodCriticalPods: 100 }, /must be 0 or at least 1s/],
+    [{ shutdownGracePeriod: 5000, shutdownGracePeriodByPodPriority: priority }, /cannot stand beside/],
+    [
+      { shutdownGracePeriod: 5000, featureGates: { GracefulNodeShutdown: false } },
+      /shutdownGracePeriod = 5s: needs the feature gate GracefulNodeShutdown/,
+    ],
+  ];
+  for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
+});
+
 test('who gets processors and memory is checked as upstream does', () => {
   complete({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: { 'full-pcpus-only': 'true' } });
   const options = (given: Record<string, string>) => ({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: given });
@@ -146,8 +164,8 @@ test('who gets processors and memory is checked as upstream does', () => {
 
 test('a value that would change what this kubelet does not do is refused by name', () => {
   refuse(
-    { shutdownGracePeriod: 30_000 },
-    'shutdownGracePeriod = 30s: is refused: pods are not ended before the host shuts down yet; leave it out, or set it to 0',
+    { qosReserved: { memory: '50%' } },
+    'qosReserved = {"memory":"50%"}: is refused: requests of QoS classes are not kept back; leave it out, or set it to an empty one',
   );
   assert.throws(() => complete({ runOnce: true }), /runOnce = true: is refused/);
   complete({ kubeAPIQPS: 7, hairpinMode: 'none', registerNode: false, rotateCertificates: true });

@@ -60,6 +60,10 @@ test('what is wrong is named with its line', () => {
   refuse(`${HEAD}port: "1"\n`, 'c.yaml:3: port: must be an integer, got "1"');
   refuse(`${HEAD}port: 4294967296\n`, 'c.yaml:3: port: must be between -2147483648 and 2147483647, got 4294967296');
   refuse(`${HEAD}syncFrequency: 3\n`, 'c.yaml:3: syncFrequency: must be a duration such as 300ms, 10s or 2h45m, got 3');
+  refuse(
+    `${HEAD}shutdownGracePeriodByPodPriority:\n- {priority: 1, shutdownGracePeriodSeconds: -1}\n`,
+    'c.yaml:4: shutdownGracePeriodByPodPriority[0].shutdownGracePeriodSeconds: must be between 0 and 1000000, got -1',
+  );
   refuse(`${HEAD}address: here\n`, 'c.yaml:3: address: must be an IP address, got "here"');
   refuse(
     `${HEAD}authentication:\n  anonymus: {}\n`,

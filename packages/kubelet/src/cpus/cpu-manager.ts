@@ -84,6 +84,15 @@ export class CpuManager implements HintProvider {
     return differenceOf(this.#all, this.reserved);
   }
 
+  /** How many others may still be given, and how many are, by NUMA node. */
+  counts(): { free: number; given: Map<number, number> } {
+    const { own } = this.#state;
+    const given = new Set(Object.values(own).flatMap((containers) => Object.values(containers).flat()));
+    const byNode = Map.groupBy(this.#options.cpus, ({ node }) => node);
+    const counted = [...byNode].map(([node, cpus]) => [node, cpus.filter(({ id }) => given.has(id)).length] as const);
+    return { free: this.#free.length, given: new Map(counted) };
+  }
+
   /** Those that a container has for itself. */
   ownOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? [];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, removeIfEmpty } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, type Registry, removeIfEmpty } from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { quantityValue } from '../api/quantity.ts';
@@ -12,6 +12,7 @@ import { DeviceAssignments } from './device-assignments.ts';
 import { readDeviceRecords, writeDeviceRecords } from './device-checkpoint.ts';
 import { byNode, deviceHints } from './device-hints.ts';
 import { type DeviceAmounts, DeviceInventory } from './device-inventory.ts';
+import { type DeviceMetrics, deviceMetrics } from './device-metrics.ts';
 import { deviceOptions } from './device-options.ts';
 import { podRequests } from './device-requests.ts';
 import { type Assignment, type ContainerDeviceOptions, type Device, deviceIds } from './device-types.ts';
@@ -28,6 +29,7 @@ export type DeviceManagerOptions = {
   /** Devices of these pods have become well or unwell. */
   onHealth: (podUids: string[]) => void;
   logger: Logger;
+  metrics?: Registry;
 };
 
 /** A plugin as its socket tells of it: the name is that of its resource. */
@@ -45,9 +47,11 @@ export class DeviceManager implements HintProvider {
   #reusable: { podUid: string; ids: Map<string, Set<string>> } = { podUid: '', ids: new Map() };
   #server: CriServer | undefined;
   #writing: Promise<void> = Promise.resolve();
+  readonly #metrics: DeviceMetrics | undefined;
 
   private constructor(options: DeviceManagerOptions, inventory: DeviceInventory, assignments: DeviceAssignments) {
     this.#options = options;
+    this.#metrics = options.metrics && deviceMetrics(options.metrics);
     this.#inventory = inventory;
     this.#assignments = assignments;
   }
@@ -91,6 +95,7 @@ export class DeviceManager implements HintProvider {
     this.#inventory.connect(plugin);
     earlier?.close();
     this.#options.logger.info({ resource, socket }, 'a device plugin has registered');
+    this.#metrics?.registered(resource);
     void this.#follow(plugin);
   }
 
@@ -248,7 +253,9 @@ export class DeviceManager implements HintProvider {
         );
       }),
     );
+    const askedAtMs = performance.now();
     const answer = toBinary(ContainerAllocateResponseSchema, await plugin.allocate(chosen));
+    this.#metrics?.allocated(resource, (performance.now() - askedAtMs) / 1000);
     const ids = new Set(chosen);
     const devices = byNode(healthy.filter(({ id }) => ids.has(id)));
     this.#assignments.add({ podUid, container, resource, devices, answer });

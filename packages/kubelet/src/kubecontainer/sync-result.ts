@@ -15,6 +15,20 @@ export type WaitingReason = { reason: string; message: string };
 /** Why a pod fails as a whole; `disruption` is the message of its condition DisruptionTarget, for a pod that had to give way. */
 export type PodVerdict = WaitingReason & { disruption?: string };
 
+const SHUT_DOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';
+
+/** Of a pod that ended as its host shut down (pkg/kubelet/nodeshutdown). */
+export const SHUT_DOWN: PodVerdict = {
+  reason: 'Terminated',
+  message: SHUT_DOWN_MESSAGE,
+  disruption: SHUT_DOWN_MESSAGE,
+};
+
+/** Whether a pod's status tells that verdict. */
+export function isShutDown(status: { reason?: string; message?: string } | undefined): boolean {
+  return status?.reason === SHUT_DOWN.reason && status.message === SHUT_DOWN.message;
+}
+
 /** How one step ended: `error` is absent if it succeeded. */
 export type StepResult = {
   action: SyncAction;

@@ -164,6 +164,7 @@ test('pods are counted when somebody asks', async () => {
   countPods(registry, {
     nodeName: 'here',
     cgroupVersion: 2,
+    hasMirrors: false,
     runtimePods: () => [],
     desiredPods: () => [wanted],
     activePods: () => [wanted],

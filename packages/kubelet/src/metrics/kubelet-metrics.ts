@@ -12,6 +12,8 @@ import { StatusMetrics } from './status-metrics.ts';
 /** Why pods are refused, as far as upstream counts each reason by itself; other resources that a node lacks are one, the rest another. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'AppArmor',
+  'Evicted',
+  'NodeShutdown',
   'OutOfcpu',
   'OutOfephemeral-storage',
   'OutOfmemory',
@@ -20,6 +22,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'PodOSSelectorNodeLabelDoesNotMatch',
   'SupplementalGroupsPolicyNotSupported',
   'SysctlForbidden',
+  'TopologyAffinityError',
+  'UnexpectedAdmissionError',
 ]);
 
 /** The kubelet's metrics by upstream's names (pkg/kubelet/metrics), made of the steps of pods and of their statuses. */

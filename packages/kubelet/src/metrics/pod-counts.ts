@@ -9,6 +9,8 @@ import type { WorkerPhase } from '../pod/pod-workers.ts';
 export type CountedPods = {
   nodeName: string;
   cgroupVersion: 1 | 2;
+  /** Whether an API server is told of static pods. */
+  hasMirrors: boolean;
   runtimePods: () => RuntimePodStatus[];
   /** Pods of the sources, and those of them that have not ended. */
   desiredPods: () => Pod[];
@@ -45,10 +47,8 @@ export function countPods(registry: Registry, pods: CountedPods): void {
     'The number of pods the kubelet is being instructed to run. static is true if the pod is not from the apiserver.',
     () => bySource(pods.desiredPods()),
   );
-  gauge(
-    'mirror_pods',
-    'The number of mirror pods the kubelet will try to create (one per admitted static pod)',
-    () => one(0), // without an API server there are none
+  gauge('mirror_pods', 'The number of mirror pods the kubelet will try to create (one per admitted static pod)', () =>
+    one(pods.hasMirrors ? pods.desiredPods().filter(isStatic).length : 0),
   );
   gauge(
     'active_pods',

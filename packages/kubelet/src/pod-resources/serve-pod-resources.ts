@@ -1,12 +1,13 @@
 /** The pod resources API (v1): tells agents of the node, such as monitors, which container has which devices, processors and memory. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import { type Container, isSidecar, type Pod } from '../api/types.ts';
 import { POD_RESOURCES_CALLS } from '../limits.ts';
 import { CallLimit } from './call-limit.ts';
+import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 
 /** Devices of a resource, all of one place: NUMA nodes, none if they have none. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
@@ -24,29 +25,33 @@ export type PodResourcesInput = {
   /** What there is to be given out. */
   allocatable: () => ListedResources;
   logger: Logger;
+  metrics?: Registry;
 };
 
 /** Rejects with `already_exists` if another kubelet has the socket. */
 export async function servePodResources(input: PodResourcesInput): Promise<CriServer> {
-  const { directory, activePods, allocatable, logger } = input;
+  const { directory, activePods, allocatable, logger, metrics } = input;
+  const counted: EndpointMetrics = metrics === undefined ? (_, answer) => answer() : endpointMetrics(metrics);
   await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
   const limit = new CallLimit(POD_RESOURCES_CALLS);
   const service = handleService(PodResourcesLister, {
     list: async () => {
       limit.take();
-      return { podResources: activePods().map((pod) => podMessage(pod, input)) };
+      return counted('list', () => ({ podResources: activePods().map((pod) => podMessage(pod, input)) }));
     },
     getAllocatableResources: async () => {
       limit.take();
-      return resourcesMessage(allocatable());
+      return counted('get_allocatable', () => resourcesMessage(allocatable()));
     },
     get: async ({ podName, podNamespace }) => {
       limit.take();
       const isMeant = ({ metadata }: Pod) => metadata.name === podName && metadata.namespace === podNamespace;
-      const pod = activePods().find(isMeant);
-      if (pod !== undefined) return { podResources: podMessage(pod, input) };
-      const what = `pod ${podName.slice(0, 253)} in namespace ${podNamespace.slice(0, 63)} not found`;
-      throw new PodwrightError('not_found', what);
+      return counted('get', () => {
+        const pod = activePods().find(isMeant);
+        if (pod !== undefined) return { podResources: podMessage(pod, input) };
+        const what = `pod ${podName.slice(0, 253)} in namespace ${podNamespace.slice(0, 63)} not found`;
+        throw new PodwrightError('not_found', what);
+      });
     },
   });
   return serveServices([service], { socket: join(directory, 'kubelet.sock'), logger });

@@ -2,32 +2,32 @@
 import { isCriticalPod } from '../api/pod-priority.ts';
 import type { Pod } from '../api/types.ts';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
-import { podsToPreempt } from './preemption.ts';
+import { makeRoom } from './preemption.ts';
 
 /** What was decided about a pod: `preempt` are the pods that must end before it begins, as it is short of this resource ('' if there are none). */
 export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[]; shortOf: string };
 
-/** Why a pod may not run on the node as it is now, whatever the pod asks for. */
-export type NodeObstacle = (pod: Pod) => Refusal | undefined;
+/** Others who refuse pods: before it is looked at what a pod asks for, as under pressure, and after it. */
+export type AdmissionChecks = Partial<Record<'first' | 'last', (pod: Pod) => Refusal | undefined>>;
 
 export class PodAdmission {
-  readonly #node: NodeFacts;
-  readonly #obstacle: NodeObstacle;
+  readonly #node: () => NodeFacts;
+  readonly #checks: AdmissionChecks;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  constructor(node: NodeFacts, obstacle: NodeObstacle = () => undefined) {
+  constructor(node: () => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
-    this.#obstacle = obstacle;
+    this.#checks = checks;
   }
 
   /** Decides about a new pod beside the pods that were admitted and have not ended. */
   decide(pod: Pod, others: Pod[]): AdmissionDecision {
-    const refusal = this.#obstacle(pod) ?? refusePod(pod, others, this.#node);
-    if (refusal === undefined) return this.admit(pod);
-    const preempt = refusal.shortages && podsToPreempt(pod, others, refusal.shortages);
-    const shortOf = refusal.shortages?.[0]?.resource;
-    if (preempt !== undefined) return this.admit(pod, { preempt, shortOf });
-    return this.refuse(pod.metadata.uid, refusal);
+    const { uid } = pod.metadata;
+    const early = this.#checks.first?.(pod);
+    if (early !== undefined) return this.refuse(uid, early);
+    const room = makeRoom(pod, others, refusePod(pod, others, this.#node()));
+    const refusal = room.refusal ?? this.#checks.last?.(pod);
+    return refusal === undefined ? this.admit(pod, room) : this.refuse(uid, refusal);
   }
 
   /** Refuses a pod without a look, such as one that asks for what there is not; also one that was admitted before. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSelectorRequirement, Pod, PodSpec } from '../api/types.ts';
+import type { NodeSelectorRequirement, Pod, PodSpec, Toleration } from '../api/types.ts';
+import { toldNodeFacts } from './node-offer.ts';
 import { refusePod } from './pod-admission.ts';
 
 const node = {
@@ -54,18 +55,84 @@ test('a pod that asks for more than the others leave is refused, with the number
     reason: 'OutOfcpu',
     message,
     shortages,
+    besides: undefined,
   });
 });
 
-test('what nobody can make room for is no shortage', () => {
-  const refused = refusePod({ ...asking('cpu', '3'), metadata: podOf({}).metadata }, [], node);
-  assert.equal(refused?.shortages?.length, 1);
+test('what is wrong besides a shortage is told with it, and so is all that is short', () => {
   const elsewhere = asking('cpu', '3');
   elsewhere.spec.nodeSelector = { zone: 'b' };
+  const refused = refusePod(elsewhere, [podOf({}), podOf({}), podOf({})], node);
+  assert.equal(refused?.reason, 'OutOfpods');
   assert.deepEqual(
-    [refusePod(elsewhere, [], node)?.reason, refusePod(elsewhere, [], node)?.shortages],
-    ['OutOfcpu', undefined],
+    refused?.shortages?.map(({ resource }) => resource),
+    ['pods', 'cpu'],
   );
+  assert.equal(refused?.besides?.reason, 'NodeAffinity');
+  assert.equal(refusePod(asking('cpu', '3'), [], node)?.besides, undefined);
+});
+
+test('sidecars run beside everything that starts after them, other init containers alone', () => {
+  const container = (name: string, cpu: string, restartPolicy?: 'Always') => ({
+    ...{ name, image: 'i', restartPolicy },
+    resources: { requests: { cpu } },
+  });
+  const pod = (init: ReturnType<typeof container>[], main: string) =>
+    podOf({ initContainers: init, containers: [container('main', main)] });
+  check(pod([container('init', '2')], '2'), [], undefined);
+  check(pod([container('side', '1', 'Always')], '1'), [], undefined);
+  check(pod([container('side', '1', 'Always')], '1001m'), [], 'OutOfcpu');
+  check(pod([container('side', '1', 'Always'), container('init', '1001m')], '1m'), [], 'OutOfcpu');
+  check(pod([container('init', '2'), container('side', '1', 'Always')], '1'), [], undefined);
+});
+
+test('the amount of a pod as a whole counts in the place of those of its containers, and its overhead comes on top', () => {
+  const whole = (cpu: string, overhead = '0') =>
+    podOf({ ...asking('cpu', '3').spec, resources: { requests: { cpu } }, overhead: { cpu: overhead } });
+  check(whole('2'), [], undefined);
+  check(whole('2', '1m'), [], 'OutOfcpu');
+});
+
+test('an extended resource counts where the node has it', () => {
+  const offering = { ...node, resources: { ...node.resources, 'example.com/fpga': 1n } };
+  const refusal = (amount: string) => refusePod(asking('example.com/fpga', amount), [], offering)?.reason;
+  assert.equal(refusal('1'), undefined);
+  assert.equal(refusal('2'), 'OutOfexample.com/fpga');
+});
+
+test("a pod that does not tolerate a taint that ends pods is refused, unless it is the node's own", () => {
+  const fromApi = (...tolerations: Toleration[]): Pod => {
+    const pod = podOf({ tolerations });
+    return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'api' } } };
+  };
+  const refusal = (pod: Pod, effect = 'NoExecute') =>
+    refusePod(pod, [], { ...node, taints: [{ key: 'k', value: 'v', effect }] });
+  assert.deepEqual(refusal(fromApi()), {
+    reason: 'TaintToleration',
+    message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+  });
+  for (const tolerated of [
+    refusal(fromApi(), 'NoSchedule'),
+    refusal(podOf({})),
+    refusal(fromApi({ operator: 'Exists' })),
+    refusal(fromApi({ key: 'k', operator: 'Exists', effect: 'NoExecute' })),
+    refusal(fromApi({ key: 'k', value: 'v' })),
+  ])
+    assert.equal(tolerated, undefined);
+  for (const other of [{ key: 'k' }, { key: 'k', value: 'w' }, { key: 'j', value: 'v' }, { key: 'k', operator: 'Lt' }])
+    assert.equal(refusal(fromApi(other as Toleration))?.reason, 'TaintToleration');
+  assert.equal(refusal(fromApi({ operator: 'Exists', effect: 'NoSchedule' }))?.reason, 'TaintToleration');
+});
+
+test('what others have said of the node at the API server counts: labels, taints, and resources that no kubelet knows', () => {
+  const told = toldNodeFacts(node, {
+    metadata: { name: 'here', labels: { disk: 'ssd', 'kubernetes.io/os': 'plan9' } },
+    spec: { taints: [{ key: 'k', effect: 'NoExecute' }] },
+    status: { allocatable: { cpu: '64', 'example.com/fpga': '2' } },
+  });
+  assert.deepEqual(told.labels, { disk: 'ssd', 'kubernetes.io/os': 'linux' });
+  assert.deepEqual(told.taints, [{ key: 'k', effect: 'NoExecute' }]);
+  assert.deepEqual(told.resources, { ...node.resources, 'example.com/fpga': 2n });
 });
 
 test('the required node affinity is one of its terms, each as a whole', () => {

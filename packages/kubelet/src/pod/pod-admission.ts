@@ -1,9 +1,12 @@
 import { wantsAppArmor } from '../api/app-armor.ts';
+import type { Taint } from '../api/node.ts';
 import { dottedSysctl } from '../api/sysctl.ts';
 import { allContainers, isSidecar, type Pod } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
+import { isStaticPod } from '../config/pod-update.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { type SelectableNode, wantsNode } from './node-affinity.ts';
+import { toleratesAll } from './tolerations.ts';
 
 /** What a node offers to the pods that want to run on it. */
 export type NodeFacts = SelectableNode & {
@@ -13,6 +16,8 @@ export type NodeFacts = SelectableNode & {
   strictGroups?: boolean;
   /** Whether the host has AppArmor; absent if nobody looked. */
   appArmor?: boolean;
+  /** Of the node's object, where there is one. */
+  taints?: readonly Taint[];
   /** What pods may have together: millicores of `cpu`, bytes or pieces of the others. */
   resources: Readonly<Record<string, bigint>>;
 };
@@ -21,7 +26,12 @@ export type NodeFacts = SelectableNode & {
 export type Shortage = { resource: string; requested: bigint; used: bigint; capacity: bigint };
 
 /** Why a pod may not run: for good, or because others have what it asks for. */
-export type Refusal = WaitingReason & { shortages?: Shortage[] };
+export type Refusal = WaitingReason & {
+  /** All that it is short of, if that is why. */
+  shortages?: Shortage[];
+  /** Why it may not run even with room for it. */
+  besides?: WaitingReason;
+};
 
 /** Sysctls that are isolated in a pod's namespaces and affect no other pod (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
@@ -40,18 +50,17 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why the pod may not run here beside the others, if so. Pure; reasons, messages and their order are the kubelet's. `shortages` are
- * there if nothing else is in the way, so that a pod that may displace others could run.
+ * Why the pod may not run here beside the others, if so. Pure; reasons, messages and their order are the kubelet's.
  */
 export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | undefined {
   const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod) ?? refuseGroups(pod, node);
   if (hopeless !== undefined) return hopeless;
   const shortages = findShortages(pod, others, node);
-  const unfit = refuseNode(pod, node) ?? refusePorts(pod, others);
-  if (shortages.length === 0) return unfit ?? refuseAppArmor(pod, node);
+  const besides = refuseNode(pod, node) ?? refusePorts(pod, others) ?? refuseTaints(pod, node);
+  if (shortages.length === 0) return besides ?? refuseAppArmor(pod, node);
   const { resource, requested, used, capacity } = shortages[0]!;
   const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
-  return { reason: `OutOf${resource}`, message, ...(unfit === undefined ? { shortages } : {}) };
+  return { reason: `OutOf${resource}`, message, shortages, besides };
 }
 
 /** The pod's place first, then what it asks for; extended resources that the node does not have are a cluster's. */
@@ -89,6 +98,12 @@ function refuseOs({ metadata, spec }: Pod): Refusal | undefined {
 function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
   if (wantsNode(pod, node)) return undefined;
   return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+}
+
+/** Who places pods without a scheduler need not heed taints. */
+function refuseTaints(pod: Pod, { taints = [] }: NodeFacts): Refusal | undefined {
+  if (isStaticPod(pod) || toleratesAll(pod, taints)) return undefined;
+  return unfit('TaintToleration', "node(s) had taints that the pod didn't tolerate");
 }
 
 function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): Refusal | undefined {

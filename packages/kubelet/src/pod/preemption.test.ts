@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, ResourceRequirements } from '../api/types.ts';
-import { podsToPreempt } from './preemption.ts';
+import type { Shortage } from './pod-admission.ts';
+import { makeRoom } from './preemption.ts';
 
 type Given = { cpu?: string; priority?: number; limited?: boolean };
 
@@ -21,17 +22,20 @@ const critical = podOf('vital', { priority: 2_000_000_000 });
 const cpuShort = (amount: bigint) => [{ resource: 'cpu', requested: amount, used: 0n, capacity: 0n }];
 const podShort = [{ resource: 'pods', requested: 1n, used: 3n, capacity: 3n }];
 
-function check(
-  pod: Pod,
-  others: Pod[],
-  shortages: Parameters<typeof podsToPreempt>[2],
-  expected: string[] | undefined,
-): void {
+/** Without a room for it the pod keeps the reason that it was refused for. */
+function check(pod: Pod, others: Pod[], shortages: Shortage[], expected: string[] | undefined): void {
+  const { preempt, refusal } = makeRoom(pod, others, { reason: 'OutOf', message: '', shortages });
   assert.deepEqual(
-    podsToPreempt(pod, others, shortages)?.map(({ metadata }) => metadata.name),
+    preempt?.map(({ metadata }) => metadata.name),
     expected,
   );
+  assert.equal(refusal === undefined, expected !== undefined);
 }
+
+const fromApi = (pod: Pod): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'api' } },
+});
 
 test('a critical pod displaces those that are not, a pod those of a lower priority', () => {
   check(critical, [podOf('a')], podShort, ['a']);
@@ -49,4 +53,31 @@ test('as few pods as possible, the smallest that do, and the best quality of ser
   check(critical, [guaranteed, small!, middle!], cpuShort(1200n), ['300m', 'g']);
   check(critical, [podOf('idle'), guaranteed], cpuShort(1000n), ['g']);
   check(critical, [small!, middle!], cpuShort(500n), undefined);
+});
+
+test('of pods of an API server only critical ones displace others', () => {
+  const others = [fromApi(podOf('a', { priority: 1 }))];
+  check(fromApi(podOf('b', { priority: 1000 })), others, podShort, undefined);
+  check(fromApi(critical), others, podShort, ['a']);
+  check(podOf('static'), others, podShort, ['a']);
+});
+
+test('a critical pod that would be refused anyhow displaces none, and hears of that reason', () => {
+  const besides = { reason: 'NodePorts', message: 'taken' };
+  const refusal = { reason: 'OutOfpods', message: '', shortages: podShort, besides };
+  assert.deepEqual(makeRoom(critical, [podOf('a')], refusal), { refusal: besides });
+  assert.deepEqual(makeRoom(fromApi(podOf('b')), [podOf('a')], refusal), { refusal });
+});
+
+test("a critical pod for which no room can be made fails with upstream's words, one of a manifest with its reason", () => {
+  const refusal = { reason: 'OutOfcpu', message: 'short', shortages: [...podShort, ...cpuShort(500n)] };
+  const others = [fromApi(podOf('a', { cpu: '100m' }))];
+  assert.deepEqual(makeRoom(fromApi(critical), others, refusal), {
+    refusal: {
+      reason: 'UnexpectedAdmissionError',
+      message:
+        'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 400), ]',
+    },
+  });
+  assert.deepEqual(makeRoom(podOf('b'), others, refusal), { refusal });
 });

@@ -4,23 +4,45 @@ import { qosClass } from '../api/qos-class.ts';
 import type { Pod, QosClass } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
-import type { Shortage } from './pod-admission.ts';
+import type { Refusal } from './pod-admission.ts';
 
 /** The amount of a resource that is still to be freed. */
 type Requirement = { resource: string; amount: bigint };
 
+/** What becomes of a pod that is refused, or not: those of `preempt` end before it begins, as it is short of the resource `shortOf`. */
+export type Room = { refusal?: Refusal; preempt?: Pod[]; shortOf?: string };
+
 /**
- * The pods to end so that `pod` has what it is short of; `undefined` if ending all that it may displace would not do. As few as
- * possible, of the lowest quality of service: guaranteed pods only for what the others do not free, and so on.
+ * Only a critical pod makes others end, and only if that is all that it lacks. What it cannot have so is upstream's unexpected error; of a
+ * static pod its reason stays to be seen.
  */
-export function podsToPreempt(pod: Pod, others: Pod[], shortages: Shortage[]): Pod[] | undefined {
+export function makeRoom(pod: Pod, others: Pod[], refusal: Refusal | undefined): Room {
+  const { shortages, besides } = refusal ?? {};
+  if (shortages === undefined || !(isCriticalPod(pod) || isStaticPod(pod))) return { refusal };
+  if (besides !== undefined) return { refusal: besides };
   const all = shortages.map(({ resource, requested, used, capacity }) => {
     return { resource, amount: requested - (capacity - used) };
   });
   const displaced = others.filter((other) => mayDisplace(pod, other));
+  const missing = remaining(all, displaced);
+  if (missing.length > 0) return { refusal: isStaticPod(pod) ? refusal : unexpected(missing) };
+  return { preempt: podsToPreempt(displaced, all), shortOf: shortages[0]!.resource };
+}
+
+function unexpected(missing: Requirement[]): Refusal {
+  const shown = missing.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('');
+  const why = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${shown}]`;
+  const message = `Unexpected error while attempting to recover from admission failure: ${why}`;
+  return { reason: 'UnexpectedAdmissionError', message };
+}
+
+/**
+ * As few as possible, of the lowest quality of service: guaranteed pods only for what the others do not free, and so on. All of them
+ * together are enough.
+ */
+function podsToPreempt(displaced: Pod[], all: Requirement[]): Pod[] {
   const ofClass = (qos: QosClass) => displaced.filter((other) => qosClass(other) === qos);
   const [bestEffort, burstable] = [ofClass('BestEffort'), ofClass('Burstable')];
-  if (remaining(all, displaced).length > 0) return undefined;
   const guaranteed = nearest(ofClass('Guaranteed'), remaining(all, [...bestEffort, ...burstable]));
   const middle = nearest(burstable, remaining(all, [...bestEffort, ...guaranteed]));
   const least = nearest(bestEffort, remaining(all, [...middle, ...guaranteed]));

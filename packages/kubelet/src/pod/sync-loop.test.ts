@@ -52,7 +52,7 @@ function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => p
     (uid): RuntimePodStatus => ({ pod: { uid, namespace: 'd', name: uid }, sandboxes: [], containers: [] }),
   );
   const unread: RuntimePodStatus[] = [];
-  const admission = new PodAdmission(node);
+  const admission = new PodAdmission(() => node);
   const statuses = new StatusManager(new Map(kept));
   const answers = new Map<string, ProbeResult>();
   const loop = new SyncLoop({

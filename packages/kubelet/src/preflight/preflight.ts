@@ -7,7 +7,7 @@ import { ignoredFields } from '../config/ignored-fields.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
 import { podReferences } from '../config/pod-references.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
-import { podsToPreempt } from '../pod/preemption.ts';
+import { makeRoom } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';
 
 /** What pods will meet. */
@@ -74,8 +74,7 @@ const FIELDS: Record<string, string[]> = {
 function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] {
   const findings = new ObjectFindings(pod);
   const running = others.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
-  const refusal = refusePod(pod, running, facts);
-  const preempt = refusal?.shortages && podsToPreempt(pod, running, refusal.shortages);
+  const { refusal, preempt } = makeRoom(pod, running, refusePod(pod, running, facts));
   if (preempt !== undefined) findings.note(['spec'], `the node will end for it: ${preempt.map(nameOf).join(', ')}`);
   else if (refusal !== undefined)
     findings.problem(blamed(pod, refusal), `the node will refuse the pod: ${refusal.message}`);

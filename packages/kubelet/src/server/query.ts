@@ -18,7 +18,8 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 
 /** How the daemon is asked to end. */
 export function stopOptions(query: URLSearchParams): StopOptions {
-  return { removeHostState: isSet(query, 'removeHostState'), endPods: isSet(query, 'endPods') };
+  const [removeHostState, endPods] = [isSet(query, 'removeHostState'), isSet(query, 'endPods')];
+  return { removeHostState, endPods, endApiPods: isSet(query, 'endApiPods') };
 }
 
 export function deleteGrace(query: URLSearchParams): number | undefined {

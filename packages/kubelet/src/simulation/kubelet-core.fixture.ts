@@ -85,6 +85,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
       networkError: () => undefined,
       noteListing: (works) => void (works && sync.workers.retryAll()),
     },
+    shutdown: { refusal: () => undefined },
     hostIps: () => ['192.0.2.1'],
     pressure: new NodePressure(),
     runtimeName: 'fake',

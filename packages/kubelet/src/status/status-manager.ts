@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
+import { isStaticPod } from '../config/pod-update.ts';
+import { isShutDown } from '../kubecontainer/sync-result.ts';
 import { withForeign } from './foreign-conditions.ts';
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions } from './pod-conditions.ts';
@@ -33,12 +35,14 @@ export class StatusManager {
 
   /**
    * The status of the pod, or what the kubelet that was here before has published of it, with what others have said at the API server,
-   * or what the API server has of it. A pod that comes back after it was deleted may have the same UID, and begins anew.
+   * or what the API server has of it. A pod that comes back after it was deleted may have the same UID, and begins anew, and so does a
+   * static one that ended as its host shut down.
    */
   lastKnown(pod: Pod): PodStatus | undefined {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
     const kept = this.#kept.get(uid);
-    const isBack = kept?.going === true && deletionTimestamp === undefined;
+    const wasShutDown = isStaticPod(pod) && isShutDown(kept?.status);
+    const isBack = wasShutDown || (kept?.going === true && deletionTimestamp === undefined);
     const isOwn = kept?.namespace === namespace && kept.name === name && !isBack;
     return this.get(uid) ?? (isOwn ? withForeign(kept.status, pod.status) : pod.status);
   }

@@ -1,6 +1,7 @@
 import { errorMessage, KeyedLock } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import { type MergeOptions, mergeHints } from './merge-hints.ts';
+import type { PlacementMetrics } from './placement-metrics.ts';
 import { AdmissionError, type HintProvider, NO_HINT, type TopologyHint } from './topology-hint.ts';
 
 /** Absent without a policy: then everything is given out as it comes. */
@@ -18,16 +19,18 @@ const LOCK = 'resources';
 export class ResourceAdmission {
   readonly #providers: HintProvider[];
   readonly #topology: TopologySettings | undefined;
+  readonly #metrics: PlacementMetrics | undefined;
   readonly #lock = new KeyedLock();
 
-  constructor(providers: HintProvider[], topology: TopologySettings | undefined) {
+  constructor(providers: HintProvider[], topology: TopologySettings | undefined, metrics?: PlacementMetrics) {
     this.#providers = providers;
     this.#topology = topology;
+    this.#metrics = metrics;
   }
 
   /** For a pod that has everything this changes nothing. */
   admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
-    return this.#lock.run(LOCK, () => this.#admit(pod), signal);
+    return this.#lock.run(LOCK, () => this.#measured(pod), signal);
   }
 
   /** Runs while nothing is given out. */
@@ -39,10 +42,25 @@ export class ResourceAdmission {
     return this.#lock.run(LOCK, () => this.#release(podUid));
   }
 
+  async #measured(pod: Pod): Promise<ResourceRefusal | undefined> {
+    const startedAtMs = performance.now();
+    const refusal = await this.#admit(pod);
+    this.#metrics?.asked(performance.now() - startedAtMs);
+    if (this.#topology === undefined) return refusal;
+    const { policy, scope } = this.#topology;
+    if (refusal !== undefined) this.#metrics?.failed();
+    // a container that comes after one that got nothing was not asked for
+    const parts = scope === 'pod' || refusal !== undefined ? 1 : containersOf(pod).length;
+    const isAligned = refusal === undefined;
+    if (policy === 'single-numa-node' && (isAligned || refusal.reason === UNALIGNED))
+      for (let part = 0; part < parts; part++) this.#metrics?.aligned(scope, isAligned);
+    return refusal;
+  }
+
   async #admit(pod: Pod): Promise<ResourceRefusal | undefined> {
     try {
       const podHint = this.#topology?.scope === 'pod' ? this.#podHint(pod, this.#topology) : undefined;
-      for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+      for (const container of containersOf(pod)) {
         const hint = podHint ?? this.#containerHint(pod, container);
         for (const provider of this.#providers) await provider.allocate({ pod, container, hint });
       }
@@ -71,7 +89,11 @@ export class ResourceAdmission {
   }
 }
 
+const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
+
+const UNALIGNED = 'TopologyAffinityError';
+
 function admitted({ hint, isAdmitted }: ReturnType<typeof mergeHints>): TopologyHint {
   if (isAdmitted) return hint;
-  throw new AdmissionError('TopologyAffinityError', 'Resources cannot be allocated with Topology locality');
+  throw new AdmissionError(UNALIGNED, 'Resources cannot be allocated with Topology locality');
 }

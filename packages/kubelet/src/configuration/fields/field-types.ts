@@ -28,6 +28,9 @@ export type FieldType<T> = {
   isPath?: true;
 };
 
+/** systemd-logind counts in microseconds; nobody waits longer than this for a host. */
+const MAX_SHUTDOWN_SECONDS = 1_000_000;
+
 const asText = (flag: string) => flag;
 
 export const bool: FieldType<boolean> = {
@@ -163,6 +166,19 @@ export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,
   fromFlag: (flag) => (flag === '' ? [] : flag.split(',').map((one) => ({ text: one }))),
+  isZero: () => false,
+};
+
+/** Pods of a priority and above, and how long they have before the host shuts down. */
+export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriodSeconds?: number }[]> = {
+  name: 'list',
+  decode: list(
+    object<{ priority?: number; shutdownGracePeriodSeconds?: number }>({
+      priority: integer(),
+      shutdownGracePeriodSeconds: integer(0, MAX_SHUTDOWN_SECONDS),
+    }),
+  ),
+  fromFlag: asText, // there is no flag with one
   isZero: () => false,
 };
 

@@ -9,6 +9,7 @@ import {
   int32,
   int64,
   objects,
+  shutdownPeriods,
   string,
 } from './field-types.ts';
 import { taints } from './taint-type.ts';
@@ -133,16 +134,16 @@ export const NODE_FIELDS = {
     },
   ),
   shutdownGracePeriod: field(duration, 0, {
-    about: 'time for pods to end before a shutdown',
-    effect: only([0], 'pods are not ended before the host shuts down yet'),
+    about: 'time for pods to end before the host shuts down',
+    effect: sets('shutdownPeriods'),
   }),
   shutdownGracePeriodCriticalPods: field(duration, 0, {
     about: 'of it, what critical pods have',
-    effect: only([0], 'pods are not ended before the host shuts down yet'),
+    effect: sets('shutdownPeriods'),
   }),
-  shutdownGracePeriodByPodPriority: field(objects, [], {
+  shutdownGracePeriodByPodPriority: field(shutdownPeriods, [], {
     about: 'the same by priority',
-    effect: onlyEmpty('pods are not ended before the host shuts down yet'),
+    effect: sets('shutdownPeriods'),
   }),
   'logging.format': field(choice('text', 'json'), 'text', {
     flag: 'logging-format',

@@ -11,6 +11,7 @@ const cgroupVersion: Rule = ({ failCgroupV1 }, host) =>
 const shutdown: Rule = (configuration) => {
   const { shutdownGracePeriod: all, shutdownGracePeriodCriticalPods: critical } = configuration;
   const isPeriod = (ms: number) => ms === 0 || ms >= 1000;
+  const gates: Record<string, boolean> = configuration.featureGates;
   const byPriority = configuration.shutdownGracePeriodByPodPriority.length > 0;
   return [
     ...must(critical <= all, 'shutdownGracePeriodCriticalPods', 'must be at most shutdownGracePeriod'),
@@ -20,6 +21,11 @@ const shutdown: Rule = (configuration) => {
       !byPriority || (all <= 0 && critical <= 0),
       'shutdownGracePeriodByPodPriority',
       'cannot stand beside shutdownGracePeriod',
+    ),
+    ...must(
+      gates.GracefulNodeShutdown !== false || (all <= 0 && !byPriority),
+      byPriority ? 'shutdownGracePeriodByPodPriority' : 'shutdownGracePeriod',
+      'needs the feature gate GracefulNodeShutdown',
     ),
   ];
 };

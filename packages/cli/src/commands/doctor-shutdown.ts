@@ -1,0 +1,34 @@
+/** What `podwright doctor` says of pods that are to end before the host shuts down. */
+import { errorMessage } from '@podwright/base';
+import { logindProblem, shutdownPeriods } from '@podwright/kubelet';
+import { clusterSettings } from '../daemon/cluster-settings.ts';
+import { clusterFiles } from '../settings/cluster-files.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
+import type { Finding } from './doctor-places.ts';
+
+/** Nothing for a node that does not end them. */
+export async function shutdownFindings(config: NodeConfig): Promise<Finding[]> {
+  const what = 'shutdown';
+  try {
+    if (!(await isWanted(config))) return [];
+  } catch (error) {
+    return [{ what, level: 'missing', message: errorMessage(error) }];
+  }
+  const problem = await logindProblem();
+  if (problem === undefined) return [{ what, level: 'ok', message: 'systemd-logind waits for pods to end' }];
+  return [
+    {
+      what,
+      level: 'missing',
+      message: `pods are not ended before the host shuts down: ${problem}`,
+      fix: 'it takes systemd-logind and D-Bus (Debian: packages systemd and dbus), or no grace period for it in the configuration',
+    },
+  ];
+}
+
+async function isWanted(config: NodeConfig): Promise<boolean> {
+  if (config.kubelet.shutdown_grace_period_seconds > 0) return true;
+  const files = clusterFiles(config);
+  if (files === undefined) return false;
+  return shutdownPeriods((await clusterSettings(config, files)).configuration).length > 0;
+}

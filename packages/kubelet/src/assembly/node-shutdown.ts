@@ -1,0 +1,60 @@
+import { sleep } from '@podwright/base';
+import { isStaticPod } from '../config/pod-update.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { isShutDown } from '../kubecontainer/sync-result.ts';
+import { MAX_TIMER_MS } from '../limits.ts';
+import type { PodEnder } from '../node-shutdown/end-pods.ts';
+import { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
+import { ShutdownRecord } from '../node-shutdown/shutdown-record.ts';
+import type { KubeletOptions } from '../options.ts';
+import type { RuntimeState } from '../runtime-state/runtime-state.ts';
+import type { PodSync } from './pod-sync.ts';
+
+export function createNodeShutdown(options: KubeletOptions, events: EventRecorder): NodeShutdown {
+  const { shutdownPeriods: periods, nodeName, rootDir, logger, metrics } = options;
+  return new NodeShutdown({ periods, nodeName, events, logger, record: new ShutdownRecord(rootDir, logger, metrics) });
+}
+
+/** Why the node is not ready for pods, in upstream's words and order; none while it is. */
+export function nodeProblems(
+  runtimeState: Pick<RuntimeState, 'runtimeErrors' | 'networkError'>,
+  shutdown: Pick<NodeShutdown, 'problem'>,
+): string[] {
+  const problems = [...runtimeState.runtimeErrors(), runtimeState.networkError(), shutdown.problem()];
+  return problems.filter((problem) => problem !== undefined);
+}
+
+/** Ends the pods of a kubelet for the shutdown of its host. */
+export function podEnder({ options, events, sync }: Ending): PodEnder {
+  const { workers, statuses, manager } = sync;
+  const { logger } = options;
+  return {
+    ...{ events, logger },
+    activePods: () => workers.activePods(),
+    end: (pod, how) => void workers.end(pod, { ...how, remove: false }),
+    whenStopped: (podUid) => workers.whenStopped(podUid),
+    whenReleased: (podUid, signal) => whenReleased(sync, podUid, signal),
+    sleep: (ms, signal) => sleep(Math.min(ms, MAX_TIMER_MS), signal).catch(() => undefined),
+    bringBack: () => {
+      for (const pod of manager.list()) {
+        if (!isStaticPod(pod) || !isShutDown(statuses.get(pod.metadata.uid))) continue;
+        void workers.end(pod, { remove: true, mayComeBack: true });
+        workers.update(pod);
+      }
+    },
+  };
+}
+
+type Ending = { options: KubeletOptions; events: EventRecorder; sync: PodSync };
+
+function whenReleased({ workers, stopped }: PodSync, podUid: string, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = () => {
+    const phase = workers.phaseOf(podUid);
+    if (phase === undefined || phase === 'terminated' || phase === 'removed') resolve();
+  };
+  const unsubscribe = stopped.subscribe((uid) => uid === podUid && look());
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  look();
+  return promise.finally(unsubscribe);
+}

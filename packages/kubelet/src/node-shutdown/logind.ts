@@ -1,0 +1,107 @@
+/** What the kubelet asks of systemd-logind (org.freedesktop.login1(5)) to have time before its host shuts down. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError, writeFileAtomic } from '@podwright/base';
+import type { DBusValue } from './dbus-message.ts';
+import { type InhibitLock, takeInhibitLock } from './inhibit-lock.ts';
+import { SystemBus } from './system-bus.ts';
+
+const NAME = 'org.freedesktop.login1';
+const PATH = '/org/freedesktop/login1';
+const MANAGER = `${NAME}.Manager`;
+
+/** Upstream's place and name, so that one kubelet takes over what another has set. */
+const CONFIGURATION = { directory: '/etc/systemd/logind.conf.d', file: '99-kubelet.conf' };
+
+/** Logind as the kubelet needs it: it tells of shutdowns until it is closed, or `closed` resolves with the reason. */
+export interface Logind {
+  readonly closed: Promise<string>;
+  /** How long it lets those delay a shutdown who ask for it, in milliseconds. */
+  inhibitDelayMs(): Promise<number>;
+  /** Has it let them delay it for so long, soon. */
+  setInhibitDelay(delayMs: number): Promise<void>;
+  /** Whether the host is shutting down. */
+  isShuttingDown(): Promise<boolean>;
+  /** Delays shutdowns until the lock is released; the signal ends the wait for it alone. */
+  inhibit(signal: AbortSignal): Promise<InhibitLock>;
+  close(): void;
+}
+
+/**
+ * Calls `onShutdown` with true when the host begins to shut down, with false when that was cancelled, until the signal aborts. Throws
+ * `unavailable`.
+ */
+export async function connectLogind(onShutdown: (begins: boolean) => void, signal: AbortSignal): Promise<Logind> {
+  let owner = '';
+  const bus = await SystemBus.connect(({ sender, path, member, interface: of, values }) => {
+    if (sender === 'org.freedesktop.DBus' && member === 'NameOwnerChanged' && values[0] === NAME)
+      bus.close('systemd-logind was restarted');
+    // any user of the host may send signals of this name
+    const isOwn = sender === owner && path === PATH && of === MANAGER && member === 'PrepareForShutdown';
+    if (isOwn && typeof values[0] === 'boolean') onShutdown(values[0]);
+  }, signal);
+  try {
+    // asked first, as a logind that does not run yet is started for it
+    await readDelay(bus);
+    owner = await bus.owner(NAME);
+    await bus.listen(`type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='${NAME}'`);
+    await bus.listen(
+      `type='signal',sender='${NAME}',interface='${MANAGER}',member='PrepareForShutdown',path='${PATH}'`,
+    );
+  } catch (error) {
+    bus.close();
+    throw error;
+  }
+  return {
+    closed: bus.closed,
+    inhibitDelayMs: () => readDelay(bus),
+    setInhibitDelay: async (delayMs) => {
+      await writeConfiguration(delayMs);
+      await reload(bus);
+    },
+    isShuttingDown: async () => (await readProperty(bus, 'PreparingForShutdown')) === true,
+    inhibit: takeInhibitLock,
+    close: () => bus.close(),
+  };
+}
+
+/** Why no shutdown of this host can be delayed; `undefined` if it can. */
+export async function logindProblem(): Promise<string | undefined> {
+  const controller = new AbortController();
+  try {
+    const logind = await connectLogind(() => undefined, controller.signal);
+    const lock = await logind.inhibit(controller.signal);
+    await lock.release();
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  } finally {
+    controller.abort();
+  }
+}
+
+async function readDelay(bus: SystemBus): Promise<number> {
+  const micros = await readProperty(bus, 'InhibitDelayMaxUSec');
+  if (typeof micros === 'bigint') return Number(micros / 1000n);
+  throw new PodwrightError('internal', `read InhibitDelayMaxUSec of systemd-logind: ${micros} is no time`);
+}
+
+async function readProperty(bus: SystemBus, name: string): Promise<DBusValue | undefined> {
+  const properties = { destination: NAME, path: PATH, interface: 'org.freedesktop.DBus.Properties' };
+  const [value] = await bus.call({ ...properties, member: 'Get', arguments: [MANAGER, name] });
+  return value;
+}
+
+async function writeConfiguration(delayMs: number): Promise<void> {
+  const text = `# Written by the kubelet: what its shutdownGracePeriod needs\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
+  const { directory, file } = CONFIGURATION;
+  await mkdir(directory, { recursive: true, mode: CONTAINER_DIRECTORY });
+  await writeFileAtomic(join(directory, file), text, CONTAINER_FILE);
+}
+
+/** SIGHUP, which logind reads its configuration anew for. */
+async function reload(bus: SystemBus): Promise<void> {
+  const systemd = { path: '/org/freedesktop/systemd1', interface: 'org.freedesktop.systemd1.Manager' };
+  const killed = ['systemd-logind.service', 'all', 1];
+  await bus.call({ destination: 'org.freedesktop.systemd1', ...systemd, member: 'KillUnit', arguments: killed });
+}

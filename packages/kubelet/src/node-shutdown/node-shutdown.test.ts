@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Registry, silentLogger } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
+import type { PodEnder } from './end-pods.ts';
+import type { InhibitLock } from './inhibit-lock.ts';
+import type { Logind } from './logind.ts';
+import { NodeShutdown } from './node-shutdown.ts';
+import type { ShutdownPeriod } from './shutdown-groups.ts';
+import { ShutdownRecord } from './shutdown-record.ts';
+
+const PERIODS = [
+  { priority: 0, gracePeriodSeconds: 20 },
+  { priority: 1000, gracePeriodSeconds: 10 },
+];
+
+function podOf(name: string, priority: number): Pod {
+  const metadata = { name, namespace: 'd', uid: name };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], priority } };
+}
+
+type Given = { periods?: ShutdownPeriod[]; pods?: Pod[]; delayMs?: number; stubborn?: boolean; without?: string };
+
+/** A logind that tells what a test has it tell, pods that end when they are told to, and what happened in `told`. */
+async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5000, stubborn, without }: Given = {}) {
+  const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
+  const told: string[] = [];
+  const changed: (() => void)[] = [];
+  const say = (what: string) => {
+    told.push(what);
+    for (const look of changed.splice(0)) look();
+  };
+  const has = async (what: string) => {
+    while (!told.includes(what)) await new Promise<void>((resolve) => changed.push(resolve));
+  };
+  let currentMs = delayMs;
+  let connections = 0;
+  const logind = { tell: (_: boolean) => {}, lose: (_: string) => {}, isShuttingDown: false };
+  const connect = async (onShutdown: (begins: boolean) => void, signal: AbortSignal): Promise<Logind> => {
+    if (without !== undefined) throw new Error(without);
+    const closed = Promise.withResolvers<string>();
+    signal.addEventListener('abort', () => closed.resolve('stopped'));
+    logind.tell = onShutdown;
+    logind.lose = closed.resolve;
+    say(`connected ${++connections}`);
+    return {
+      closed: closed.promise,
+      inhibitDelayMs: async () => currentMs,
+      setInhibitDelay: async (ms) => {
+        say(`delay ${ms}`);
+        if (!stubborn) currentMs = ms;
+      },
+      isShuttingDown: async () => logind.isShuttingDown,
+      inhibit: async (): Promise<InhibitLock> => {
+        const ended = Promise.withResolvers<void>();
+        say(`locked ${connections}`);
+        const release = async () => {
+          say('released');
+          ended.resolve();
+        };
+        return { ended: ended.promise, release };
+      },
+      close: () => closed.resolve('closed'),
+    };
+  };
+  const logger = silentLogger;
+  const registry = new Registry();
+  const events = { event: (_: object, __: string, reason: string, message: string) => say(`${reason}: ${message}`) };
+  const record = new ShutdownRecord(rootDir, logger, registry);
+  const shutdown = new NodeShutdown({ periods, nodeName: 'n', events, logger, record, connect });
+  const sleeping = new Map<number, () => void>();
+  const stuck = new Map<string, () => void>();
+  const ender: PodEnder = {
+    activePods: () => pods,
+    end: ({ metadata }, { gracePeriodSeconds, verdict }) =>
+      say(`end ${metadata.name} ${gracePeriodSeconds} ${verdict.reason}`),
+    whenStopped: async () => undefined,
+    whenReleased: (uid, signal) =>
+      uid.startsWith('slow')
+        ? new Promise((resolve) => {
+            stuck.set(uid, resolve);
+            signal.addEventListener('abort', () => resolve());
+          })
+        : Promise.resolve(),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        sleeping.set(ms, resolve);
+        signal.addEventListener('abort', () => resolve());
+        if (uidsAreStuck()) say(`sleeping ${ms}`);
+      }),
+    bringBack: () => say('brought back'),
+    events,
+    logger,
+  };
+  const uidsAreStuck = () => stuck.size > 0;
+  t.after(async () => {
+    await shutdown.stop();
+    await rm(rootDir, { recursive: true });
+  });
+  shutdown.start(ender);
+  return { shutdown, told, has, logind, sleeping, rootDir, registry };
+}
+
+test('a node without periods asks nobody', async (t) => {
+  const { shutdown, told } = await begin(t, { periods: [] });
+  await shutdown.stop();
+  assert.deepEqual(told, []);
+});
+
+test('the lock is taken once the host lets shutdowns wait for long enough', async (t) => {
+  const { told, has } = await begin(t);
+  await has('locked 1');
+  assert.deepEqual(told, ['connected 1', 'delay 30000', 'locked 1']);
+  const enough = await begin(t, { delayMs: 30_000 });
+  await enough.has('locked 1');
+  assert.deepEqual(enough.told, ['connected 1', 'locked 1']);
+});
+
+test('pods end by priority, and then the host waits no more; new ones are refused meanwhile', async (t) => {
+  const pods = [podOf('vital', 1000), podOf('web', 0)];
+  const { shutdown, told, has, logind, rootDir, registry } = await begin(t, { pods });
+  await has('locked 1');
+  assert.deepEqual([shutdown.problem(), shutdown.refusal()], [undefined, undefined]);
+  logind.tell(true);
+  await has('released');
+  assert.deepEqual(told.slice(3), [
+    'NodeShutdown: Shutdown manager detected shutdown event',
+    'end web 20 Terminated',
+    'end vital 10 Terminated',
+    'released',
+  ]);
+  assert.equal(shutdown.problem(), 'node is shutting down');
+  assert.deepEqual(shutdown.refusal(), {
+    reason: 'NodeShutdown',
+    message: 'Pod was rejected as the node is shutting down.',
+  });
+  const times = JSON.parse(await readFile(join(rootDir, 'graceful_node_shutdown_state'), 'utf8')) as object;
+  assert.deepEqual(Object.keys(times), ['startTime', 'endTime']);
+  const text = await registry.metrics();
+  assert.match(text, /kubelet_graceful_shutdown_start_time_seconds [1-9]/);
+  assert.match(text, /kubelet_graceful_shutdown_end_time_seconds [1-9]/);
+});
+
+test('pods of the next priority wait for slow ones no longer than their time', async (t) => {
+  const pods = [podOf('slow', 0), podOf('vital', 1000)];
+  const { told, has, logind, sleeping } = await begin(t, { pods });
+  await has('locked 1');
+  logind.tell(true);
+  await has('sleeping 20000');
+  assert.ok(!told.includes('end vital 10 Terminated'));
+  sleeping.get(20_000)?.();
+  await has('released');
+  assert.ok(told.includes('end vital 10 Terminated'));
+});
+
+test('a shutdown that is cancelled is over: a new lock, pods of the node come back', async (t) => {
+  const { shutdown, told, has, logind } = await begin(t);
+  await has('locked 1');
+  logind.tell(true);
+  await has('released');
+  const before = told.length;
+  logind.tell(false);
+  await has('brought back');
+  await new Promise(setImmediate);
+  assert.deepEqual(told.slice(before), [
+    'NodeShutdown: Shutdown manager detected shutdown cancellation',
+    'brought back',
+    'locked 1',
+  ]);
+  assert.deepEqual([shutdown.problem(), shutdown.refusal()], [undefined, undefined]);
+});
+
+test('a logind that was lost is found again, with a new lock before the old one goes; what it did meanwhile counts', async (t) => {
+  const { shutdown, told, has, logind } = await begin(t, { delayMs: 60_000 });
+  await has('locked 1');
+  logind.lose('restarted');
+  await has('locked 2');
+  await has('released');
+  assert.deepEqual(told, ['connected 1', 'locked 1', 'connected 2', 'locked 2', 'released']);
+  logind.isShuttingDown = true;
+  logind.lose('restarted');
+  await has('connected 3');
+  await has('NodeShutdown: Shutdown manager detected shutdown event');
+  assert.equal(shutdown.problem(), 'node is shutting down');
+});
+
+test('without logind, or where it does not wait for long enough, no lock is taken, and the kubelet runs', async (t) => {
+  const none = await begin(t, { without: 'there is no D-Bus' });
+  await none.shutdown.stop();
+  assert.deepEqual(none.told, []);
+  const short = await begin(t, { stubborn: true });
+  await short.has('delay 30000');
+  await short.shutdown.stop();
+  assert.deepEqual(short.told, ['connected 1', 'delay 30000']);
+});
+
+test('the times of the last shutdown are shown by the next kubelet; a broken file is left alone', async (t) => {
+  const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
+  t.after(() => rm(rootDir, { recursive: true }));
+  const path = join(rootDir, 'graceful_node_shutdown_state');
+  const shown = async (content: string) => {
+    await writeFile(path, content);
+    const registry = new Registry();
+    await new ShutdownRecord(rootDir, silentLogger, registry).load();
+    return [...(await registry.metrics()).matchAll(/^kubelet_\w+ (\S+)$/gm)].map(([, value]) => value);
+  };
+  assert.deepEqual(await shown('{"startTime":"2026-01-01T00:00:10.5Z","endTime":"0001-01-01T00:00:00Z"}'), [
+    String(Date.parse('2026-01-01T00:00:10Z') / 1000),
+    '0',
+  ]);
+  for (const broken of ['', 'null', '[]', '{"startTime":7}', 'x'.repeat(5000)])
+    assert.deepEqual(await shown(broken), ['0', '0'], broken.slice(0, 20));
+});

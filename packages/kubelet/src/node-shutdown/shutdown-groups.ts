@@ -1,0 +1,48 @@
+/** Which pods end when, before a host shuts down (pkg/kubelet/nodeshutdown). Pure. */
+import { podPriority, SYSTEM_CRITICAL_PRIORITY } from '../api/pod-priority.ts';
+import type { Pod } from '../api/types.ts';
+import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../limits.ts';
+
+/** Pods of this priority and above, up to that of the next period, have so long to end. */
+export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };
+
+/** The periods of a configuration, those of low priority first; none if pods are not ended. */
+export function shutdownPeriods(configuration: {
+  shutdownGracePeriod: number;
+  shutdownGracePeriodCriticalPods: number;
+  shutdownGracePeriodByPodPriority: { priority?: number; shutdownGracePeriodSeconds?: number }[];
+}): ShutdownPeriod[] {
+  const { shutdownGracePeriod: allMs, shutdownGracePeriodCriticalPods: criticalMs } = configuration;
+  const byPriority = configuration.shutdownGracePeriodByPodPriority.map((one) => {
+    return { priority: one.priority ?? 0, gracePeriodSeconds: one.shutdownGracePeriodSeconds ?? 0 };
+  });
+  if (byPriority.length > 0) return byPriority.sort((a, b) => a.priority - b.priority);
+  if (allMs === 0) return [];
+  return [
+    { priority: 0, gracePeriodSeconds: Math.floor((allMs - criticalMs) / 1000) },
+    { priority: SYSTEM_CRITICAL_PRIORITY, gracePeriodSeconds: Math.floor(criticalMs / 1000) },
+  ];
+}
+
+/** How long a shutdown has to wait at most. */
+export function wholePeriodMs(periods: ShutdownPeriod[]): number {
+  return periods.reduce((sum, { gracePeriodSeconds }) => sum + gracePeriodSeconds * 1000, 0);
+}
+
+/** The pods of each period that has any. Those of a lower priority than any period belong to the first. */
+export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: ShutdownPeriod; pods: Pod[] }[] {
+  const periodOf = (pod: Pod) => {
+    const own = podPriority(pod);
+    const exact = periods.find(({ priority }) => priority === own);
+    return exact ?? periods.findLast(({ priority }) => priority < own) ?? periods[0];
+  };
+  return periods
+    .map((period) => ({ period, pods: pods.filter((pod) => periodOf(pod) === period) }))
+    .filter((group) => group.pods.length > 0);
+}
+
+/** A pod has its own time, but no more than its period. */
+export function shutdownGraceSeconds({ spec }: Pod, { gracePeriodSeconds }: ShutdownPeriod): number {
+  const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+  return Math.max(LEAST_GRACE_SECONDS, Math.min(own, gracePeriodSeconds));
+}

@@ -1,0 +1,72 @@
+/** When the host was last shut down gracefully: upstream's file, and its metrics. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, Gauge, isErrno, type Logger, type Registry, writeFileAtomic } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
+import { MAX_SHUTDOWN_RECORD_BYTES } from '../limits.ts';
+
+const FILE = 'graceful_node_shutdown_state';
+/** Go's zero time, which stands for none. */
+const NEVER = '0001-01-01T00:00:00Z';
+
+type Times = { startMs: number | undefined; endMs: number | undefined };
+
+export class ShutdownRecord {
+  readonly #path: string;
+  readonly #logger: Logger;
+  readonly #metrics: { start: Gauge; end: Gauge } | undefined;
+
+  constructor(rootDir: string, logger: Logger, registry: Registry | undefined) {
+    this.#path = join(rootDir, FILE);
+    this.#logger = logger;
+    this.#metrics = registry && shutdownMetrics(registry);
+  }
+
+  /** Shows in the metrics what the kubelet that was here before has written. */
+  async load(): Promise<void> {
+    try {
+      if ((await stat(this.#path)).size > MAX_SHUTDOWN_RECORD_BYTES) throw new Error('it is too large');
+      const { startTime, endTime } = (JSON.parse(await readFile(this.#path, 'utf8')) ?? {}) as Record<string, unknown>;
+      this.#show({ startMs: milliseconds(startTime), endMs: milliseconds(endTime) });
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return;
+      const fields = { path: this.#path, error: errorMessage(error) };
+      this.#logger.warn(fields, 'the times of the last shutdown cannot be read');
+    }
+  }
+
+  async save(times: Times): Promise<void> {
+    this.#show(times);
+    const written = (ms: number | undefined) => (ms === undefined ? NEVER : formatTime(ms));
+    const text = JSON.stringify({ startTime: written(times.startMs), endTime: written(times.endMs) });
+    await writeFileAtomic(this.#path, text).catch((error: unknown) => {
+      this.#logger.warn({ path: this.#path, error: errorMessage(error) }, 'the times of a shutdown cannot be kept');
+    });
+  }
+
+  #show({ startMs = 0, endMs = 0 }: Times): void {
+    this.#metrics?.start.set(Math.floor(startMs / 1000));
+    this.#metrics?.end.set(Math.floor(endMs / 1000));
+  }
+}
+
+function milliseconds(time: unknown): number | undefined {
+  const ms = typeof time === 'string' && time !== NEVER ? Date.parse(time) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function shutdownMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    start: new Gauge({
+      name: 'kubelet_graceful_shutdown_start_time_seconds',
+      help: 'Last graceful shutdown start time since unix epoch in seconds',
+      registers,
+    }),
+    end: new Gauge({
+      name: 'kubelet_graceful_shutdown_end_time_seconds',
+      help: 'Last graceful shutdown end time since unix epoch in seconds',
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,171 @@
+/** A connection to the system's D-Bus. The kubelet uses no program for it, as it listens as long as it runs. */
+import { connect, type Socket } from 'node:net';
+import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
+import { DBUS_TIMEOUT_MS, MAX_DBUS_MESSAGE_BYTES } from '../limits.ts';
+import {
+  type DBusMessage,
+  type DBusValue,
+  decodeMessage,
+  encodeCall,
+  type MethodCall,
+  messageLength,
+} from './dbus-message.ts';
+
+/** Where the bus is, unless the environment names another (the specification, Well-known Message Bus Instances). */
+const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket';
+
+/** The bus itself, for `MethodCall`. */
+const BUS = { destination: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus' };
+
+type Waiting = { resolve: (values: DBusValue[]) => void; reject: (error: Error) => void };
+
+export class SystemBus {
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #closed = Promise.withResolvers<string>();
+  readonly #onSignal: (signal: DBusMessage) => void;
+  #serial = 0;
+  #unread: Buffer = Buffer.alloc(0);
+  /** Bytes of a message that is too long. */
+  #skip = 0;
+
+  private constructor(socket: Socket, onSignal: (signal: DBusMessage) => void) {
+    this.#socket = socket;
+    this.#onSignal = onSignal;
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('error', (error) => this.close(errorMessage(error)));
+    socket.on('close', () => this.close('the bus has closed the connection'));
+  }
+
+  /**
+   * Throws `unavailable` if there is no bus. `onSignal` hears of the signals that were asked for, and of what others send to us alone,
+   * until the connection is closed or `signal` aborts.
+   */
+  static async connect(onSignal: (signal: DBusMessage) => void, signal: AbortSignal): Promise<SystemBus> {
+    const address = process.env.DBUS_SYSTEM_BUS_ADDRESS ?? SYSTEM_BUS;
+    const path = /^unix:path=([^,;]+)/.exec(address)?.[1];
+    if (path === undefined)
+      throw new PodwrightError('invalid_argument', `DBUS_SYSTEM_BUS_ADDRESS=${address}: must be unix:path=PATH`);
+    const socket = await authenticated(path, signal);
+    const bus = new SystemBus(socket, onSignal);
+    try {
+      await bus.call({ ...BUS, member: 'Hello' });
+      return bus;
+    } catch (error) {
+      bus.close('it was not greeted');
+      throw error;
+    }
+  }
+
+  /** Resolves, with the reason, when no message comes any more. */
+  get closed(): Promise<string> {
+    return this.#closed.promise;
+  }
+
+  /** The values of the answer. Throws `unavailable`, with the name and the text of an error that is the answer. */
+  async call(call: MethodCall): Promise<DBusValue[]> {
+    const serial = ++this.#serial;
+    const { promise, resolve, reject } = Promise.withResolvers<DBusValue[]>();
+    const fail = (why: string) =>
+      reject(new PodwrightError('unavailable', `call ${call.member} of ${call.destination}: ${why}`));
+    if (this.#socket.destroyed) fail('the connection is closed');
+    const timer = setTimeout(() => fail('no answer'), DBUS_TIMEOUT_MS);
+    this.#waiting.set(serial, { resolve, reject: (error) => fail(error.message) });
+    this.#socket.write(encodeCall(serial, call));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(serial);
+    }
+  }
+
+  /** Asks for signals, as match rules of the specification describe them. */
+  async listen(rule: string): Promise<void> {
+    await this.call({ ...BUS, member: 'AddMatch', arguments: [rule] });
+  }
+
+  /** The connection that has this name now. Throws `unavailable` if there is none. */
+  async owner(name: string): Promise<string> {
+    const [owner] = await this.call({ ...BUS, member: 'GetNameOwner', arguments: [name] });
+    return String(owner);
+  }
+
+  close(why = 'it was closed'): void {
+    this.#closed.resolve(why);
+    this.#socket.destroy();
+    for (const { reject } of this.#waiting.values()) reject(new Error(why));
+  }
+
+  #take(bytes: Buffer): void {
+    const skipped = Math.min(this.#skip, bytes.length);
+    this.#skip -= skipped;
+    this.#unread = Buffer.concat([this.#unread, bytes.subarray(skipped)]);
+    try {
+      while (this.#next());
+    } catch (error) {
+      this.close(errorMessage(error));
+    }
+  }
+
+  /** Whether there was a message. Any user of the host may send us some: what is too long, or makes no sense, is left out. */
+  #next(): boolean {
+    const length = messageLength(this.#unread);
+    if (length === undefined) return false;
+    const isWhole = length <= this.#unread.length;
+    if (!isWhole && length <= MAX_DBUS_MESSAGE_BYTES) return false;
+    const message = this.#unread.subarray(0, length);
+    this.#skip = length - message.length;
+    this.#unread = this.#unread.subarray(length);
+    if (isWhole) this.#handle(message);
+    return true;
+  }
+
+  #handle(bytes: Buffer): void {
+    const message = understood(bytes);
+    if (message?.type === 'signal') return this.#onSignal(message);
+    const waiting = this.#waiting.get(message?.replySerial ?? 0);
+    if (message?.type === 'return') waiting?.resolve(message.values);
+    if (message?.type === 'error') waiting?.reject(new Error(`${message.errorName}: ${message.values[0] ?? ''}`));
+  }
+}
+
+function understood(bytes: Buffer): DBusMessage | undefined {
+  try {
+    return decodeMessage(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A connection on which messages may follow; who we are is told by the kernel (EXTERNAL). */
+async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
+  const socket = connect({ path, signal });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const id = Buffer.from(String(process.getuid?.() ?? 0)).toString('hex');
+  let answer = '';
+  const onData = (bytes: Buffer) => {
+    answer += bytes.toString('latin1');
+    if (answer.startsWith('OK ') && answer.endsWith('\r\n')) resolve();
+    else if (answer.length > 1024 || answer.endsWith('\r\n'))
+      reject(new Error(`it answers ${JSON.stringify(answer.slice(0, 80))}`));
+  };
+  socket.on('data', onData);
+  socket.on('error', reject);
+  socket.on('close', () => reject(new Error('it has closed the connection')));
+  const timer = setTimeout(() => reject(new Error('no answer')), DBUS_TIMEOUT_MS);
+  socket.write(`\0AUTH EXTERNAL ${id}\r\n`);
+  try {
+    await promise;
+    socket.write('BEGIN\r\n');
+    socket.removeAllListeners('close');
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw wrapError(`connect to the system's D-Bus at ${path}`, error, 'unavailable');
+  } finally {
+    clearTimeout(timer);
+    socket.off('data', onData);
+    socket.off('error', reject);
+  }
+}
