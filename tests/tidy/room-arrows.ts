@@ -149,7 +149,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     csi: ['api', 'api-objects', 'kubecontainer', 'plugins', 'volumes'],
     devices: ['api', 'api/validation', 'topology'],
     'downward-api': ['api', 'api/validation', 'config'],
-    dra: ['api', 'api-objects', 'kubecontainer', 'plugins', 'topology'],
+    dra: ['api', 'api-objects', 'api/validation', 'kubecontainer', 'plugins', 'topology'],
     events: ['api'],
     gc: ['api', 'events', 'kubecontainer', 'stats', 'volumes'],
     images: ['api', 'api/schema', 'config', 'configuration/fields', 'events', 'kubecontainer'],

@@ -25,8 +25,10 @@ export async function startGrantServices(input: GrantServicesInput): Promise<{ c
   const { logger } = options;
   const activePods = () => sync.workers.activePods();
   const resourcesOf = (pod: Pod, container: Container) => listedResources(grants, pod, container);
+  const claimsOf = (pod: Pod, container: Container) => grants.claimsOf(pod, container);
   const allocatable = () => allocatableResources(grants);
-  const server = await servePodResources({ directory, activePods, resourcesOf, allocatable, logger }).catch((error) => {
+  const served = { directory, activePods, resourcesOf, claimsOf, allocatable, logger };
+  const server = await servePodResources(served).catch((error) => {
     logger.error({ directory, error: errorMessage(error) }, 'the pod resources API is not served');
     return undefined;
   });

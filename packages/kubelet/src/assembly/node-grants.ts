@@ -9,6 +9,7 @@ import { DeviceManager } from '../devices/device-manager.ts';
 import type { ContainerDeviceOptions } from '../devices/device-types.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
+import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';
 import { formatCpus } from '../topology/cpu-set.ts';
 import { type Machine, readMachine } from '../topology/machine.ts';
 import { ResourceAdmission } from '../topology/resource-admission.ts';
@@ -24,6 +25,8 @@ export type NodeGrants = PodGrants & {
   /** What the node has of that, for its status. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
   grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
+  /** The claims that a container has devices of. */
+  claimsOf(pod: Pod, container: Container): ListedClaim[];
   hasOwnCpus(pod: Pod): boolean;
   /** Frees what pods have that are not there any more. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
@@ -67,7 +70,10 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
       if (answer === undefined) admitted.add(uid);
       return answer;
     },
-    healthOf: (podUid, container) => devices.healthOf(podUid, container),
+    prepare: async () => undefined,
+    unprepare: async () => undefined,
+    claimsOf: () => [],
+    healthOf: ({ metadata: { uid } }, container) => devices.healthOf(uid, container),
     release: async (podUid) => {
       admitted.delete(podUid);
       await admission.release(podUid);

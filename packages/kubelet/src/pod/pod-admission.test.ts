@@ -57,6 +57,16 @@ test('a pod that asks for more than the others leave is refused, with the number
   });
 });
 
+test('what a pod has of a claim is not the node’s to give', () => {
+  const pod = asking('example.com/fpga', '2');
+  const offering = { ...node, resources: { ...node.resources, 'example.com/fpga': 1n } };
+  assert.equal(refusePod(pod, [], offering)?.reason, 'OutOfexample.com/fpga');
+  const requestMappings = [{ containerName: 'a', resourceName: 'example.com/fpga', requestName: 'r' }];
+  const extendedResourceClaimStatus = { resourceClaimName: 'c', requestMappings };
+  const claimed = { ...pod, status: { extendedResourceClaimStatus } } as unknown as Pod;
+  assert.equal(refusePod(claimed, [], offering), undefined);
+});
+
 test('what nobody can make room for is no shortage', () => {
   const refused = refusePod({ ...asking('cpu', '3'), metadata: podOf({}).metadata }, [], node);
   assert.equal(refused?.shortages?.length, 1);
