@@ -94,6 +94,17 @@ test('a kubelet that comes back takes over its node object, and leaves what is o
   assert.equal(readyOf(after)?.lastTransitionTime, readyOf(before)?.lastTransitionTime);
 });
 
+test('a machine that never had device plugins has none of what its node object says of them', async (t) => {
+  const { cluster, node, ready } = await begin(t);
+  await ready();
+  const amounts = { 'example.com/widget': '3' };
+  const status = { capacity: amounts, allocatable: amounts };
+  const answer = await cluster.admin.patch('/api/v1/nodes/n1/status', 'merge', { status });
+  assert.ok(answer.status < 300, answer.text);
+  await node.restart();
+  await cluster.until(NODE, (one) => (one as NodeView).status.capacity['example.com/widget'] === '0');
+});
+
 test('a node object that is deleted is made again by the next kubelet, and its CSINode is then its own', async (t) => {
   const { cluster, node, ready } = await begin(t, { node: HASTY });
   const before = await ready();

@@ -3,10 +3,8 @@
  * hears of each call. Arguments: name, directory for data, socket of the driver, socket for the registration.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
-import { grpcServiceDefinition } from '@podwright/cri';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   Node,
   type NodePublishVolumeRequest,
@@ -16,20 +14,9 @@ import {
   NodeServiceCapability_RPC_Type as Rpc,
   VolumeUsage_Unit,
 } from '@podwright/cri/csi';
-import { Registration } from '@podwright/cri/plugin-registration';
-
-/** How a call goes wrong; `hang` before its work is done, `hangAfter` after it. */
-export type Misbehaviour = { hang?: boolean; hangAfter?: boolean; crash?: boolean; error?: number };
-export type DriverMessage = { behave: Record<string, Misbehaviour> };
-export type DriverReport = { call: string; request: unknown } | { listening: true };
+import { servePlugin } from './plugin-process.ts';
 
 const [name = '', data = '', socket = '', registrationSocket = ''] = process.argv.slice(2);
-let behaviour: Record<string, Misbehaviour> = {};
-process.on('message', (message: DriverMessage) => {
-  behaviour = message.behave;
-});
-process.on('disconnect', () => process.exit());
-const tell = (report: DriverReport) => process.send?.(report);
 
 const isMounted = (path: string) => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${path} `);
 function bind(source: string, target: string, readonly: boolean): void {
@@ -82,41 +69,6 @@ const calls: Record<string, (request: never) => object> = {
     ],
   }),
   getInfo: () => ({ type: 'CSIPlugin', name, endpoint: socket, supportedVersions: ['1.0.0'] }),
-  notifyRegistrationStatus: () => ({}),
 };
 
-function answer(call: string, work: (request: never) => object) {
-  return ({ request }: ServerUnaryCall<object, object>, reply: sendUnaryData<object>) => {
-    const { hang, hangAfter, crash, error } = behaviour[call] ?? {};
-    tell({
-      call,
-      request: JSON.parse(JSON.stringify(request, (_, value) => (typeof value === 'bigint' ? String(value) : value))),
-    });
-    if (crash) process.exit(1);
-    if (hang) return;
-    if (error !== undefined) return reply({ code: error, details: `told to fail ${call}` });
-    try {
-      const response = work(request as never);
-      if (!hangAfter) reply(null, response);
-    } catch (failure) {
-      reply({ code: 13, details: String(failure) });
-    }
-  };
-}
-
-async function serve(service: typeof Node | typeof Registration, path: string): Promise<void> {
-  const server = new Server();
-  const definition = grpcServiceDefinition(service);
-  const handlers = Object.keys(definition).map((call) => [call, answer(call, calls[call] ?? (() => ({})))]);
-  server.addService(definition, Object.fromEntries(handlers));
-  const unseen = join(dirname(path), `.${process.pid}`);
-  await new Promise<void>((resolve, reject) => {
-    const listening = (error: Error | null) => (error === null ? resolve() : reject(error));
-    server.bindAsync(`unix:${unseen}`, ServerCredentials.createInsecure(), listening);
-  });
-  renameSync(unseen, path); // a driver that was killed leaves its socket
-}
-
-await serve(Node, socket);
-await serve(Registration, registrationSocket);
-tell({ listening: true });
+await servePlugin({ service: Node, calls, socket, registrationSocket });

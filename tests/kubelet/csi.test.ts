@@ -1,13 +1,12 @@
 /** Volumes of a CSI driver in pods on our runtime, and kubelets that are killed meanwhile. Needs root. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Pod, startKubelet } from '@podwright/kubelet';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { CsiDriverUnderTest, isThere, mountsBelow } from './csi-driver.fixture.ts';
+import { killKubelet, startKubeletChild } from './kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 
 const runtime = new RuntimeUnderTest();
@@ -139,18 +138,6 @@ test('a pod keeps its volume while the kubelet and the driver begin anew', async
   assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
 });
 
-/** Kubelets with the options of the one above, which is stopped meanwhile. */
-async function startChild(): Promise<ChildProcess> {
-  // what JSON has no words for is as by default
-  const { logger: _, metrics: __, placement: ___, ...options } = kubelet.options;
-  const program = new URL('./kubelet-child.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  await once(child, 'message');
-  return child;
-}
-
 for (const [when, misbehaviour, isDeleted] of [
   ['after a driver has published the volume', { nodePublishVolume: { hangAfter: true } }, false],
   ['after a driver has taken the volume away', { nodeUnpublishVolume: { hangAfter: true } }, true],
@@ -160,15 +147,14 @@ for (const [when, misbehaviour, isDeleted] of [
     driver.forget();
     await driver.behave(misbehaviour);
     await write('killed', driver.name);
-    const child = await startChild();
+    const child = await startKubeletChild(kubelet.options); // the one above is stopped meanwhile
     await driver.called('nodePublishVolume');
     const [uid] = readdirSync(join(kubelet.options.rootDir, 'pods'));
     if (isDeleted) {
       await kubelet.remove('killed.yaml');
       await driver.called('nodeUnpublishVolume');
     }
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await killKubelet(child);
     await driver.behave({});
     if (!isDeleted) await kubelet.remove('killed.yaml');
     driver.forget();

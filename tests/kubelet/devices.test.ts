@@ -12,14 +12,22 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 
 const WIDGET = 'example.com/widget';
+const GADGET = 'example.com/gadget';
+/** What a container has with a device of the other plugin, by the Container Device Interface. */
+const GADGETS = {
+  ...{ cdiVersion: '0.6.0', kind: GADGET },
+  devices: ['g1', 'g2'].map((name) => ({ name, containerEdits: { env: [`CDI_GADGET=${name}`] } })),
+};
 const runtime = new RuntimeUnderTest();
 let kubelet: RealKubelet;
 let plugin: FakePlugin;
 let note: string;
 before(async () => {
-  await runtime.start();
   const { options, logs } = runtime.place;
-  mkdirSync(logs, { recursive: true });
+  const cdi = join(logs, 'cdi');
+  mkdirSync(cdi, { recursive: true });
+  writeFileSync(join(cdi, 'gadget.json'), JSON.stringify(GADGETS));
+  await runtime.start({ cdiDirectories: [cdi] });
   const endpoint = `unix://${options.socket}`;
   kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
   note = join(logs, 'note');
@@ -40,7 +48,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
 });
 
-const write = (name: string, count: number, command: string) =>
+const write = (name: string, count: number, command: string, resource = WIDGET) =>
   kubelet.apply(
     `${name}.yaml`,
     `apiVersion: v1
@@ -53,7 +61,7 @@ spec:
     image: '${runtime.image}'
     imagePullPolicy: Never
     command: [sh, -c, '${command}; sleep 3600']
-    resources: {limits: {${WIDGET}: ${count}}}
+    resources: {limits: {${resource}: ${count}}}
 `,
   );
 
@@ -135,4 +143,25 @@ test('a restarted kubelet knows who has which device, and the pod runs on', asyn
   await write('fourth', 2, 'echo $WIDGETS');
   const { status } = await kubelet.pod('fourth', (pod) => pod.status?.phase === 'Failed');
   assert.equal(status?.reason, `OutOf${WIDGET}`);
+});
+
+test('a plugin that is found at its socket prefers a device, which is one of the Container Device Interface', async () => {
+  const found = new FakePlugin(join(kubelet.options.rootDir, 'plugins'), GADGET, {
+    devices: ['g1', 'g2'],
+    prefer: () => ['g2'],
+    answer: (ids) => ({ cdiDevices: ids.map((id) => ({ name: `${GADGET}=${id}` })) }),
+  });
+  mkdirSync(join(kubelet.options.rootDir, 'plugins'), { recursive: true });
+  await found.announce(join(kubelet.options.rootDir, 'plugins_registry'));
+  try {
+    await write('gadget', 1, 'echo $CDI_GADGET', GADGET);
+    const pod = await kubelet.pod('gadget', isReady);
+    assert.deepEqual(await logOf(pod, 1), ['g2']);
+    assert.deepEqual(
+      found.calls.map(({ method }) => method),
+      ['prefer', 'allocate'],
+    );
+  } finally {
+    await found.stop();
+  }
 });

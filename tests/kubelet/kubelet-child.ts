@@ -1,9 +1,25 @@
-/** A kubelet in a process that can be killed. Its options come as JSON, those that are left out are the defaults. */
+/**
+ * A kubelet in a process that can be killed. Its options come as JSON, those that are left out are the defaults, and then the kubeconfig
+ * of its cluster, if there is one.
+ */
 import { createLogger } from '@podwright/base';
+import { createKubeClient, readKubeconfig } from '@podwright/kube-client';
 import { kubeletOptions, startKubelet } from '@podwright/kubelet';
 
+const [, , options = '{}', kubeconfig] = process.argv;
+
+async function clusterOf(path: string) {
+  const client = createKubeClient(await readKubeconfig(path));
+  return { client, heartbeatClient: client, eventClient: client };
+}
+
+/** Whole numbers that are too large for JSON end in `n`. */
+const withBigInts = (_: string, value: unknown) =>
+  typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
+
+const cluster = kubeconfig === undefined ? undefined : await clusterOf(kubeconfig);
 const kubelet = await startKubelet(
-  kubeletOptions({ ...JSON.parse(process.argv[2]!), logger: createLogger({ level: 'error' }) }),
+  kubeletOptions({ ...JSON.parse(options, withBigInts), logger: createLogger({ level: 'error' }), cluster }),
 );
 await kubelet.sourcesReady;
 process.on('disconnect', () => process.exit());

@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
-import { kubeletOptions, type Pod } from '@podwright/kubelet';
+import { kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { killKubelet, startKubeletChild } from './kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 
 const RESERVED_BYTES = 256 << 20;
@@ -87,6 +88,28 @@ test('a guaranteed pod has a processor for itself, which all others leave to it'
   assert.deepEqual(entries, { [own.metadata.uid]: { main: '1' } });
   const blocks = [{ numaAffinity: [0], type: 'memory', size: 64 << 20 }];
   assert.deepEqual(state('memory_manager_state').entries, { [own.metadata.uid]: { main: blocks } });
+});
+
+test('a kubelet with another policy or other reserves refuses to take over what was given out', async () => {
+  await kubelet.handle.close();
+  const { placement, rootDir } = kubelet.options;
+  const check = async (cpu: Partial<typeof placement.cpu>, message: string) => {
+    const options = { ...kubelet.options, placement: { ...placement, cpu: { ...placement.cpu, ...cpu } } };
+    await assert.rejects(startKubelet(options), { message });
+  };
+  const file = join(rootDir, 'cpu_manager_state');
+  const advice = `please drain this node and delete the CPU manager checkpoint file "${file}" before restarting Kubelet`;
+  await check(
+    { policy: 'none' },
+    `could not restore state from checkpoint: configured policy "none" differs from state checkpoint policy "static", ${advice}`,
+  );
+  await check(
+    { reserved: [1] },
+    `invalid state, please drain node and remove policy state file ${file}: not all reserved cpus: "1" are present in defaultCpuSet: "0"`,
+  );
+  await killKubelet(await startKubeletChild(kubelet.options));
+  kubelet.handle = await startKubelet(kubelet.options);
+  assert.equal(cpusOf(await kubelet.pod('own', isReady)), '1');
 });
 
 test('it keeps it over a restart of the kubelet, and everybody has it when the pod is gone', async () => {

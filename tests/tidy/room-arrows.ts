@@ -153,7 +153,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     csi: ['api', 'api-objects', 'kubecontainer', 'plugins', 'volumes'],
     devices: ['api', 'api/validation', 'topology'],
     'downward-api': ['api', 'api/validation', 'config'],
-    dra: ['api', 'api-objects', 'kubecontainer', 'plugins', 'topology'],
+    dra: ['api', 'api-objects', 'api/validation', 'kubecontainer', 'plugins', 'topology'],
     events: ['api'],
     eviction: ['api', 'config', 'events', 'eviction/thresholds', 'kubecontainer', 'stats'],
     'eviction/thresholds': ['api', 'configuration/fields'],

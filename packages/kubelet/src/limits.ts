@@ -57,6 +57,14 @@ export const MAX_PLUGIN_ANSWER_BYTES = 4 << 20;
 export const CSI_TIMEOUT_MS = 120_000;
 /** Upstream's bound of a call to a DRA driver. */
 export const DRA_TIMEOUT_MS = 45_000;
+/** Pauses between watches of how the devices of a DRA driver are: upstream's. */
+export const DRA_WATCH_RETRY_MS = 5000;
+/** A watch that has not failed for so long has reached its driver. */
+export const DRA_WATCH_STANDS_MS = 1000;
+/** How long is believed what a driver has said of a device, if it does not say itself: upstream's. */
+export const DRA_HEALTH_KEPT_MS = 30_000;
+/** Upstream's bound of what is said of a device. */
+export const MAX_HEALTH_MESSAGE_LENGTH = 1024;
 /** How long the ResourceSlices of a driver stay that has gone, as upstream's. */
 export const DRA_SLICES_KEPT_MS = 30_000;
 /** Pauses between tries to delete ResourceSlices: upstream's. */

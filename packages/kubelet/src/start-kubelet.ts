@@ -117,7 +117,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   };
   const ofNode = await openNodeGrants({ options, isRunning, onHealth });
   const cluster = await openCluster({ options, cri, known, events, statuses, grants: ofNode });
-  const grants = cluster?.withClaims(ofNode, isRunning) ?? ofNode;
+  const grants = cluster?.withClaims(ofNode) ?? ofNode;
   const { grantsOf, hasOwnCpus } = grants;
   const devicePlugins = grants.devices.pluginHandler;
   const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });

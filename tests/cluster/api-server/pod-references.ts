@@ -48,7 +48,8 @@ function volumeReferences(pod: ApiObject, volume: unknown): Reference[] {
 function claimReferences(pod: ApiObject): Reference[] {
   const made = listAt(pod, 'status', 'resourceClaimStatuses').map((one) => textAt(one, 'resourceClaimName'));
   const named = listAt(pod, 'spec', 'resourceClaims').map((one) => textAt(one, 'resourceClaimName'));
-  return [...made, ...named].map((name) => ({ kind: 'ResourceClaim', name }));
+  const extended = textAt(pod, 'status', 'extendedResourceClaimStatus', 'resourceClaimName');
+  return [...made, ...named, extended].map((name) => ({ kind: 'ResourceClaim', name }));
 }
 
 /** Whether a pod is what a kubelet shows of a static one. */

@@ -46,7 +46,7 @@ export type VolumeMountStatus = {
 
 export type AllocatedResourceStatus = {
   name: string;
-  resources: { resourceID: string; health: 'Healthy' | 'Unhealthy' | 'Unknown' }[];
+  resources: { resourceID: string; health: 'Healthy' | 'Unhealthy' | 'Unknown'; message?: string }[];
 };
 
 /** `containerID` is `<runtime>://<id>`, '' before the first start. */

@@ -1,47 +1,43 @@
-import { errorMessage } from '@podwright/base';
-import type { DraClaims } from '../dra/dra-claims.ts';
+import { everyContainer, type Pod } from '../api/types.ts';
+import { cdiDevices, claimHealth, claimsOfContainer } from '../dra/claim-devices.ts';
+import type { ClaimRecord } from '../dra/claim-records.ts';
+import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';
+import type { NodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 
 /** What containers have for themselves, and the devices of their pods' ResourceClaims besides. */
-export function withClaims(
-  grants: NodeGrants,
-  { claims, isRunning }: { claims: DraClaims; isRunning: (podUid: string) => boolean },
-): NodeGrants {
-  const prepared = new Set<string>();
+export function withClaims(grants: NodeGrants, { claims, health }: Pick<NodeClaims, 'claims' | 'health'>): NodeGrants {
+  const preparedFor = (pod: Pod) => claims.preparedIn(pod.metadata.namespace);
   return {
     ...grants,
-    admit: async (pod, signal) => {
-      const answer = await grants.admit(pod, signal);
-      const { uid } = pod.metadata;
-      if (answer !== undefined || prepared.has(uid)) return answer;
-      try {
-        // of a pod that a kubelet before us has started, all is prepared
-        if (!isRunning(uid)) await claims.prepare(pod, signal);
-        prepared.add(uid);
-        return undefined;
-      } catch (error) {
-        signal.throwIfAborted();
-        const why = `prepare dynamic resources: ${errorMessage(error)}`;
-        const message = `Failed to prepare dynamic resources: ${why}`;
-        return { kind: 'waits', reason: 'FailedPrepareDynamicResources', message };
-      }
-    },
-    release: async (podUid) => {
-      prepared.delete(podUid);
-      await grants.release(podUid);
-      await claims.unprepare(podUid);
+    prepare: (pod, signal) => claims.prepare(pod, signal),
+    unprepare: (podUid, signal) => claims.unprepare(podUid, signal),
+    claimsOf: (pod, container) => claimsOfContainer(pod, container, preparedFor(pod)).map(listed),
+    healthOf: (pod, name) => {
+      const container = everyContainer(pod.spec).find((one) => one.name === name);
+      const ofPlugins = grants.healthOf(pod, name);
+      if (container === undefined) return ofPlugins;
+      const healthOf = health.of.bind(health);
+      return [...ofPlugins, ...claimHealth(pod, container, { prepared: preparedFor(pod), healthOf })];
     },
     grantsOf: async (pod, container) => {
+      const names = cdiDevices(pod, container, preparedFor(pod));
       const given = await grants.grantsOf(pod, container);
-      const names = claims.cdiDevices(pod, container);
-      if (names.length === 0) return given;
-      const none = { environment: [], mounts: [], devices: [], annotations: {}, cdiDevices: [] };
-      const { cdiDevices, ...others } = given ?? none;
-      return { ...others, cdiDevices: [...cdiDevices, ...names] };
+      return { ...given, cdiDevices: [...names, ...given.cdiDevices] };
     },
     keepOnly: async (isKnown) => {
       await grants.keepOnly(isKnown);
       await claims.keepOnly(isKnown);
     },
   };
+}
+
+function listed({ Namespace: namespace, ClaimName: name, DriverState }: ClaimRecord): ListedClaim {
+  const devices = Object.entries(DriverState).flatMap(([driver, { Devices }]) =>
+    (Devices ?? []).map(({ PoolName: pool, DeviceName: device, ShareID, CDIDeviceIDs }) => ({
+      ...{ driver, pool, device, shareId: ShareID ?? undefined },
+      cdiDevices: CDIDeviceIDs ?? [],
+    })),
+  );
+  return { namespace, name, devices };
 }

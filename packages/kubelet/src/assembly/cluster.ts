@@ -19,6 +19,7 @@ import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import { nodeHostIps } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
+import type { PodWorkers } from '../pod/pod-workers.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import { withClaims } from './claim-grants.ts';
@@ -39,7 +40,7 @@ export type ClusterInput = {
   events: PodEvents;
   statuses: StatusManager;
   /** Who knows what device plugins offer. */
-  grants: Pick<NodeGrants, 'amounts'>;
+  grants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
 /** What is there once they are made, and the pods of the runtime are known. */
@@ -57,7 +58,7 @@ export type Cluster = {
   /** Parts that take the place of the lone node's. */
   parts: Partial<KubeletParts>;
   /** The same, with the devices of ResourceClaims. */
-  withClaims(grants: NodeGrants, isRunning: (podUid: string) => boolean): NodeGrants;
+  withClaims(grants: NodeGrants): NodeGrants;
   /** The addresses of the host that pods show; `undefined` before the node object has any. */
   hostIps(): string[] | undefined;
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
@@ -89,7 +90,15 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   });
   running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   const needs = openPodNeeds(options, cluster, node);
-  const { drivers, claims, slices } = await openNodeClaims(options, cluster);
+  let workers: PodWorkers | undefined;
+  const ofClaims = await openNodeClaims({
+    ...{ options, cluster },
+    onDriver: () => workers?.retryAll(),
+    onHealth: (podUids) => {
+      for (const uid of podUids) workers?.notice(uid);
+    },
+  });
+  const { drivers, slices } = ofClaims;
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
       client,
@@ -102,19 +111,30 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   };
   return {
     parts: { api: needs, pluginCluster },
-    withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
+    withClaims: (grants) => withClaims(grants, ofClaims),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, pressure, shutdown, parts }) => {
       status = startNode(input, { informer: node, runtimeState, pressure, shutdown, csi: parts.nodePlugins.csi });
-      running.push(status, slices);
+      running.push(status, slices, drivers);
       slices.start();
-      const { manager, workers, statuses, stopped } = sync;
+      workers = sync.workers;
+      const { manager, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
+      pods = new ApiPods({
+        client,
+        nodeName,
+        node,
+        manager,
+        workers: sync.workers,
+        statuses,
+        onStopped,
+        logger,
+        failpoint,
+      });
       running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
-        onToken: (podUid) => workers.retry(podUid),
+        onToken: (podUid) => sync.workers.retry(podUid),
       });
     },
     startSources: (listener, local) => pods!.startSources(listener, local),
@@ -169,7 +189,7 @@ function startNode(
       },
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
-      resetExtendedResources: () => false,
+      resetExtendedResources: () => grants.devices.isNew,
     },
   });
 }

@@ -25,9 +25,10 @@ export async function startGrantServices(input: GrantServicesInput): Promise<{ c
   const { logger, metrics } = options;
   const activePods = () => sync.workers.activePods();
   const resourcesOf = (pod: Pod, container: Container) => listedResources(grants, pod, container);
+  const claimsOf = (pod: Pod, container: Container) => grants.claimsOf(pod, container);
   const allocatable = () => allocatableResources(grants);
-  const served = servePodResources({ directory, activePods, resourcesOf, allocatable, logger, metrics });
-  const server = await served.catch((error) => {
+  const served = { directory, activePods, resourcesOf, claimsOf, allocatable, logger, metrics };
+  const server = await servePodResources(served).catch((error) => {
     logger.error({ directory, error: errorMessage(error) }, 'the pod resources API is not served');
     return undefined;
   });

@@ -2,21 +2,44 @@
 import { join } from 'node:path';
 import { RESOURCE_CLAIMS } from '@podwright/kube-client';
 import type { ResourceClaim } from '../api/resource-claim.ts';
+import { DraHealth } from '../dra/device-health.ts';
 import { DraClaims } from '../dra/dra-claims.ts';
 import { DraDrivers } from '../dra/dra-drivers.ts';
 import { SliceWiper } from '../dra/wipe-slices.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 
-export type NodeClaims = { drivers: DraDrivers; claims: DraClaims; slices: SliceWiper };
+export type NodeClaims = { drivers: DraDrivers; claims: DraClaims; slices: SliceWiper; health: DraHealth };
+
+export type NodeClaimsInput = {
+  options: KubeletOptions;
+  cluster: ClusterOptions;
+  /** Pods may have what they waited for. */
+  onDriver: () => void;
+  /** It is to be shown anew how the devices of these pods are. */
+  onHealth: (podUids: string[]) => void;
+};
 
 /** Rejects with `data_loss` where it cannot be known what drivers have prepared. */
-export async function openNodeClaims(options: KubeletOptions, { client }: ClusterOptions): Promise<NodeClaims> {
-  const { rootDir, nodeName, logger } = options;
+export async function openNodeClaims(input: NodeClaimsInput): Promise<NodeClaims> {
+  const { rootDir, nodeName, logger } = input.options;
+  const { client } = input.cluster;
   const slices = new SliceWiper({ client, nodeName, logger });
-  const drivers = new DraDrivers((driver, isThere) => slices.driverChanged(driver, isThere));
+  const health = new DraHealth();
+  const drivers: DraDrivers = new DraDrivers({
+    logger,
+    onUsable: (driver, isUsable) => {
+      slices.driverChanged(driver, isUsable);
+      if (isUsable) input.onDriver();
+    },
+    onHealth: (driver, devices) => {
+      const changed = devices === undefined ? health.clear(driver) : health.update(driver, devices);
+      const uids = changed.length === 0 ? [] : claims.podsWith(driver, changed);
+      if (uids.length > 0) input.onHealth(uids);
+    },
+  });
   const claims = await DraClaims.open({
     ...{ drivers, logger, path: join(rootDir, 'dra_manager_state') },
     claim: (place, signal) => client.get<ResourceClaim>(RESOURCE_CLAIMS, place, { signal }),
   });
-  return { drivers, claims, slices };
+  return { drivers, claims, slices, health };
 }

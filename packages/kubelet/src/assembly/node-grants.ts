@@ -11,6 +11,7 @@ import type { ContainerDeviceOptions } from '../devices/device-types.ts';
 import { memoryRequest } from '../memory/memory-requests.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
+import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';
 import { formatCpus } from '../topology/cpu-set.ts';
 import { type Machine, readMachine } from '../topology/machine.ts';
 import { type PlacementMetrics, placementMetrics } from '../topology/placement-metrics.ts';
@@ -28,6 +29,8 @@ export type NodeGrants = PodGrants & {
   /** What the node has of that, for its status. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
   grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
+  /** The claims that a container has devices of. */
+  claimsOf(pod: Pod, container: Container): ListedClaim[];
   hasOwnCpus(pod: Pod): boolean;
   /** Frees what pods have that are not there any more. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
@@ -72,7 +75,10 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
       if (answer === undefined) admitted.add(uid);
       return answer;
     },
-    healthOf: (podUid, container) => devices.healthOf(podUid, container),
+    prepare: async () => undefined,
+    unprepare: async () => undefined,
+    claimsOf: () => [],
+    healthOf: ({ metadata: { uid } }, container) => devices.healthOf(uid, container),
     release: async (podUid) => {
       admitted.delete(podUid);
       await admission.release(podUid);

@@ -15,10 +15,10 @@ type Entry = {
 };
 type Data = { PodDeviceEntries: Entry[] | null; RegisteredDevices: Record<string, string[]> };
 
-/** What the file holds, nothing if there is none. `data_loss` for what is not whole. */
-export async function readDeviceRecords(path: string): Promise<DeviceRecords> {
+/** What the file holds; `undefined` if there is none. `data_loss` for what is not whole. */
+export async function readDeviceRecords(path: string): Promise<DeviceRecords | undefined> {
   const value = await readStateFile(path);
-  if (value === undefined) return { assignments: [], registered: {} };
+  if (value === undefined) return undefined;
   try {
     const { Data: data, Checksum: checksum } = value as { Data: Data; Checksum: unknown };
     if (checksumOf(goData(data)) !== checksum) throw new Error('its checksum is wrong');

@@ -266,3 +266,26 @@ test('a directory that another kubelet has is left alone', async (context) => {
   await assert.rejects(node.start(), { code: 'already_exists' });
   assert.deepEqual((await readdir(node.directory)).toSorted(), ['kubelet.sock', 'theirs.sock']);
 });
+
+test('a node is new until a plugin has told of its devices, and never again', async (context) => {
+  const node = await newNode(context);
+  const { manager } = await node.start();
+  assert.equal(manager.isNew, true);
+  await node.plugin({ devices: ['w1'] });
+  await until('it is known', () => !manager.isNew);
+  await manager.close();
+  const next = await node.start();
+  assert.equal(next.manager.isNew, false);
+});
+
+test('what a container has of a claim is not asked of a plugin', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  const plugin = await node.plugin({ devices: ['w1'] });
+  await until('it is known', () => manager.isOffered(WIDGET));
+  const requestMappings = [{ containerName: 'one', resourceName: WIDGET, requestName: 'r' }];
+  const status = { extendedResourceClaimStatus: { resourceClaimName: 'c', requestMappings } };
+  const pod = { ...podOf('p1', { one: { [WIDGET]: '2' } }), status } as unknown as Pod;
+  assert.equal(await admit(pod), undefined);
+  assert.deepEqual([plugin.calls, manager.isMissing(pod, container(pod, 'one'))], [[], false]);
+});

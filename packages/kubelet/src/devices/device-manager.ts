@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { errorMessage, type Logger, PodwrightError, type Registry, removeIfEmpty } from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
+import { isClaimed } from '../api/claim-statuses.ts';
 import { quantityValue } from '../api/quantity.ts';
 import { type AllocatedResourceStatus, type Container, isSidecar, type Pod } from '../api/types.ts';
 import { MAX_DEVICE_RESOURCES } from '../limits.ts';
@@ -9,7 +10,7 @@ import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
 import { chooseDevices } from './choose-devices.ts';
 import { DeviceAssignments } from './device-assignments.ts';
-import { readDeviceRecords, writeDeviceRecords } from './device-checkpoint.ts';
+import { type DeviceRecords, readDeviceRecords, writeDeviceRecords } from './device-checkpoint.ts';
 import { byNode, deviceHints } from './device-hints.ts';
 import { type DeviceAmounts, DeviceInventory } from './device-inventory.ts';
 import { type DeviceMetrics, deviceMetrics } from './device-metrics.ts';
@@ -45,15 +46,18 @@ export class DeviceManager implements HintProvider {
   readonly #assignments: DeviceAssignments;
   /** Of the pod that is being admitted: what its init containers had. */
   #reusable: { podUid: string; ids: Map<string, Set<string>> } = { podUid: '', ids: new Map() };
+  /** Nothing was written down yet: the node is a new one. */
+  #isNew: boolean;
   #server: CriServer | undefined;
   #writing: Promise<void> = Promise.resolve();
   readonly #metrics: DeviceMetrics | undefined;
 
-  private constructor(options: DeviceManagerOptions, inventory: DeviceInventory, assignments: DeviceAssignments) {
+  private constructor(options: DeviceManagerOptions, records: DeviceRecords | undefined) {
     this.#options = options;
     this.#metrics = options.metrics && deviceMetrics(options.metrics);
-    this.#inventory = inventory;
-    this.#assignments = assignments;
+    this.#isNew = records === undefined;
+    this.#inventory = new DeviceInventory(Object.keys(records?.registered ?? {}));
+    this.#assignments = new DeviceAssignments(records?.assignments ?? []);
   }
 
   /** Goes on with what an earlier kubelet has given out; a checkpoint that is not whole is named in the log and counts as none. */
@@ -62,8 +66,7 @@ export class DeviceManager implements HintProvider {
       options.logger.error({ error: errorMessage(error) }, 'what containers have of devices is not known any more');
       return { assignments: [], registered: {} };
     });
-    const inventory = new DeviceInventory(Object.keys(records.registered));
-    return new DeviceManager(options, inventory, new DeviceAssignments(records.assignments));
+    return new DeviceManager(options, records);
   }
 
   /** Lets plugins register in the directory. Rejects with `already_exists` if another kubelet has it. */
@@ -123,6 +126,11 @@ export class DeviceManager implements HintProvider {
     this.#options.logger.warn({ resource, error: why }, 'a device plugin has gone');
   }
 
+  /** Whether no kubelet here has ever heard of a plugin: what its node object says of devices is of a machine that was before. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
   /** What the node has, for its status: of a resource whose plugin has gone for good, none. */
   amounts(): DeviceAmounts {
     return this.#inventory.amounts();
@@ -175,13 +183,15 @@ export class DeviceManager implements HintProvider {
 
   containerHints(pod: Pod, container: Container): ResourceHints {
     const { uid } = pod.metadata;
-    return this.#hints(this.#requests(container), (resource) => this.#assignments.find(uid, container.name, resource));
+    return this.#hints(this.#requests(pod, container), (resource) =>
+      this.#assignments.find(uid, container.name, resource),
+    );
   }
 
   podHints(pod: Pod): ResourceHints {
     const own = this.#assignments.ofPod(pod.metadata.uid);
     return this.#hints(
-      podRequests(pod, (container) => this.#requests(container)),
+      podRequests(pod, (container) => this.#requests(pod, container)),
       (resource) => {
         const ids = own.flatMap((one) => (one.resource === resource ? deviceIds(one) : []));
         return ids.length === 0 ? undefined : [...new Set(ids)];
@@ -208,8 +218,9 @@ export class DeviceManager implements HintProvider {
   }
 
   /** Whether a container that is about to start has not been given what it asks for: it ran when its kubelet knew nothing of that. */
-  isMissing({ metadata: { uid } }: Pod, container: Container): boolean {
-    const counts = [...this.#requests(container)];
+  isMissing(pod: Pod, container: Container): boolean {
+    const { uid } = pod.metadata;
+    const counts = [...this.#requests(pod, container)];
     return counts.some(([name, count]) => count > 0 && this.#assignments.find(uid, container.name, name) === undefined);
   }
 
@@ -222,7 +233,7 @@ export class DeviceManager implements HintProvider {
     const { uid } = pod.metadata;
     if (this.#reusable.podUid !== uid) this.#reusable = { podUid: uid, ids: new Map() };
     let isChanged = false;
-    for (const [resource, count] of this.#requests(container)) {
+    for (const [resource, count] of this.#requests(pod, container)) {
       const request = { podUid: uid, container: container.name, resource, count, nodes: hint.nodes, isRunning };
       isChanged = (await this.#allocateResource(request)) || isChanged;
     }
@@ -310,13 +321,13 @@ export class DeviceManager implements HintProvider {
     for (const podUid of this.#assignments.pods()) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** What the container asks for of resources that plugins offer, or that somebody has. */
-  #requests({ resources }: Container): Map<string, number> {
+  /** What the container asks for of resources that plugins offer, or that somebody has; not what it has of a claim. */
+  #requests(pod: Pod, { name: container, resources }: Container): Map<string, number> {
     const known = this.#assignments.resources();
     const limits = Object.entries(resources?.limits ?? {});
     return new Map(
       limits
-        .filter(([name]) => this.#inventory.has(name) || known.has(name))
+        .filter(([name]) => (this.#inventory.has(name) || known.has(name)) && !isClaimed(pod, container, name))
         .map(([name, amount]) => [name, Number(quantityValue(amount))]),
     );
   }
@@ -327,6 +338,7 @@ export class DeviceManager implements HintProvider {
     const write = async () => {
       const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
       const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
+      this.#isNew = false;
       await writeDeviceRecords(join(directory, CHECKPOINT), { assignments: this.#assignments.all(), registered });
     };
     this.#writing = this.#writing.then(write).catch((error: unknown) => {

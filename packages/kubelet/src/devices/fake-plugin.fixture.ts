@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Broadcast, silentLogger } from '@podwright/base';
 import { type CriServer, connectService, handleService, serveServices } from '@podwright/cri';
 import { DevicePlugin, Registration } from '@podwright/cri/device-plugin';
+import { Registration as WatchedRegistration } from '@podwright/cri/plugin-registration';
 
 /** A device as a test names it: its id alone, or with what else there is to tell of it. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };
@@ -25,6 +26,7 @@ export class FakePlugin {
   readonly #directory: string;
   readonly #changes = new Broadcast<void>();
   #server: CriServer | undefined;
+  #announced: CriServer | undefined;
 
   constructor(directory: string, resource: string, behavior: FakePluginBehavior) {
     this.#directory = directory;
@@ -83,6 +85,18 @@ export class FakePlugin {
     await this.register();
   }
 
+  /** Lets itself be found at a socket in a directory, in the place of `register`. */
+  async announce(directory: string): Promise<void> {
+    await this.serve();
+    const info = { type: 'DevicePlugin', name: this.resource, endpoint: this.socket, supportedVersions: ['v1beta1'] };
+    const service = handleService(WatchedRegistration, {
+      getInfo: async () => info,
+      notifyRegistrationStatus: async () => ({}),
+    });
+    const socket = join(directory, this.#name);
+    this.#announced = await serveServices([service], { socket, logger: silentLogger });
+  }
+
   /** Tells of other devices. */
   change(devices: FakeDevice[]): void {
     this.behavior = { ...this.behavior, devices };
@@ -90,6 +104,7 @@ export class FakePlugin {
   }
 
   async stop(): Promise<void> {
+    await this.#announced?.close(0);
     await this.#server?.close(0);
   }
 

@@ -7,14 +7,15 @@ import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
 import type { ResourceClaim } from '../api/resource-claim.ts';
-import type { Container, Pod } from '../api/types.ts';
+import type { Pod } from '../api/types.ts';
 import { DraClaims } from './dra-claims.ts';
 import { DraDrivers } from './dra-drivers.ts';
 
+/** Nobody hears of drivers. */
+const NOBODY = { onUsable: () => undefined, onHealth: () => undefined, logger: silentLogger };
 const never = new AbortController().signal;
 
 const POD = podOf('1');
-const MAIN = { name: 'main', resources: { claims: [{ name: 'gpu', request: 'big' }] } } as Container;
 
 function podOf(uid: string, change: object = {}): Pod {
   return {
@@ -60,6 +61,7 @@ class Place {
   async open(context: TestContext): Promise<void> {
     const server = await this.#serve();
     context.after(async () => {
+      this.drivers.stop();
       await server.close();
       rmSync(this.directory, { recursive: true });
     });
@@ -67,7 +69,8 @@ class Place {
   }
 
   async reopen(): Promise<void> {
-    this.drivers = new DraDrivers(() => undefined);
+    this.drivers?.stop();
+    this.drivers = new DraDrivers(NOBODY);
     const plugin = { name: 'gpu.test', endpoint: join(this.directory, 'dra.sock'), versions: ['v1.DRAPlugin'] };
     await this.drivers.register(plugin);
     this.claims = await DraClaims.open({
@@ -131,16 +134,6 @@ test('a claim is prepared once for its pods, and taken back after the last', asy
   assert.deepEqual(place.calls, ['prepare claim-1', 'unprepare claim-1']);
 });
 
-test('a container has the devices of the requests that it names', async (context) => {
-  const place = new Place();
-  await place.open(context);
-  await place.claims.prepare(POD, never);
-  const all = { name: 'all', resources: { claims: [{ name: 'gpu' }] } } as Container;
-  assert.deepEqual(place.claims.cdiDevices(POD, MAIN), ['test.com/gpu=a', 'test.com/gpu=c']);
-  assert.deepEqual(place.claims.cdiDevices(POD, all), ['test.com/gpu=a', 'test.com/gpu=b', 'test.com/gpu=c']);
-  assert.deepEqual(place.claims.cdiDevices(POD, { name: 'none' } as Container), []);
-});
-
 test('why a pod may not have its claim is told in upstream’s words', async (context) => {
   const place = new Place();
   await place.open(context);
@@ -182,7 +175,11 @@ test('a kubelet that begins anew knows what was prepared, and takes back what no
   const record = JSON.parse(Data).ClaimInfoStateList[0];
   assert.deepEqual([record.ClaimUID, record.PodUIDs], ['claim-1', { 1: {} }]);
   await place.reopen();
-  assert.deepEqual(place.claims.cdiDevices(POD, MAIN), ['test.com/gpu=a', 'test.com/gpu=c']);
+  const { Devices } = place.claims.preparedIn('default')('pod-gpu')!.DriverState['gpu.test']!;
+  assert.deepEqual(
+    Devices?.map(({ DeviceName }) => DeviceName),
+    ['a', 'b', 'c'],
+  );
   await place.claims.keepOnly((uid) => uid === '1');
   assert.deepEqual(place.calls, ['prepare claim-1']);
   await place.drivers.deregister({ name: 'gpu.test', endpoint: join(place.directory, 'dra.sock'), versions: [] });
@@ -201,7 +198,7 @@ test('a file of records that was changed is not believed', async (context) => {
 });
 
 test('drivers are taken with the services that we speak', () => {
-  const drivers = new DraDrivers(() => undefined);
+  const drivers = new DraDrivers(NOBODY);
   const check = (versions: string[], expected: string) => {
     const validate = () => drivers.validate({ name: 'd', endpoint: '/s', versions });
     if (expected === '') validate();

@@ -1,12 +1,14 @@
 import { errorMessage, KeyedLock, type Logger } from '@podwright/base';
 import type { NodePrepareResourceResponse } from '@podwright/cri/dra';
 import type { ResourceClaim } from '../api/resource-claim.ts';
-import type { Container, Pod } from '../api/types.ts';
+import type { Pod } from '../api/types.ts';
 import { apiMessage } from '../api-objects/api-message.ts';
-import { DRA_TIMEOUT_MS } from '../limits.ts';
-import { type ClaimRecord, readClaimRecords, writeClaimRecords } from './claim-records.ts';
+import { DRA_TIMEOUT_MS, ORPHAN_PATIENCE_MS } from '../limits.ts';
+import type { PreparedClaims } from './claim-devices.ts';
+import { type ClaimRecord, type PreparedDevice, readClaimRecords, writeClaimRecords } from './claim-records.ts';
+import type { DeviceName } from './device-health.ts';
 import type { DraDrivers } from './dra-drivers.ts';
-import { checkClaim, claimsOf, claimsOfContainer, refusal } from './pod-claims.ts';
+import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
 
 export type DraClaimsOptions = {
   drivers: DraDrivers;
@@ -42,10 +44,11 @@ export class DraClaims {
 
   /** Has the claims of the pod prepared, if they are not. Rejects with what is in the way, in upstream's words. */
   async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
-    if ((pod.spec.resourceClaims ?? []).length === 0) return;
     const keys = claimsOf(pod).map(({ claimName }) => keyOf(pod.metadata.namespace, claimName));
+    if (keys.length === 0) return;
     await this.#exclusively(keys, async () => {
       const claims = await this.#lookUp(pod, signal);
+      for (const claim of claims) this.#checkName(claim);
       const records = claims.map((claim) => this.#recordOf(claim));
       for (const record of records) record.PodUIDs[pod.metadata.uid] = {};
       await this.#write();
@@ -57,7 +60,7 @@ export class DraClaims {
   }
 
   /** Takes back what the pod has; nothing of it runs any more. Rejects if a driver has not done so. */
-  async unprepare(podUid: string): Promise<void> {
+  async unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
     const had = this.#recordsOf(podUid);
     if (had.length === 0) return;
     const keys = had.map((record) => keyOf(record.Namespace, record.ClaimName));
@@ -65,7 +68,7 @@ export class DraClaims {
       const own = this.#recordsOf(podUid);
       const isShared = (record: ClaimRecord) => Object.keys(record.PodUIDs).length > 1;
       const last = own.filter((record) => !isShared(record));
-      for (const [driver, those] of byDriver(last)) await this.#unprepareBy(driver, those);
+      for (const [driver, those] of byDriver(last)) await this.#unprepareBy(driver, those, signal);
       for (const record of own) delete record.PodUIDs[podUid];
       for (const record of last) {
         this.#records.delete(keyOf(record.Namespace, record.ClaimName));
@@ -80,23 +83,23 @@ export class DraClaims {
     const uids = new Set([...this.#records.values()].flatMap(({ PodUIDs }) => Object.keys(PodUIDs)));
     for (const uid of uids) {
       if (isKnown(uid)) continue;
-      await this.unprepare(uid).catch((error: unknown) =>
+      await this.unprepare(uid, AbortSignal.timeout(ORPHAN_PATIENCE_MS)).catch((error: unknown) =>
         this.#options.logger.warn({ uid, error: errorMessage(error) }, 'claims of a pod that is gone stay prepared'),
       );
     }
   }
 
-  /** The devices of a container, by their names of the Container Device Interface. */
-  cdiDevices(pod: Pod, container: Container): string[] {
-    const names = claimsOfContainer(pod, container).flatMap(({ claimName, request }) => {
-      const record = this.#records.get(keyOf(pod.metadata.namespace, claimName));
-      const devices = Object.values(record?.DriverState ?? {}).flatMap(({ Devices }) => Devices ?? []);
-      const meant = devices.filter(
-        ({ RequestNames }) => request === '' || (RequestNames ?? []).length === 0 || RequestNames!.includes(request),
-      );
-      return meant.flatMap(({ CDIDeviceIDs }) => CDIDeviceIDs ?? []);
-    });
-    return [...new Set(names)];
+  /** What is prepared in a namespace. */
+  preparedIn(namespace: string): PreparedClaims {
+    return (name) => this.#records.get(keyOf(namespace, name));
+  }
+
+  /** The pods that have one of these devices. */
+  podsWith(driver: string, names: DeviceName[]): string[] {
+    const isMeant = ({ PoolName, DeviceName }: PreparedDevice) =>
+      names.some(({ pool, device }) => pool === PoolName && device === DeviceName);
+    const meant = [...this.#records.values()].filter((one) => one.DriverState[driver]?.Devices?.some(isMeant));
+    return [...new Set(meant.flatMap(({ PodUIDs }) => Object.keys(PodUIDs)))];
   }
 
   async #lookUp(pod: Pod, signal: AbortSignal): Promise<ResourceClaim[]> {
@@ -113,14 +116,19 @@ export class DraClaims {
     return claims;
   }
 
+  /** Throws while another claim of the name is prepared. */
+  #checkName({ metadata: { namespace = '', name = '', uid } }: ResourceClaim): void {
+    const known = this.#records.get(keyOf(namespace, name));
+    if (known === undefined || known.ClaimUID === uid) return;
+    throw refusal(
+      `old ResourceClaim with same name ${name} and different UID ${known.ClaimUID} still exists (previous pod force-deleted?!)`,
+    );
+  }
+
   #recordOf(claim: ResourceClaim): ClaimRecord {
     const { namespace = '', name = '', uid = '' } = claim.metadata;
     const key = keyOf(namespace, name);
     const known = this.#records.get(key);
-    if (known !== undefined && known.ClaimUID !== uid)
-      throw refusal(
-        `old ResourceClaim with same name ${name} and different UID ${known.ClaimUID} still exists (previous pod force-deleted?!)`,
-      );
     const DriverState = Object.fromEntries(driversOf(claim).map((driver) => [driver, { Devices: null }]));
     const record = known ?? { ClaimUID: uid, ClaimName: name, Namespace: namespace, PodUIDs: {}, DriverState };
     this.#records.set(key, record);
@@ -139,12 +147,12 @@ export class DraClaims {
     for (const record of records) record.DriverState[driver] = { Devices: devicesOf(answer.claims[record.ClaimUID]!) };
   }
 
-  async #unprepareBy(driver: string, records: ClaimRecord[]): Promise<void> {
+  async #unprepareBy(driver: string, records: ClaimRecord[], signal?: AbortSignal): Promise<void> {
     const claims = records.map(messageOf);
     const call = 'NodeUnprepareResources';
     this.#options.drivers.require(driver);
     const answer = await this.#options.drivers
-      .call(driver, (service) => service.nodeUnprepareResources({ claims }, { timeoutMs: DRA_TIMEOUT_MS }))
+      .call(driver, (service) => service.nodeUnprepareResources({ claims }, { signal, timeoutMs: DRA_TIMEOUT_MS }))
       .catch((error: unknown) => {
         throw refusal(`${call}: ${errorMessage(error)}`);
       });

@@ -1,9 +1,11 @@
-import { PodwrightError } from '@podwright/base';
+import { type Logger, PodwrightError } from '@podwright/base';
 import { type ConnectedService, connectService } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
+import type { DeviceHealth } from '@podwright/cri/dra-health';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
+import { watchDriver } from './watch-driver.ts';
 
 /** The services that drivers may have, by upstream's names of them: their messages are alike. */
 const PACKAGES = new Map([
@@ -11,18 +13,27 @@ const PACKAGES = new Map([
   ['v1beta1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1beta1'],
 ]);
 
-type Registered = { endpoint: string; packageName: string };
+type Registered = { endpoint: string; packageName: string; isReached: boolean; stop: AbortController };
 
 export type DraService = ConnectedService<typeof DRAPlugin>;
 
+export type DraDriversOptions = {
+  /** Whether a driver can be called, at each change. */
+  onUsable: (driver: string, isUsable: boolean) => void;
+  /** How its devices are; nothing when it tells no more. */
+  onHealth: (driver: string, devices: DeviceHealth[] | undefined) => void;
+  logger: Logger;
+  /** Between two looks whether a driver tells of its devices. */
+  retryMs?: number;
+};
+
 /** The DRA drivers that have registered. One may be there twice while it is updated: the last to come is called. */
 export class DraDrivers implements PluginHandler {
+  readonly #options: DraDriversOptions;
   readonly #drivers = new Map<string, Registered[]>();
-  readonly #onChange: (driver: string, isThere: boolean) => void;
 
-  /** `onChange` hears when the first of a name comes, and the last goes. */
-  constructor(onChange: (driver: string, isThere: boolean) => void) {
-    this.#onChange = onChange;
+  constructor(options: DraDriversOptions) {
+    this.#options = options;
   }
 
   validate(plugin: Plugin): void {
@@ -37,28 +48,53 @@ export class DraDrivers implements PluginHandler {
         'already_exists',
         `endpoint ${endpoint} already registered for DRA driver plugin ${name}`,
       );
-    this.#drivers.set(name, [...known, { endpoint, packageName: packageOf(plugin) }]);
-    if (known.length === 0) this.#onChange(name, true);
+    const added = { endpoint, packageName: packageOf(plugin), isReached: true, stop: new AbortController() };
+    this.#change(name, () => this.#drivers.set(name, [...known, added]));
+    this.#watch(name, added);
   }
 
   async deregister({ name, endpoint }: Plugin): Promise<void> {
-    const left = (this.#drivers.get(name) ?? []).filter((one) => one.endpoint !== endpoint);
-    if (left.length > 0) this.#drivers.set(name, left);
-    else if (this.#drivers.delete(name)) this.#onChange(name, false);
+    const known = this.#drivers.get(name) ?? [];
+    const left = known.filter((one) => one.endpoint !== endpoint);
+    this.#change(name, () => (left.length > 0 ? this.#drivers.set(name, left) : this.#drivers.delete(name)));
+    for (const one of known) if (!left.includes(one)) one.stop.abort();
+    if (left.length < known.length) this.#options.onHealth(name, undefined);
+  }
+
+  stop(): void {
+    for (const { stop } of [...this.#drivers.values()].flat()) stop.abort();
   }
 
   /** Throws `unavailable` for a driver that has not registered. */
   require(name: string): Registered {
-    const registered = this.#drivers.get(name)?.at(-1);
-    if (registered === undefined) throw new PodwrightError('unavailable', `DRA driver ${name} is not registered`);
-    return registered;
+    const registered = this.#drivers.get(name);
+    const chosen = registered?.findLast(({ isReached }) => isReached) ?? registered?.at(-1);
+    if (chosen === undefined) throw new PodwrightError('unavailable', `DRA driver ${name} is not registered`);
+    return chosen;
+  }
+
+  #watch(name: string, registered: Registered): void {
+    const { onHealth, logger, retryMs } = this.#options;
+    const onReach = (isReached: boolean) =>
+      this.#change(name, () => {
+        registered.isReached = isReached;
+      });
+    const watch = { onReach, onHealth: (devices?: DeviceHealth[]) => onHealth(name, devices), logger, retryMs };
+    void watchDriver(pathOf(registered), watch, registered.stop.signal);
+  }
+
+  #change(name: string, work: () => unknown): void {
+    const isUsable = () => this.#drivers.get(name)?.some(({ isReached }) => isReached) === true;
+    const before = isUsable();
+    work();
+    if (isUsable() !== before) this.#options.onUsable(name, !before);
   }
 
   /** Calls a driver. What it answers rejects in the words of Go's gRPC. */
   async call<T>(name: string, work: (driver: DraService) => Promise<T>): Promise<T> {
-    const { endpoint, packageName } = this.require(name);
-    const options = { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES, packageName };
-    const driver = connectService(DRAPlugin, endpoint.replace(/^unix:(\/\/)?/, ''), options);
+    const registered = this.require(name);
+    const options = { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES, packageName: registered.packageName };
+    const driver = connectService(DRAPlugin, pathOf(registered), options);
     try {
       return await work(driver);
     } catch (error) {
@@ -68,6 +104,8 @@ export class DraDrivers implements PluginHandler {
     }
   }
 }
+
+const pathOf = ({ endpoint }: Registered) => endpoint.replace(/^unix:(\/\/)?/, '');
 
 function packageOf({ name, endpoint, versions }: Plugin): string {
   const chosen = versions.map((version) => PACKAGES.get(version)).find((one) => one !== undefined);

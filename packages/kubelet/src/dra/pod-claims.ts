@@ -1,39 +1,30 @@
 /** Which ResourceClaims a pod has, and whether it may use them. Pure; errors in upstream's words. */
 import { PodwrightError } from '@podwright/base';
-import type { PodResourceClaimStatus, ResourceClaim } from '../api/resource-claim.ts';
-import type { Container, Pod } from '../api/types.ts';
+import { claimStatusesOf } from '../api/claim-statuses.ts';
+import type { ResourceClaim } from '../api/resource-claim.ts';
+import type { Pod } from '../api/types.ts';
 
-/** A claim of the pod: `mustOwn` if it was made for the pod. */
+/** A claim of the pod: `mustOwn` if it was made for the pod. `podClaim` is empty for the claim of its extended resources. */
 export type NamedClaim = { podClaim: string; claimName: string; mustOwn: boolean };
 
 /** The claims that were made for the pod, or named by it. Throws while one has not been made. */
-export function claimsOf({ metadata, spec, status }: Pod): NamedClaim[] {
+export function claimsOf(pod: Pod): NamedClaim[] {
+  const { metadata, spec } = pod;
+  const { resourceClaimStatuses = [], extendedResourceClaimStatus: extended } = claimStatusesOf(pod);
   const where = `pod "${metadata.namespace}/${metadata.name}"`;
-  return (spec.resourceClaims ?? []).flatMap((claim): NamedClaim[] => {
+  const named = (spec.resourceClaims ?? []).flatMap((claim): NamedClaim[] => {
     const { name: podClaim, resourceClaimName, resourceClaimTemplateName } = claim;
     if (resourceClaimName !== undefined) return [{ podClaim, claimName: resourceClaimName, mustOwn: false }];
     if (resourceClaimTemplateName === undefined)
       throw refusal(`${where}, spec.resourceClaim "${podClaim}": none of the supported fields are set`);
-    const made = madeClaims(status).find(({ name }) => name === podClaim);
+    const made = resourceClaimStatuses.find(({ name }) => name === podClaim);
     if (made === undefined) throw refusal(`${where}: ResourceClaim not created yet`);
     return made.resourceClaimName === undefined
       ? [] // on purpose: there is nothing to prepare
       : [{ podClaim, claimName: made.resourceClaimName, mustOwn: true }];
   });
-}
-
-/** Others write that into the status of the pod. */
-function madeClaims(status: Pod['status']): PodResourceClaimStatus[] {
-  return (status as { resourceClaimStatuses?: PodResourceClaimStatus[] } | undefined)?.resourceClaimStatuses ?? [];
-}
-
-/** The claims that a container has devices of, with the requests; '' for all of them. */
-export function claimsOfContainer(pod: Pod, { resources }: Container): { claimName: string; request: string }[] {
-  const wanted = resources?.claims ?? [];
-  if (wanted.length === 0) return [];
-  return claimsOf(pod).flatMap(({ podClaim, claimName }) =>
-    wanted.filter(({ name }) => name === podClaim).map(({ request = '' }) => ({ claimName, request })),
-  );
+  if (extended === undefined) return named;
+  return [...named, { podClaim: '', claimName: extended.resourceClaimName, mustOwn: false }];
 }
 
 /** Throws why the pod may not use the claim. */

@@ -2,7 +2,12 @@ import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { isApiStatus, type KubeClient, RESOURCE_SLICES } from '@podwright/kube-client';
 import { DRA_SLICES_KEPT_MS, SLICES_BACKOFF } from '../limits.ts';
 
-export type SliceWiperOptions = { client: Pick<KubeClient, 'deleteCollection'>; nodeName: string; logger: Logger };
+export type SliceWiperOptions = {
+  client: Pick<KubeClient, 'deleteCollection'>;
+  nodeName: string;
+  logger: Logger;
+  keptMs?: number;
+};
 
 /**
  * Takes the devices of drivers that are not there out of the cluster's offer: those of all drivers when the kubelet starts, as a driver
@@ -30,7 +35,7 @@ export class SliceWiper {
     const controller = new AbortController();
     this.#leaving.set(driver, controller);
     const signal = AbortSignal.any([controller.signal, this.#closed.signal]);
-    sleep(DRA_SLICES_KEPT_MS, signal).then(
+    sleep(this.#options.keptMs ?? DRA_SLICES_KEPT_MS, signal).then(
       () => this.#wipe(driver, signal),
       () => undefined,
     );

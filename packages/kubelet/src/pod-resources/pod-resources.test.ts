@@ -35,6 +35,15 @@ test('what containers have for themselves is told, and calls are limited', async
             cpus: [2, 3],
             memory: [{ type: 'memory', size: 64n, nodes: [0] }],
           },
+    claimsOf: (_, { name }) =>
+      name !== 'app'
+        ? []
+        : [
+            {
+              ...{ namespace: 'default', name: 'gpu' },
+              devices: [{ driver: 'd', pool: 'p', device: 'x', cdiDevices: ['e.com/w=x'] }],
+            },
+          ],
     allocatable: () => ({ ...NOTHING, cpus: [1, 2, 3] }),
     logger: silentLogger,
   });
@@ -57,6 +66,11 @@ test('what containers have for themselves is told, and calls are limited', async
     [[2n, 3n], ['w1'], 1n],
   );
   assert.deepEqual([app.memory[0]?.memoryType, app.memory[0]?.size], ['memory', 64n]);
+  const [{ claimName, claimResources } = {}] = app.dynamicResources;
+  assert.deepEqual(
+    [claimName, claimResources?.[0]?.deviceName, claimResources?.[0]?.cdiDevices[0]?.name],
+    ['gpu', 'x', 'e.com/w=x'],
+  );
   assert.deepEqual((await client.getAllocatableResources({})).cpuIds, [1n, 2n, 3n]);
   await assert.rejects(client.get({ podName: 'other', podNamespace: 'default' }), {
     message: 'pod other in namespace default not found',

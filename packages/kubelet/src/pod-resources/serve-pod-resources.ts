@@ -12,6 +12,12 @@ import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 /** Devices of a resource, all of one place: NUMA nodes, none if they have none. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
 export type ListedMemory = { type: string; size: bigint; nodes: number[] };
+/** A claim of a pod, with the devices of it, by their drivers. */
+export type ListedClaim = {
+  namespace: string;
+  name: string;
+  devices: { driver: string; pool: string; device: string; shareId?: string; cdiDevices: string[] }[];
+};
 /** What somebody has, or what there is. */
 export type ListedResources = { devices: ListedDevices[]; cpus: number[]; memory: ListedMemory[] };
 
@@ -22,6 +28,8 @@ export type PodResourcesInput = {
   activePods: () => Pod[];
   /** What a container has for itself. */
   resourcesOf: (pod: Pod, container: Container) => ListedResources;
+  /** Whose devices a container has. */
+  claimsOf: (pod: Pod, container: Container) => ListedClaim[];
   /** What there is to be given out. */
   allocatable: () => ListedResources;
   logger: Logger;
@@ -58,12 +66,13 @@ export async function servePodResources(input: PodResourcesInput): Promise<CriSe
 }
 
 /** Init containers have done their work, but for sidecars. */
-function podMessage(pod: Pod, { resourcesOf }: PodResourcesInput) {
+function podMessage(pod: Pod, { resourcesOf, claimsOf }: PodResourcesInput) {
   const { name, namespace } = pod.metadata;
   const lasting = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
   const containers = lasting.map((container) => ({
     name: container.name,
     ...resourcesMessage(resourcesOf(pod, container)),
+    dynamicResources: claimsOf(pod, container).map(claimMessage),
   }));
   return { name, namespace, containers };
 }
@@ -79,6 +88,15 @@ function resourcesMessage({ devices, cpus, memory }: ListedResources) {
     memory: memory.map(({ type, size, nodes }) => ({ memoryType: type, size, ...placeMessage(nodes) })),
   };
 }
+
+const claimMessage = ({ namespace, name, devices }: ListedClaim) => ({
+  claimName: name,
+  claimNamespace: namespace,
+  claimResources: devices.map(({ driver, pool, device, shareId, cdiDevices }) => ({
+    ...{ driverName: driver, poolName: pool, deviceName: device, shareId },
+    cdiDevices: cdiDevices.map((one) => ({ name: one })),
+  })),
+});
 
 const placeMessage = (nodes: number[]) =>
   nodes.length === 0 ? {} : { topology: { nodes: nodes.map((node) => ({ ID: BigInt(node) })) } };

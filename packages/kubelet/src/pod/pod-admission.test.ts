@@ -59,6 +59,16 @@ test('a pod that asks for more than the others leave is refused, with the number
   });
 });
 
+test('what a pod has of a claim is not the node’s to give', () => {
+  const pod = asking('example.com/fpga', '2');
+  const offering = { ...node, resources: { ...node.resources, 'example.com/fpga': 1n } };
+  assert.equal(refusePod(pod, [], offering)?.reason, 'OutOfexample.com/fpga');
+  const requestMappings = [{ containerName: 'a', resourceName: 'example.com/fpga', requestName: 'r' }];
+  const extendedResourceClaimStatus = { resourceClaimName: 'c', requestMappings };
+  const claimed = { ...pod, status: { extendedResourceClaimStatus } } as unknown as Pod;
+  assert.equal(refusePod(claimed, [], offering), undefined);
+});
+
 test('what is wrong besides a shortage is told with it, and so is all that is short', () => {
   const elsewhere = asking('cpu', '3');
   elsewhere.spec.nodeSelector = { zone: 'b' };

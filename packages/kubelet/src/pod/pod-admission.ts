@@ -1,7 +1,8 @@
 import { wantsAppArmor } from '../api/app-armor.ts';
+import { claimStatusesOf, isClaimed } from '../api/claim-statuses.ts';
 import type { Taint } from '../api/node.ts';
 import { dottedSysctl } from '../api/sysctl.ts';
-import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
@@ -69,13 +70,25 @@ function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFact
   if (others.length >= maxPods)
     shortages.push({ resource: 'pods', requested: 1n, used: BigInt(others.length), capacity: BigInt(maxPods) });
   for (const resource of requestedNames(pod)) {
-    const requested = podRequest(pod, resource);
+    const requested = podRequest(withoutClaimed(pod), resource);
     if (requested === 0n || (resource.includes('/') && resources[resource] === undefined)) continue;
     const used = others.reduce((sum, other) => sum + podRequest(other, resource), 0n);
     const capacity = resources[resource] ?? 0n;
     if (requested > capacity - used) shortages.push({ resource, requested, used, capacity });
   }
   return shortages;
+}
+
+/** The pod without what it has of a claim: its driver has that, and not the node. */
+function withoutClaimed(pod: Pod): Pod {
+  if (claimStatusesOf(pod).extendedResourceClaimStatus === undefined) return pod;
+  const left = (container: Container): Container => {
+    const requests = Object.entries(container.resources?.requests ?? {});
+    const own = requests.filter(([name]) => !isClaimed(pod, container.name, name));
+    return { ...container, resources: { ...container.resources, requests: Object.fromEntries(own) } };
+  };
+  const { containers, initContainers } = pod.spec;
+  return { ...pod, spec: { ...pod.spec, containers: containers.map(left), initContainers: initContainers?.map(left) } };
 }
 
 /** In upstream's order: the three resources that every node has, and then the others. */

@@ -1,3 +1,4 @@
+import { errorMessage } from '@podwright/base';
 import type { AllocatedResourceStatus, Pod, PodStatus } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
@@ -5,17 +6,19 @@ import { HELD_RETRY_MS } from '../limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
 /** A pod that does not get what it asks for: for good, or until a device plugin comes. */
-export type GrantAnswer =
-  | { kind: 'refused'; refusal: WaitingReason }
-  | { kind: 'waits'; reason?: string; message: string };
+export type GrantAnswer = { kind: 'refused'; refusal: WaitingReason } | { kind: 'waits'; message: string };
 
 /** Gives pods what only one may have: devices, processors, memory of NUMA nodes. */
 export type PodGrants = {
   /** Nothing if the pod has all that it asks for. */
   admit(pod: Pod, signal: AbortSignal): Promise<GrantAnswer | undefined>;
+  /** Before the pod's sandbox is made: has its claims prepared. Rejects with what is in the way. */
+  prepare(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Nothing of the pod runs any more, and nobody is told so before its claims are taken back. Rejects if one is not. */
+  unprepare(podUid: string, signal: AbortSignal): Promise<void>;
   /** How the devices are that a container has. */
-  healthOf(podUid: string, container: string): AllocatedResourceStatus[];
-  /** Nothing of the pod runs any more. */
+  healthOf(pod: Pod, container: string): AllocatedResourceStatus[];
+  /** The pod has ended. */
   release(podUid: string): Promise<void>;
 };
 
@@ -35,8 +38,25 @@ export async function grantPod(
   const answer = await grants.admit(pod, signal);
   if (answer?.kind === 'refused') refuse(pod.metadata.uid, answer.refusal);
   if (answer?.kind !== 'waits') return undefined;
-  events.event(eventSubject(pod), 'Warning', answer.reason ?? 'WaitingForDevices', answer.message);
+  events.event(eventSubject(pod), 'Warning', 'WaitingForDevices', answer.message);
   return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
+}
+
+/** Has the claims of a pod prepared that is about to begin; how its sync ends if that fails. */
+export async function preparePod(
+  pod: Pod,
+  { grants, events }: Pick<PodGranter, 'grants' | 'events'>,
+  signal: AbortSignal,
+): Promise<SyncOutcome | undefined> {
+  try {
+    await grants.prepare(pod, signal);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = `Failed to prepare dynamic resources: prepare dynamic resources: ${errorMessage(error)}`;
+    events.event(eventSubject(pod), 'Warning', 'FailedPrepareDynamicResources', why);
+    return { ended: false, failed: true };
+  }
 }
 
 /** The status with how devices are, as upstream of ordinary containers only. Pure. */

@@ -96,7 +96,13 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     logger: silentLogger,
     refusal: () => refusal ?? refused[0],
     refuse: (_, why) => void refused.push(why),
-    grants: { admit: async () => answers[0], healthOf: () => [], release: step('release') },
+    grants: {
+      admit: async () => answers[0],
+      prepare: async () => undefined,
+      unprepare: async () => undefined,
+      healthOf: () => [],
+      release: step('release'),
+    },
   });
   const sync = (pod: Pod, signal = AbortSignal.timeout(5000)) => syncer.sync(pod, signal);
   const terminate = (pod: Pod) => syncer.terminate(pod, { remove: false }, AbortSignal.timeout(5000));

@@ -37,7 +37,7 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodAllocations } from './pod-allocations.ts';
-import { grantPod, type PodGrants, withDevices } from './pod-grants.ts';
+import { grantPod, type PodGrants, preparePod, withDevices } from './pod-grants.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
@@ -111,6 +111,8 @@ export class PodSyncer implements PodSteps {
     if (plan.killPod && !plan.createSandbox) return { ended: true };
     const obstacle = holdPod(pod, this.#deps.obstacles, runtime.events);
     if (obstacle !== undefined) return obstacle;
+    const waitsFor = plan.createSandbox && (await preparePod(pod, { ...this.#deps, events: runtime.events }, signal));
+    if (waitsFor) return waitsFor;
     return this.#carryOut(pod, { status, plan, shown: before.status }, signal);
   }
 
@@ -274,6 +276,7 @@ export class PodSyncer implements PodSteps {
       const names = runningContainers(after).map(({ name }) => name);
       throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: still running: ${names.join(', ')}`);
     }
+    await this.#deps.grants.unprepare(pod.metadata.uid, signal);
   }
 
   async finish(pod: Pod, end: PodEnd): Promise<void> {
@@ -346,7 +349,7 @@ export class PodSyncer implements PodSteps {
           hostIps: this.#deps.runtime.hostIps(),
           nowMs: Date.now(),
         });
-    const shown = withDevices(status, (name) => this.#deps.grants.healthOf(uid, name));
+    const shown = withDevices(status, (name) => this.#deps.grants.healthOf(pod, name));
     statuses.set(allocations.desired(pod), shown);
     return { status: shown, ended };
   }

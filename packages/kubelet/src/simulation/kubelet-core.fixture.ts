@@ -111,6 +111,8 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
 /** Nothing that only one pod may have. */
 const NO_GRANTS = {
   admit: async () => undefined,
+  prepare: async () => undefined,
+  unprepare: async () => undefined,
   healthOf: () => [],
   release: async () => undefined,
   admissible: () => ({}),

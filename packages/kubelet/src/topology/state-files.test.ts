@@ -20,7 +20,7 @@ test('devices', async (context) => {
   const text =
     '{"Data":{"PodDeviceEntries":[{"PodUID":"u1","ContainerName":"c","ResourceName":"e.com/w","DeviceIDs":{"-1":["x"],"0":["a","b"]},"AllocResp":"CgH/"}],"RegisteredDevices":{"b":[],"e.com/w":["a","b\\"q"]}},"Checksum":2967086060}';
   const file = await fileWith(context, text);
-  const { assignments, registered } = await readDeviceRecords(file);
+  const { assignments, registered } = (await readDeviceRecords(file))!;
   assert.deepEqual(assignments, [
     {
       podUid: 'u1',

@@ -1,0 +1,2 @@
+/** How devices of DRA drivers are, generated from `proto/dra-health`. */
+export * from './gen/dra-health/v1alpha1/dra-health_pb.js';

@@ -1,0 +1,259 @@
+/** Devices of a DRA driver in pods of a cluster, on our runtime. Needs root. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { connectService } from '@podwright/cri';
+import { PodResourcesLister } from '@podwright/cri/pod-resources';
+import { createKubeClient, type KubeClient, readKubeconfig } from '@podwright/kube-client';
+import { startKubelet } from '@podwright/kubelet';
+import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { DraDriverUnderTest } from '../kubelet/dra-driver.fixture.ts';
+import { killKubelet, startKubeletChild } from '../kubelet/kubelet-child.fixture.ts';
+import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+import { type ApiObject, at, listAt, textAt } from './api-server/json.ts';
+import { type Cluster, startCluster } from './cluster.fixture.ts';
+import { ClaimedDevices, claimNamed, podNamed } from './dra-claims.fixture.ts';
+
+const NODE = 'dra-node';
+const DRIVER = 'dra.test';
+const RESOURCE = 'dra.test/gpu';
+const runtime = new RuntimeUnderTest();
+let cluster: Cluster;
+let client: KubeClient;
+let kubelet: RealKubelet;
+let driver: DraDriverUnderTest;
+let devices: ClaimedDevices;
+let kubeconfig: string;
+before(async () => {
+  cluster = await startCluster();
+  if (cluster.own !== undefined) cluster.own.control.schedules = 'off'; // claims are allocated first
+  const { options, logs } = runtime.place;
+  const data = join(logs, 'cdi');
+  mkdirSync(data, { recursive: true });
+  await runtime.start({ cdiDirectories: [data] });
+  kubeconfig = join(logs, 'kubeconfig');
+  writeFileSync(kubeconfig, cluster.kubeconfig(cluster.nodeCredential(NODE)));
+  client = createKubeClient(await readKubeconfig(kubeconfig));
+  devices = new ClaimedDevices({ cluster, driver: DRIVER, node: NODE });
+  await cluster.apply(devices.slice);
+  kubelet = await startRealKubelet(
+    { endpoint: `unix://${options.socket}`, scratch: logs, bridge: options.network.bridge },
+    { nodeName: NODE, cluster: { client, heartbeatClient: client, eventClient: client } },
+  );
+  await cluster.untilGone(devices.slice); // of drivers that have not come back there is nothing to be had
+  driver = new DraDriverUnderTest({ name: DRIVER, rootDir: kubelet.options.rootDir, data });
+  await driver.start();
+  await devices.offer(RESOURCE);
+});
+after(async () => {
+  const started = kubelet as RealKubelet | undefined; // if it came up
+  for (const { metadata } of started?.handle.pods() ?? [])
+    await cluster.delete(podNamed(metadata.name), { gracePeriodSeconds: 0 });
+  await started?.until('no pod is left', () => kubelet.handle.pods().length === 0);
+  await started?.close();
+  await (driver as DraDriverUnderTest | undefined)?.kill();
+  const left = await runtime.end();
+  await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
+  assert.deepEqual(left, [], 'nothing of the runtime is left on the host');
+});
+
+const SERVE = 'trap "exit 0" TERM; while :; do sleep 0.05; done';
+type PodGiven = { script?: string; resources?: object; restartPolicy?: string };
+
+/** A pod whose container writes what it has of the driver. */
+function podWith(name: string, { script = SERVE, resources, restartPolicy = 'Always' }: PodGiven = {}): ApiObject {
+  const command = `env | grep DRA_; head -c 3 /dev/dra-dev0 | wc -c; ${script}`;
+  return {
+    ...podNamed(name),
+    spec: {
+      ...{ restartPolicy, terminationGracePeriodSeconds: 5, automountServiceAccountToken: false },
+      containers: [
+        {
+          ...{ name: 'main', image: runtime.image, imagePullPolicy: 'Never' },
+          command: ['sh', '-c', command],
+          resources: resources ?? { claims: [{ name: 'gpu' }] },
+        },
+      ],
+    },
+  } as ApiObject;
+}
+
+const isReady = (pod: ApiObject) =>
+  listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
+const container = (pod: ApiObject) => listAt(pod, 'status', 'containerStatuses')[0];
+const healthOf = (pod: ApiObject) => listAt(container(pod), 'allocatedResourcesStatus');
+const record = () => {
+  const { Data } = JSON.parse(readFileSync(join(kubelet.options.rootDir, 'dra_manager_state'), 'utf8'));
+  return JSON.parse(Data).ClaimInfoStateList as { ClaimName: string; PodUIDs: object }[];
+};
+const told = (name: string, message: string) =>
+  kubelet.until(`it is told of ${name}: ${message}`, () =>
+    kubelet.handle.events().some((one) => one.involvedObject.name === name && one.message.includes(message)),
+  );
+const REFUSED = 'Failed to prepare dynamic resources: prepare dynamic resources: ';
+
+async function logOf({ metadata: { name, uid } }: ApiObject, lines: number): Promise<string[]> {
+  const file = join(kubelet.options.podLogsDir, `default_${name}_${uid}`, 'main/0.log');
+  const read = () => readFileSync(file, 'utf8').trimEnd().split('\n');
+  await kubelet.until(`${lines} lines of ${file}`, () => read().length >= lines);
+  return read().map((line) => line.split(' ').slice(3).join(' '));
+}
+
+async function claimsByApi(name: string) {
+  const socket = join(kubelet.options.rootDir, 'pod-resources/kubelet.sock');
+  const lister = connectService(PodResourcesLister, socket, { maxReceiveBytes: 1 << 20 });
+  try {
+    const { podResources } = await lister.get({ podName: name, podNamespace: 'default' });
+    return podResources!.containers[0]!.dynamicResources;
+  } finally {
+    lister.close();
+  }
+}
+
+test('a pod has the device of a claim that was made for it, and its driver gets that back', async () => {
+  const created = await devices.create(podWith('own'));
+  const pod = await cluster.until(podNamed('own'), isReady);
+  const claim = textAt(listAt(pod, 'status', 'resourceClaimStatuses')[0], 'resourceClaimName');
+  assert.deepEqual(await logOf(created, 2), [`DRA_dev0=${claim}`, '3']);
+  const { uid } = (await cluster.find(claimNamed(claim)))!.metadata;
+  const cdi = `${DRIVER}/claim=${uid}-dev0`;
+  assert.deepEqual(healthOf(pod), [{ name: 'claim:gpu', resources: [{ resourceID: cdi, health: 'Unknown' }] }]);
+  await driver.health('dev0', 'UNHEALTHY', 'too hot');
+  const health = (one: ApiObject) => listAt(healthOf(one)[0], 'resources')[0];
+  const unwell = await cluster.until(podNamed('own'), (one) => at(health(one), 'health') === 'Unhealthy');
+  assert.deepEqual(health(unwell), { resourceID: cdi, health: 'Unhealthy', message: 'too hot' });
+  const [listed] = await claimsByApi('own');
+  assert.deepEqual([listed?.claimName, listed?.claimNamespace], [claim, 'default']);
+  const [{ driverName, poolName, deviceName, cdiDevices } = {}] = listed!.claimResources;
+  assert.deepEqual([driverName, poolName, deviceName, cdiDevices?.[0]?.name], [DRIVER, 'pool', 'dev0', cdi]);
+  assert.deepEqual(Object.keys(record()[0]!.PodUIDs), [created.metadata.uid]);
+  await devices.goes('own');
+  assert.deepEqual(driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
+  assert.deepEqual([driver.specifications(), record()], [[], []]);
+});
+
+test('two pods share a claim, which is prepared once and taken back after the last', async () => {
+  driver.forget();
+  await devices.claim('shared');
+  for (const name of ['one', 'two']) {
+    await devices.create(podWith(name), 'shared');
+    await cluster.until(podNamed(name), isReady);
+  }
+  await devices.goes('one');
+  assert.deepEqual(driver.claimCalls(), ['nodePrepareResources shared']);
+  await devices.goes('two');
+  assert.deepEqual(driver.claimCalls(), ['nodePrepareResources shared', 'nodeUnprepareResources shared']);
+});
+
+test('an extended resource may be a device of a driver', async () => {
+  driver.forget();
+  const created = await devices.createExtended(
+    podWith('extended', { resources: { limits: { [RESOURCE]: '1' }, requests: { [RESOURCE]: '1' } } }),
+    RESOURCE,
+  );
+  await cluster.until(podNamed('extended'), isReady);
+  const [, claim] = driver.claimCalls()[0]!.split(' ');
+  assert.deepEqual(await logOf(created, 2), [`DRA_dev0=${claim}`, '3']);
+  await devices.goes('extended');
+  assert.deepEqual(driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
+});
+
+test('why a claim is not prepared is told in upstream’s words, and it is tried again', async () => {
+  await devices.claim('broken');
+  await driver.plan({ broken: { error: 'no such device' } });
+  await devices.create(podWith('broken'), 'broken');
+  await told('broken', `${REFUSED}NodePrepareResources failed for ResourceClaim broken: no such device`);
+  await cluster.until(podNamed('broken'), (pod) => textAt(container(pod), 'state', 'waiting', 'reason') !== '');
+  await driver.plan({});
+  await cluster.until(podNamed('broken'), isReady);
+  await devices.goes('broken');
+  driver.forget();
+  await driver.behave({ nodePrepareResources: { hang: true } });
+  await devices.create(podWith('hangs'), 'broken');
+  await driver.called('nodePrepareResources');
+  await devices.goes('hangs');
+  await driver.behave({});
+  assert.deepEqual(driver.claimCalls(), ['nodePrepareResources broken', 'nodeUnprepareResources broken']);
+});
+
+test('a pod has neither a claim that is not its own nor one that is gone', async () => {
+  const create = (name: string, claim: string) =>
+    cluster.apply({
+      ...podWith(name),
+      spec: { ...podWith(name).spec, nodeName: NODE, resourceClaims: [{ name: 'gpu', resourceClaimName: claim }] },
+    } as ApiObject);
+  await devices.claim('strange');
+  await devices.allocate('strange', { metadata: { name: 'other', uid: 'other' } } as ApiObject);
+  const { uid } = (await cluster.find(claimNamed('strange')))!.metadata;
+  const [pod] = await create('stranger', 'strange');
+  await told(
+    'stranger',
+    `${REFUSED}pod stranger (${pod!.metadata.uid}) is not allowed to use ResourceClaim strange (${uid})`,
+  );
+  await create('late', 'gone');
+  await told('late', `${REFUSED}fetch ResourceClaim gone: resourceclaims.resource.k8s.io "gone" not found`);
+  for (const name of ['stranger', 'late']) await devices.goes(name);
+});
+
+test('nobody hears that a pod has ended before its claims are taken back', async () => {
+  driver.forget();
+  await driver.behave({ nodeUnprepareResources: { error: 14 } });
+  await devices.create(podWith('done', { script: 'exit 0', restartPolicy: 'Never' }));
+  await driver.called('nodeUnprepareResources', 2);
+  assert.match(textAt((await cluster.find(podNamed('done')))!, 'status', 'phase'), /^(Pending|Running)$/);
+  await driver.behave({});
+  await cluster.until(podNamed('done'), (pod) => textAt(pod, 'status', 'phase') === 'Succeeded');
+  assert.deepEqual(driver.specifications(), []);
+  await devices.goes('done');
+});
+
+test('a pod waits for a driver that is away, and one that ends meanwhile as well', async () => {
+  await devices.claim('waits');
+  await devices.claim('ends');
+  await devices.create(podWith('ends'), 'ends');
+  await cluster.until(podNamed('ends'), isReady);
+  await driver.kill();
+  driver.forget();
+  driver.unregister();
+  await devices.create(podWith('waits'), 'waits');
+  await told('waits', `${REFUSED}DRA driver ${DRIVER} is not registered`);
+  await cluster.delete(podNamed('ends'));
+  await kubelet.until('its container is gone', async () => {
+    const { containers } = await runtime.cri.runtime.listContainers({ filter: { state: { state: 1 } } });
+    return containers.length === 0;
+  });
+  assert.notEqual(await cluster.find(podNamed('ends')), undefined);
+  await driver.start();
+  await cluster.untilGone(podNamed('ends'));
+  await cluster.until(podNamed('waits'), isReady);
+  await devices.goes('waits');
+  assert.deepEqual(driver.claimCalls().toSorted(), [
+    ...['nodePrepareResources waits', 'nodeUnprepareResources ends', 'nodeUnprepareResources waits'],
+  ]);
+});
+
+test('a kubelet that was killed leaves nothing prepared, and prepares nothing of what runs', async () => {
+  await kubelet.handle.close();
+  const child = await startKubeletChild(kubelet.options, kubeconfig);
+  await devices.claim('kept');
+  await devices.claim('left');
+  await devices.create(podWith('kept'), 'kept');
+  const before = await cluster.until(podNamed('kept'), isReady);
+  await driver.behave({ nodePrepareResources: { hangAfter: true } });
+  driver.forget();
+  await devices.create(podWith('left'), 'left');
+  await driver.called('nodePrepareResources');
+  await killKubelet(child);
+  await driver.behave({});
+  await cluster.delete(podNamed('left'), { gracePeriodSeconds: 0 });
+  driver.forget();
+  kubelet.handle = await startKubelet(kubelet.options);
+  await driver.called('nodeUnprepareResources');
+  await kubelet.until('it is known', () => record().length === 1);
+  const now = await cluster.until(podNamed('kept'), isReady);
+  assert.equal(textAt(container(now), 'containerID'), textAt(container(before), 'containerID'));
+  assert.deepEqual(driver.claimCalls(), ['nodeUnprepareResources left']);
+  await devices.goes('kept');
+  assert.deepEqual([driver.specifications(), record()], [[], []]);
+});

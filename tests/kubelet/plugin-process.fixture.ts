@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitFor, withTimeout } from '@podwright/base';
+import type { Misbehaviour, PluginMessage, PluginReport } from './plugin-process.ts';
+
+/** Enough for a busy host. */
+const PATIENCE_MS = 30_000;
+
+export type PluginCall = { call: string; request: Record<string, unknown> };
+
+/** A plugin in a process of its own, registered at a kubelet's root directory. */
+export abstract class PluginUnderTest {
+  readonly name: string;
+  /** A directory of the plugin's own. */
+  readonly data: string;
+  /** The calls that it got, since the last `forget`. */
+  calls: PluginCall[] = [];
+  /** The program, which gets the name, `data` and the two sockets as its arguments. */
+  protected abstract readonly program: string;
+  readonly #rootDir: string;
+  #child: ChildProcess | undefined;
+
+  constructor({ name, rootDir, data }: { name: string; rootDir: string; data: string }) {
+    this.name = name;
+    this.#rootDir = rootDir;
+    this.data = data;
+  }
+
+  get endpoint(): string {
+    return join(this.#rootDir, 'plugins', `${this.name}.sock`);
+  }
+
+  get registrationSocket(): string {
+    return join(this.#rootDir, 'plugins_registry', `${this.name}.sock`);
+  }
+
+  async start(): Promise<void> {
+    for (const directory of ['plugins_registry', 'plugins'].map((one) => join(this.#rootDir, one)))
+      mkdirSync(directory, { recursive: true });
+    mkdirSync(this.data, { recursive: true });
+    const { program, name, data, endpoint, registrationSocket } = this;
+    const child = spawn(process.execPath, [program, name, data, endpoint, registrationSocket], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#child = child;
+    const listening = Promise.withResolvers<void>();
+    child.on('message', (report: PluginReport) => {
+      if ('listening' in report) listening.resolve();
+      else this.calls.push(report as PluginCall);
+    });
+    child.on('exit', () => listening.reject(new Error('the plugin has ended')));
+    await listening.promise;
+  }
+
+  /** How its calls go from now on. */
+  behave(how: Record<string, Misbehaviour>): Promise<void> {
+    return this.tell({ behave: how });
+  }
+
+  async called(call: string, times = 1): Promise<void> {
+    using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${call}`);
+    const enough = () => this.calls.filter((one) => one.call === call).length >= times || undefined;
+    await waitFor(enough, { intervalMs: 5, signal });
+  }
+
+  forget(): void {
+    this.calls = [];
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  /** Its registration goes, as when it is updated. */
+  unregister(): void {
+    rmSync(this.registrationSocket);
+  }
+
+  protected async tell(message: PluginMessage): Promise<void> {
+    await new Promise((resolve) => this.#child!.send(message, resolve));
+  }
+}

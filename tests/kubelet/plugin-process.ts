@@ -1,0 +1,91 @@
+/**
+ * What programs have in common that register with a kubelet as its plugins: a service on one socket, the registration on another. The
+ * parent says by messages how each call behaves, and hears of each call.
+ */
+import { renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import { grpcServiceDefinition } from '@podwright/cri';
+import { Registration } from '@podwright/cri/plugin-registration';
+
+/** How a call goes wrong; `hang` before its work is done, `hangAfter` after it. */
+export type Misbehaviour = { hang?: boolean; hangAfter?: boolean; crash?: boolean; error?: number };
+export type PluginMessage = { behave?: Record<string, Misbehaviour>; [more: string]: unknown };
+export type PluginReport = { call: string; request: unknown } | { listening: true };
+
+type Service = Parameters<typeof grpcServiceDefinition>[0];
+type Calls = Record<string, (request: never) => object>;
+
+export type PluginServices = {
+  service: Service;
+  /** Those of the service and of the registration; what is missing answers with nothing. */
+  calls: Calls;
+  socket: string;
+  registrationSocket: string;
+  /** A service besides, whose call gives these messages and then those of `follow`. */
+  streaming?: { service: Service; follow: (send: (message: object) => void) => void };
+};
+
+let behaviour: Record<string, Misbehaviour> = {};
+process.on('message', ({ behave }: PluginMessage) => {
+  behaviour = behave ?? behaviour;
+});
+process.on('disconnect', () => process.exit());
+const tell = (report: PluginReport) => process.send?.(report);
+
+const asJson = (request: object) =>
+  JSON.parse(JSON.stringify(request, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+
+function answer(call: string, work: (request: never) => object) {
+  return ({ request }: ServerUnaryCall<object, object>, reply: sendUnaryData<object>) => {
+    const { hang, hangAfter, crash, error } = behaviour[call] ?? {};
+    tell({ call, request: asJson(request) });
+    if (crash) process.exit(1);
+    if (hang) return;
+    if (error !== undefined) return reply({ code: error, details: `told to fail ${call}` });
+    try {
+      const response = work(request as never);
+      if (!hangAfter) reply(null, response);
+    } catch (failure) {
+      reply({ code: 13, details: String(failure) });
+    }
+  };
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  const unseen = join(dirname(path), `.${process.pid}`);
+  await new Promise<void>((resolve, reject) => {
+    const listening = (error: Error | null) => (error === null ? resolve() : reject(error));
+    server.bindAsync(`unix:${unseen}`, ServerCredentials.createInsecure(), listening);
+  });
+  renameSync(unseen, path); // one that was killed leaves its socket
+}
+
+function serverOf(service: Service, calls: Calls): Server {
+  const server = new Server();
+  const definition = grpcServiceDefinition(service);
+  const handlers = Object.keys(definition).map((call) => [call, answer(call, calls[call] ?? (() => ({})))]);
+  server.addService(definition, Object.fromEntries(handlers));
+  return server;
+}
+
+/** Serves the plugin until the parent goes. */
+export async function servePlugin(options: PluginServices): Promise<void> {
+  const { service, calls, socket, registrationSocket, streaming } = options;
+  const server = serverOf(service, calls);
+  if (streaming !== undefined) {
+    const definition = grpcServiceDefinition(streaming.service);
+    const follow = (stream: ServerWritableStream<object, object>) =>
+      streaming.follow((message) => void stream.write(message));
+    server.addService(definition, Object.fromEntries(Object.keys(definition).map((call) => [call, follow])));
+  }
+  await listen(server, socket);
+  await listen(serverOf(Registration, calls), registrationSocket);
+  tell({ listening: true });
+}
