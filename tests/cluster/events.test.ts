@@ -61,6 +61,11 @@ test('the start of a pod is told, of the container that it is about', async () =
   await cluster.delete(pod!, { gracePeriodSeconds: 0 });
 });
 
+test('the start of the kubelet itself is told', async () => {
+  const events = await eventsOf('node', (all) => all.some(({ reason }) => reason === 'Starting'));
+  assert.equal(events.find(({ reason }) => reason === 'Starting')!.involvedObject.kind, 'Node');
+});
+
 test('repeats are one event with a count', async () => {
   const [pod] = await cluster.apply(kubelet.pod('again', { script: 'exit 1', restartPolicy: 'Always' }));
   const isTold = (reason: string) => (event: ShownEvent) => event.reason === reason && event.count >= 2;

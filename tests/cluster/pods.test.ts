@@ -1,5 +1,7 @@
 /** Pods of an API server, from their creation to their end, with real containers. */
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import type { ApiObject } from './api-server/json.ts';
@@ -109,6 +111,8 @@ test('a container for debugging and other amounts come by their subresources', a
   });
   assert.equal(added.status, 200, added.text);
   await cluster.until(pod, (object) => statusOf(object).ephemeralContainerStatuses?.[0]?.state.running !== undefined);
+  const { ephemeralContainerStatuses } = statusOf((await cluster.find(pod))!);
+  assert.equal('started' in ephemeralContainerStatuses![0]!, false);
   const resized = await cluster.admin.patch(`${pathOf(pod)}/resize`, 'strategic', {
     spec: { containers: [{ name: 'main', resources: { requests: { cpu: '60m' }, limits: { cpu: '120m' } } }] },
   });
@@ -121,6 +125,25 @@ test('a container for debugging and other amounts come by their subresources', a
   assert.equal(statusOf(done).containerStatuses![0]!.restartCount, 0);
   await cluster.delete(pod, { gracePeriodSeconds: 1 });
   await cluster.untilGone(pod);
+});
+
+test('a pod that is refused is told of once, with all that there is to say', async (t) => {
+  const pod = kubelet.pod('refused', {
+    containers: [{ name: 'a', image: 'a', resources: { requests: { cpu: '1k' } } }],
+  });
+  await cluster.apply(pod);
+  await cluster.until(pod, (object) => statusOf(object).phase === 'Failed');
+  const patches = cluster.own?.requests.of({ verb: 'patch', resource: 'pods/status', name: 'refused' });
+  await cluster.delete(pod);
+  if (patches === undefined) return t.diagnostic('requests are recorded by the server of ours alone');
+  assert.equal(patches.length, 1);
+  assert.deepEqual(Object.keys((patches[0]!.body as ApiObject).status as object).sort(), [
+    'message',
+    'observedGeneration',
+    'phase',
+    'reason',
+    'startTime',
+  ]);
 });
 
 test('pods outlive the kubelet, and what it missed is caught up with', async () => {
@@ -211,6 +234,26 @@ test('a node that ends its own pods leaves those of the API server to the next s
   await cluster.delete(pod, { gracePeriodSeconds: 1 });
   await cluster.untilGone(pod);
   await cluster.untilGone(mirror);
+});
+
+test('an end that was told stays one, though the kubelet was killed before it wrote it down', async () => {
+  const pod = kubelet.pod('ended', { script: 'exit 0', restartPolicy: 'Never' });
+  await cluster.apply(pod);
+  const { metadata } = await cluster.until(pod, (object) => statusOf(object).phase === 'Succeeded');
+  await kubelet.handle.close();
+  const file = join(kubelet.options.rootDir, 'pod-statuses', `${metadata.uid}.json`);
+  const record = JSON.parse(readFileSync(file, 'utf8'));
+  record.status.phase = 'Pending';
+  Object.assign(record.status.containerStatuses[0], { state: { waiting: {} }, containerID: undefined });
+  writeFileSync(file, JSON.stringify(record));
+  const { runtime } = kubelet.runtime.cri;
+  for (const { id } of (await runtime.listPodSandbox({})).items) await runtime.removePodSandbox({ podSandboxId: id });
+  await kubelet.restart();
+  await kubelet.until('it is known', (pods) => pods.some(({ status }) => status?.phase === 'Succeeded'));
+  const [local] = kubelet.handle.pods();
+  assert.equal(local!.status!.containerStatuses![0]!.state.terminated?.exitCode, 0);
+  await cluster.delete(pod);
+  await cluster.untilGone(pod);
 });
 
 test('while the API server is away pods go on, and afterwards it is told what happened', async (t) => {

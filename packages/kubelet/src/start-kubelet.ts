@@ -110,13 +110,13 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
-  events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
   const isRunning = (podUid: string) => isThere(sync.cache.get(podUid)?.status);
   const onHealth = (podUids: string[]) => {
     for (const uid of podUids) sync.workers.notice(uid);
   };
   const ofNode = await openNodeGrants({ options, isRunning, onHealth });
   const cluster = await openCluster({ options, cri, known, events, statuses, grants: ofNode });
+  events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
   const grants = cluster?.withClaims(ofNode) ?? ofNode;
   const { grantsOf, hasOwnCpus } = grants;
   const devicePlugins = grants.devices.pluginHandler;

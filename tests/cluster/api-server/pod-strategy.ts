@@ -122,6 +122,21 @@ function checkEphemeral(object: ApiObject, old: ApiObject): StatusCause[] {
   return changed ? [forbidden('spec.ephemeralContainers', message)] : [];
 }
 
+/** A container that has ended, and is not to run again, has ended for good. */
+function checkStatus(object: ApiObject, old: ApiObject): StatusCause[] {
+  const policy = at(old, 'spec', 'restartPolicy');
+  if (policy === 'Always') return [];
+  const after = listAt(object, 'status', 'containerStatuses');
+  return listAt(old, 'status', 'containerStatuses').flatMap((before, index) => {
+    const exitCode = at(before, 'state', 'terminated', 'exitCode');
+    if (exitCode === undefined || (exitCode !== 0 && policy === 'OnFailure')) return [];
+    const now = after.find((one) => at(one, 'name') === at(before, 'name'));
+    if (now === undefined || at(now, 'state', 'terminated') !== undefined) return [];
+    const field = `status.containerStatuses[${index}].state`;
+    return [forbidden(field, 'may not be transitioned to non-terminated state')];
+  });
+}
+
 export const POD_STRATEGY: Strategy = {
   create: completed,
   update: (object, old) => {
@@ -131,5 +146,5 @@ export const POD_STRATEGY: Strategy = {
   subresources: { status: statusOnly, ephemeralcontainers: ephemeralOnly, resize: resourcesOnly },
   checkNew,
   check: checkUpdate,
-  checks: { ephemeralcontainers: checkEphemeral },
+  checks: { status: checkStatus, ephemeralcontainers: checkEphemeral },
 };

@@ -5,6 +5,7 @@ import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
 import type { PodWorkers } from '../pod/pod-workers.ts';
+import { isRefused } from '../status/generate-pod-status.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import { ApiPodList } from './api-pod-list.ts';
 import { MirrorPods } from './mirror-pods.ts';
@@ -46,7 +47,7 @@ export class ApiPods {
     this.#statuses = new StatusSync({
       ...{ client, statuses, logger, failpoint },
       shownAs: (uid) => this.#shownAs(uid),
-      couldRun: (uid) => workers.mayRun(uid),
+      couldRun: (uid) => workers.mayRun(uid) && !isRefused(statuses.get(uid)),
       isFinished: (uid) => workers.phaseOf(uid) === 'terminated',
     });
     this.#statuses.start();

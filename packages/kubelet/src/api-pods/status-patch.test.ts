@@ -41,6 +41,7 @@ test('a patch says what differs of what is the kubelet’s', () => {
     { resources: { requests: { cpu: '2', memory: null } } },
   );
   check({ allocatedResources: { cpu: '1' } }, {}, { allocatedResources: null });
+  check({ phase: 'Pending' }, { phase: 'Pending', podIPs: [{ ip: '1' }] }, { podIPs: [{ ip: '1' }] });
 });
 
 test('conditions are merged by type, and their order is told where one changes', () => {

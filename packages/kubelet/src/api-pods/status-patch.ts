@@ -77,6 +77,7 @@ function listPatch(name: string, { old, now, key }: { old: Json[]; now: Json[]; 
     [...after.keys()].filter((value) => before.has(value)),
   );
   if (changed.length + gone.length === 0 && sameOrder) return {};
+  if (old.length === 0) return { [name]: now };
   const elements = [...changed, ...gone.map((value) => ({ $patch: 'delete', [key]: value }))];
   return {
     [`$setElementOrder/${name}`]: [...after.keys()].map((value) => ({ [key]: value })),

@@ -76,6 +76,26 @@ test('a container that was never created waits, for init containers if there are
   assert.equal(condition(status, 'PodReadyToStartContainers').status, 'False');
 });
 
+test('containers are listed by name, those that prepare the pod in their order, and nobody waits for ephemeral ones', () => {
+  const named = (name: string) => ({ name, image: 'busybox' });
+  const status = statusOf({
+    pod: podOf({
+      initContainers: [named('z'), named('y')],
+      containers: [named('b'), named('a')],
+      ephemeralContainers: [named('d'), named('c')],
+    }),
+    runtime: runtimeOf([]),
+  });
+  const names = (list: PodStatus['containerStatuses']) => list!.map(({ name }) => name).join('');
+  assert.equal(names(status.initContainerStatuses), 'zy');
+  assert.equal(names(status.containerStatuses), 'ab');
+  assert.equal(names(status.ephemeralContainerStatuses), 'cd');
+  assert.equal(
+    status.ephemeralContainerStatuses!.some((one) => 'started' in one),
+    false,
+  );
+});
+
 test('a running pod is ready, with its addresses and start time', () => {
   const status = statusOf({ runtime: runtimeOf([seen('app')]) });
   assert.equal(status.phase, 'Running');

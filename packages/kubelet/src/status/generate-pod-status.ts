@@ -76,12 +76,22 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
     ...addresses(ips, input),
     startTime: previous?.startTime ?? startTime(runtime) ?? now,
     ...(init.length > 0 ? { initContainerStatuses: shown.init } : {}),
-    containerStatuses: shown.main,
-    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
+    containerStatuses: byName(shown.main),
+    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: byName(ephemeral).map(withoutStarted) } : {}),
     qosClass: qosClass(pod),
     ...podResourcesStatus(pod),
   };
   return { status, ended };
+}
+
+/** As upstream lists them; only init containers are in the order of the specification. */
+function byName(statuses: ContainerStatus[]): ContainerStatus[] {
+  return [...statuses].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Nobody waits for the start of an ephemeral container. */
+function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerStatus {
+  return status;
 }
 
 /** The status of a pod that was refused: nothing of it has been begun, and nothing will be. */

@@ -97,3 +97,10 @@ test('the time of a condition is that of its last change', () => {
   );
   assert.deepEqual([times.Ready, times.ContainersReady, times.PodScheduled], ['now', 'now', 'then']);
 });
+
+test('conditions of a resize tell when they began, as if they had been looked at then', () => {
+  const resize = { type: 'PodResizeInProgress', status: 'True' } as const;
+  const [begun] = conditions({ passing: [resize], now: 'then' });
+  const [later] = conditions({ passing: [resize], previous: [begun!] });
+  assert.deepEqual([begun!.lastProbeTime, later!.lastProbeTime], ['then', 'then']);
+});

@@ -27,6 +27,9 @@ export type ConditionsInput = {
 /** Conditions of the kubelet's that are not there while they do not hold. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
+/** Those of which upstream tells when they were looked at; here, when they began. */
+const PROBED = new Set(['PodResizePending', 'PodResizeInProgress']);
+
 /** The conditions of others that were there before, and then those that the kubelet owns. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
@@ -72,7 +75,8 @@ export function withCondition(
 function timed(one: Verdict, { pod, previous, now }: Pick<ConditionsInput, 'pod' | 'previous' | 'now'>): PodCondition {
   const before = previous.find(({ type }) => type === one.type);
   const lastTransitionTime = before?.status === one.status ? before.lastTransitionTime : now;
-  return { ...one, ...observed(pod), lastProbeTime: null, lastTransitionTime };
+  const lastProbeTime = PROBED.has(one.type) ? lastTransitionTime : null;
+  return { ...one, ...observed(pod), lastProbeTime, lastTransitionTime };
 }
 
 /** Which generation of the pod a status or condition tells of; a pod that has none has no such field. */

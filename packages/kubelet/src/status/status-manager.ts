@@ -8,6 +8,7 @@ import { withForeign } from './foreign-conditions.ts';
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
+import { withTold } from './told-containers.ts';
 
 /** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
@@ -34,9 +35,9 @@ export class StatusManager {
   }
 
   /**
-   * The status of the pod, or what the kubelet that was here before has published of it, with what others have said at the API server,
-   * or what the API server has of it. A pod that comes back after it was deleted may have the same UID, and begins anew, and so does a
-   * static one that ended as its host shut down.
+   * The status of the pod, or what the kubelet that was here before has published of it, with what it and others have said at the API
+   * server, or what the API server has of it. A pod that comes back after it was deleted may have the same UID, and begins anew, and so
+   * does a static one that ended as its host shut down.
    */
   lastKnown(pod: Pod): PodStatus | undefined {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
@@ -44,7 +45,7 @@ export class StatusManager {
     const wasShutDown = isStaticPod(pod) && isShutDown(kept?.status);
     const isBack = wasShutDown || (kept?.going === true && deletionTimestamp === undefined);
     const isOwn = kept?.namespace === namespace && kept.name === name && !isBack;
-    return this.get(uid) ?? (isOwn ? withForeign(kept.status, pod.status) : pod.status);
+    return this.get(uid) ?? (isOwn ? withForeign(withTold(kept.status, pod.status), pod.status) : pod.status);
   }
 
   /** Takes what others than the kubelet have said of a pod at the API server: its readiness may hang on it. */
