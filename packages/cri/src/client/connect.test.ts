@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -158,6 +159,21 @@ test('other failures than UNIMPLEMENTED do not lead to v1alpha2', async (t) => {
     message: /still starting \(tried for 200 ms\)/,
   });
   assert.deepEqual(new Set(asked), new Set(['runtime.v1.RuntimeService']));
+});
+
+test('what a runtime has said is told, though a later attempt gets no answer before the time is up', async (t) => {
+  const socket = join(await scratch(t), 'cri.sock');
+  let isFirst = true;
+  const version = async (_request: unknown, { signal }: { signal: AbortSignal }) => {
+    if (!isFirst) await once(signal, 'abort');
+    isFirst = false;
+    throw new PodwrightError('internal', 'still starting');
+  };
+  await serve(t, { socket, handlers: { runtime: { version }, image: {} } });
+  await assert.rejects(connectCri({ runtimeEndpoint: socket, logger, connectTimeoutMs: 500 }), {
+    code: 'unavailable',
+    message: /still starting \(tried for 500 ms\)/,
+  });
 });
 
 test('an endpoint that is no CRI runtime is named as such', async (t) => {

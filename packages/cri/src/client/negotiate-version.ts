@@ -1,4 +1,4 @@
-import { errorMessage, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
+import { errorCode, errorMessage, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
@@ -19,18 +19,22 @@ export type Negotiation = {
 
 /**
  * Finds the version that an endpoint serves, waiting for it to come up. v1 comes first; v1alpha2 is taken only
- * when the endpoint answers `UNIMPLEMENTED` to v1. Rejects with the last failure when the time is up.
+ * when the endpoint answers `UNIMPLEMENTED` to v1. When the time is up it rejects with the last failure, but not
+ * with that of an attempt that had no time for an answer.
  */
 export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;
+  let failure: unknown;
   for (let delayMs = CONNECT_RETRY_MS.initial; ; delayMs = Math.min(2 * delayMs, CONNECT_RETRY_MS.max)) {
+    const leftMs = Math.max(1, endsAtMs - Date.now());
     try {
-      const leftMs = Math.max(1, endsAtMs - Date.now());
       return await findVersion(negotiation, Math.min(leftMs, DEFAULT_CONNECT_TIMEOUT_MS));
     } catch (error) {
       negotiation.signal?.throwIfAborted();
       if (isUnimplemented(error)) throw notServed(negotiation, error);
-      if (Date.now() + delayMs >= endsAtMs) throw notReached(negotiation, error);
+      const hadNoTime = leftMs < CONNECT_RETRY_MS.max && errorCode(error) === 'deadline_exceeded';
+      if (failure === undefined || !hadNoTime) failure = error;
+      if (Date.now() + delayMs >= endsAtMs) throw notReached(negotiation, failure);
     }
     await sleep(delayMs, negotiation.signal);
   }
