@@ -164,6 +164,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   const own = {
     ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, version: runtime },
     options: { ...options, systemReserved: known.systemReserved },
+    servingNames: () => cluster?.servingNames() ?? [],
   };
   return new Kubelet({ ...sync, ...running, ...own });
 }

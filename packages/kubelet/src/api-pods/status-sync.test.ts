@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
 import { type KubeObject, PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
 import type { PodStatus } from '../api/types.ts';
@@ -10,11 +10,11 @@ import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
 /** A sync of pods that the API server has, each shown as it is there, and finished unless `couldRun`. */
-function start({ couldRun = false, api = fakeApi() } = {}) {
+function start({ couldRun = false, api = fakeApi(), logger = silentLogger } = {}) {
   const statuses = new StatusManager();
   const place = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
   const sync = new StatusSync({
-    ...{ client: api, statuses, logger: silentLogger, reconcileMs: 20 },
+    ...{ client: api, statuses, logger, reconcileMs: 20 },
     shownAs: (uid) => {
       const decoded = decodeApiPod(api.stored(PODS, place(uid)), 0);
       return decoded.kind === 'pod' ? { pod: decoded.pod, isMirror: false } : undefined;
@@ -111,5 +111,35 @@ test('an end is not told before nothing of the pod runs any more', async () => {
   await api.waitForCalls({ verb: 'patch' });
   assert.deepEqual([status('web')!.phase, status('web')!.reason], ['Pending', undefined]);
   assert.equal(api.callsOf({ verb: 'delete' }).length, 0);
+  sync.stop();
+});
+
+test('a status that the API server refuses is in the log once, until it is taken', async () => {
+  const told: string[] = [];
+  const logger = { ...silentLogger, warn: (fields: object) => void told.push((fields as { error: string }).error) };
+  const refusals = [refusal(403, 'Forbidden'), refusal(409, 'Conflict'), refusal(403, 'Forbidden')];
+  const { api, statuses, put, sync, told: taken } = start({ api: fakeApi(...refusals), logger });
+  statuses.set(put('web'), running());
+  await taken('web');
+  assert.deepEqual(told, ['fake call: Forbidden']);
+  api.script({ verb: 'get' }, refusal(403, 'Forbidden again'));
+  statuses.set(put('web'), running('192.0.2.10'));
+  await api.waitForCalls({ verb: 'patch' }, 5);
+  assert.deepEqual(told, ['fake call: Forbidden', 'fake call: Forbidden again']);
+  sync.stop();
+});
+
+test('what comes back for a pod that is gone is forgotten', async () => {
+  const { api, statuses, put, sync } = start();
+  const pod = put('web');
+  const under = Promise.withResolvers<void>();
+  api.script({ verb: 'patch' }, () => under.promise.then(() => put('web', {})));
+  statuses.set(pod, running());
+  await api.waitForCalls({ verb: 'patch' });
+  statuses.delete(pod.metadata.uid);
+  under.resolve();
+  await sleep(100); // a few looks
+  statuses.set(pod, running());
+  await api.waitForCalls({ verb: 'get' }, 2);
   sync.stop();
 });

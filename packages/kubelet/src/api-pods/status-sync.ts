@@ -1,11 +1,12 @@
 /** Tells an API server the statuses of pods, and has it forget pods that have ended. */
 import { isDeepStrictEqual } from 'node:util';
 import { Backoff, errorCode, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
-import { type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
+import { isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import type { Pod, PodStatus } from '../api/types.ts';
 import { STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from '../limits.ts';
+import { isTerminal } from '../status/pod-phase.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import { isTerminal, mergeStatus } from './merge-status.ts';
+import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
 
@@ -46,6 +47,8 @@ export class StatusSync {
   readonly #told = new Map<string, Told>();
   /** Deleted at the API server; finalizers may keep them there. */
   readonly #deleted = new Set<string>();
+  /** The API server has refused their statuses, which was told. */
+  readonly #refused = new Set<string>();
   readonly #stop = new AbortController();
   readonly #outage = new Backoff(STATUS_OUTAGE_BACKOFF);
   #pause: NodeJS.Timeout | undefined;
@@ -91,12 +94,14 @@ export class StatusSync {
   }
 
   #forget(podUid: string): void {
-    for (const known of [this.#dirty, this.#deleted, this.#told]) known.delete(podUid);
+    for (const known of [this.#dirty, this.#deleted, this.#refused, this.#told]) known.delete(podUid);
   }
 
-  /** What was not told, or is not shown as it was told, or can go. */
+  /** What was not told, or is not shown as it was told, or can go. What came back for pods that are gone is forgotten. */
   #reconcile(): void {
     const { statuses, shownAs } = this.#options;
+    for (const uid of [...this.#told.keys(), ...this.#deleted, ...this.#refused])
+      if (statuses.get(uid) === undefined && !this.#busy.has(uid)) this.#forget(uid);
     for (const { metadata } of statuses.pods()) {
       const { uid } = metadata;
       const shown = shownAs(uid);
@@ -132,9 +137,12 @@ export class StatusSync {
     try {
       await this.#send(podUid);
       this.#outage.forget(OUTAGE);
+      this.#refused.delete(podUid);
     } catch (error) {
-      if (this.#stop.signal.aborted || isGone(error)) return;
+      if (this.#stop.signal.aborted || isApiStatus(error, 404)) return;
       if (isOutage(error)) this.#waitOut(podUid);
+      else if (this.#refused.has(podUid)) return;
+      else this.#refused.add(podUid);
       const fields = { uid: podUid, error: errorMessage(error) };
       this.#options.logger.warn(fields, 'the status of a pod could not be told to the API server');
     }
@@ -190,11 +198,6 @@ export class StatusSync {
 
 function isAsTold(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
   return !statusPatch('', shown, answer ?? { phase: 'Pending' }).changed;
-}
-
-/** Also of another UID meanwhile; an API server's node authorizer knows nothing of pods that are gone. */
-function isGone(error: unknown): boolean {
-  return ['not_found', 'permission_denied', 'aborted'].includes(errorCode(error) ?? '');
 }
 
 function isOutage(error: unknown): boolean {

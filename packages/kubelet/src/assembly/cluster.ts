@@ -1,6 +1,6 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
-import { type Informer, NODES, startInformer } from '@podwright/kube-client';
+import { type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
@@ -14,7 +14,7 @@ import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
-import { nodeHostIps } from '../node-status/host-ips.ts';
+import { nodeHostIps, servingNames } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
@@ -55,6 +55,8 @@ export type Cluster = {
   withClaims(grants: NodeGrants, isRunning: (podUid: string) => boolean): NodeGrants;
   /** The addresses of the host that pods show; `undefined` before the node object has any. */
   hostIps(): string[] | undefined;
+  /** DNS names and addresses of the node object; none before it has any. */
+  servingNames(): string[];
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -77,13 +79,14 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   let pods: ApiPods | undefined;
   let status: NodeStatusRoom | undefined;
   let informers: NodeInformers | undefined;
-  const node = startInformer<Node>(client, {
+  const watched = new Informers(client);
+  const node = watched.start<Node>({
     resource: NODES,
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => pods?.nodeChanged(),
   });
   running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
-  const needs = openPodNeeds(options, cluster, node);
+  const needs = openPodNeeds(options, cluster, { node, watched });
   const { drivers, claims, slices } = await openNodeClaims(options, cluster);
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
@@ -99,13 +102,14 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     parts: { api: needs, pluginCluster },
     withClaims: (grants, isRunning) => withClaims(grants, { claims, isRunning }),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
+    servingNames: () => servingNames(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, parts }) => {
-      status = startNode(input, { informer: node, runtimeState, csi: parts.nodePlugins.csi });
+      status = startNode(input, { informer: node, watched, runtimeState, csi: parts.nodePlugins.csi });
       running.push(status, slices);
       slices.start();
       const { manager, workers, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      pods = new ApiPods({ client, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
+      pods = new ApiPods({ client, watched, nodeName, node, manager, workers, statuses, onStopped, logger, failpoint });
       running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
@@ -125,9 +129,11 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
 }
 
+type NodeSources = { informer: Informer<Node>; watched: Informers; runtimeState: RuntimeState; csi: CsiVolumes };
+
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, runtimeState, csi }: { informer: Informer<Node>; runtimeState: RuntimeState; csi: CsiVolumes },
+  { informer, watched, runtimeState, csi }: NodeSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -152,6 +158,10 @@ function startNode(
       onProblems: (listener) => runtimeState.onChange(listener),
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
+      restored: () => {
+        logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
+        watched.reread();
+      },
       resetExtendedResources: () => false,
     },
   });
@@ -160,11 +170,11 @@ function startNode(
 function openPodNeeds(
   { nodeName, objectChangeDetection, logger }: KubeletOptions,
   { client }: ClusterOptions,
-  node: Informer<Node>,
+  { node, watched }: { node: Informer<Node>; watched: Informers },
 ): PodNeeds {
   return new PodNeeds({
     ...{ client, logger, changeDetection: objectChangeDetection },
     node: () => node.get({ name: nodeName }),
-    startInformer: (options) => startInformer(client, options),
+    startInformer: (options) => watched.start(options),
   });
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, removeIfEmpty } from '@podwright/base';
+import { CoalescedWork, errorMessage, type Logger, PodwrightError, removeIfEmpty } from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { quantityValue } from '../api/quantity.ts';
@@ -44,7 +44,8 @@ export class DeviceManager implements HintProvider {
   /** Of the pod that is being admitted: what its init containers had. */
   #reusable: { podUid: string; ids: Map<string, Set<string>> } = { podUid: '', ids: new Map() };
   #server: CriServer | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  /** A plugin may send its list again and again: one write waits, whatever comes. */
+  readonly #writing = new CoalescedWork(() => this.#write());
 
   private constructor(options: DeviceManagerOptions, inventory: DeviceInventory, assignments: DeviceAssignments) {
     this.#options = options;
@@ -71,7 +72,7 @@ export class DeviceManager implements HintProvider {
   async close(): Promise<void> {
     await this.#server?.close();
     for (const plugin of this.#inventory.plugins()) plugin.close();
-    await this.#writing;
+    await this.#writing.settled();
     await removeIfEmpty(this.#options.directory);
   }
 
@@ -107,7 +108,7 @@ export class DeviceManager implements HintProvider {
     try {
       for await (const devices of plugin.lists()) {
         if (!this.#watchHealth(resource, () => this.#inventory.list(plugin, devices))) return;
-        void this.#save();
+        void this.#writing.run();
       }
     } catch (error) {
       why = errorMessage(error);
@@ -222,7 +223,7 @@ export class DeviceManager implements HintProvider {
       isChanged = (await this.#allocateResource(request)) || isChanged;
     }
     this.#noteReusable(pod, container);
-    if (isChanged) await this.#save();
+    if (isChanged) await this.#writing.run();
   }
 
   /** Whether anything was given out. */
@@ -295,7 +296,7 @@ export class DeviceManager implements HintProvider {
   }
 
   async release(podUid: string): Promise<void> {
-    if (this.#assignments.forget(podUid)) await this.#save();
+    if (this.#assignments.forget(podUid)) await this.#writing.run();
   }
 
   /** Frees what pods have that are not there any more. */
@@ -314,18 +315,16 @@ export class DeviceManager implements HintProvider {
     );
   }
 
-  /** One after the other; a failure is in the log, as what containers have does not depend on the file until the next start. */
-  #save(): Promise<void> {
+  /** A failure is in the log, as what containers have does not depend on the file until the next start. */
+  async #write(): Promise<void> {
     const { directory, logger } = this.#options;
-    const write = async () => {
-      const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
-      const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
+    const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
+    const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
+    try {
       await writeDeviceRecords(join(directory, CHECKPOINT), { assignments: this.#assignments.all(), registered });
-    };
-    this.#writing = this.#writing.then(write).catch((error: unknown) => {
+    } catch (error) {
       logger.error({ error: errorMessage(error) }, 'what containers have of devices could not be written down');
-    });
-    return this.#writing;
+    }
   }
 }
 
