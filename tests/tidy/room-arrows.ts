@@ -142,7 +142,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     cgroups: ['api', 'node'],
     config: ['api', 'api/schema', 'api/validation'],
     configuration: ['api', 'config', 'configuration/fields', 'configuration/rules'],
-    'configuration/fields': ['api/schema'],
+    'configuration/fields': ['api', 'api/schema'],
     'configuration/rules': ['api', 'configuration/fields', 'cpus', 'images', 'topology'],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     cpus: ['api', 'topology'],
@@ -152,7 +152,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     dra: ['api', 'api-objects', 'kubecontainer', 'plugins', 'topology'],
     events: ['api'],
     gc: ['api', 'events', 'kubecontainer', 'stats', 'volumes'],
-    images: ['api', 'api/schema', 'config', 'configuration/fields', 'events', 'kubecontainer'],
+    images: ['api', 'api/schema', 'config', 'events', 'kubecontainer'],
     kubecontainer: ['api', 'config'],
     kuberuntime: [
       'api',
