@@ -1,5 +1,6 @@
 /** Who a kubelet is to its cluster, and who its callers are: against the tests' API server, or a real one (cluster.fixture.ts). */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { Registry, silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { isApiStatus, type KubeClient, NODES, readKubeconfig } from '@podwright/kube-client';
 import {
   type CertificatePair,
+  kubeletOptions,
   kubeletServerOptions,
   openNodeIdentity,
   serveKubeletApi,
@@ -199,6 +201,42 @@ test('callers of the kubelet are known by certificates and tokens, and may what 
     await ask({ token: body.status.token }),
     '403 Forbidden (user=system:serviceaccount:default:default, verb=get, resource=nodes, subresource(s)=[pods proxy])\n',
   );
+});
+
+test('the serving certificate is for the addresses of the node object, and another is asked for when they change', async (t) => {
+  const nodeName = 'moved';
+  const { path, write, open } = place(t, nodeName);
+  const kubeconfig = write('kubelet.conf', cluster.kubeconfig(cluster.nodeCredential(nodeName)));
+  const client = (await open({ rotate: false, kubeconfig })).connect();
+  const { node } = kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName, logger: silentLogger });
+  const fake = await startFakeKubelet({
+    ...{ nodeName, nodeIp: '', node: { ...node, externalCloudProvider: true } },
+    cluster: { client, heartbeatClient: client, eventClient: client },
+  });
+  t.after(() => fake.close());
+  const serving = await startServingCertificate({
+    ...{ nodeName, client, logger: silentLogger, certDirectory: path('pki'), names: () => fake.handle.servingNames },
+  });
+  t.after(() => serving.stop());
+  const isThere = async () => (await cluster.admin.get(`/api/v1/nodes/${nodeName}`)).status === 200 || undefined;
+  await soon(isThere);
+  for (const [index, ip] of ['192.0.2.7', '192.0.2.8'].entries()) {
+    const addresses = [
+      { type: 'Hostname', address: nodeName },
+      { type: 'InternalIP', address: ip },
+      { type: 'InternalDNS', address: 'moved.internal' },
+    ];
+    const { status, text } = await cluster.admin.patch(`/api/v1/nodes/${nodeName}/status`, 'merge', {
+      status: { addresses },
+    });
+    assert.equal(status, 200, text);
+    const asked = async () => (await requestsOf('kubelet-serving', /^system:node:moved$/)).length === index + 1;
+    await soon(async () => (await asked()) || undefined);
+    for (const csr of await requestsOf('kubelet-serving', /^system:node:moved$/)) await approve(csr);
+    const names = () => new X509Certificate(serving.current()!.certificate).subjectAltName?.split(', ').sort().join();
+    const wanted = `DNS:moved,DNS:moved.internal,IP Address:${ip}`;
+    await soon(() => (serving.current() !== undefined && names() === wanted) || undefined);
+  }
 });
 
 test('a certificate of little life is renewed by the node itself, again and again', async (t) => {

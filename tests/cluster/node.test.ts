@@ -1,6 +1,7 @@
 /** A kubelet as the node of a cluster: what it makes, keeps right and renews at the API server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { waitFor, withTimeout } from '@podwright/base';
 import { type KubeletOptions, kubeletOptions } from '@podwright/kubelet';
 import { type ApiServer, startApiServer } from './api-server/api-server.ts';
 import type { ApiObject } from './api-server/json.ts';
@@ -145,6 +146,40 @@ test('at rest there are heartbeats and nothing else, as many as upstream sends',
   assert.equal(leases <= seconds * 4 + 1, true, `${leases} renewals in ${seconds} s`);
   // The first period may be half as long.
   assert.equal(patches >= 1 && patches <= seconds + 2, true, `${patches} reports in ${seconds} s`);
+});
+
+test('a control plane that was restored from a backup is caught up with, without a storm', async (t) => {
+  const server = await startApiServer({ restrictsNodes: true });
+  const cluster = new Cluster(server, server);
+  t.after(() => cluster[Symbol.asyncDispose]());
+  const { runtime } = await startNode(t, { place: server, credential: server.node('n1'), node: HASTY });
+  await untilReady(cluster);
+  const pod = (name: string): ApiObject => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } },
+    spec: { nodeName: 'n1', automountServiceAccountToken: false, containers: [{ name: 'c', image: 'busybox:1' }] },
+  });
+  const isRunning = ({ status }: ApiObject) => (status as { phase?: string } | undefined)?.phase === 'Running';
+  await cluster.apply(pod('kept'));
+  const backup = server.snapshot();
+  await cluster.apply(pod('lost'));
+  for (const name of ['kept', 'lost']) await cluster.until(pod(name), isRunning);
+  const running = async () =>
+    (await runtime.client.runtime.listPodSandbox({})).items
+      .filter(({ state }) => state === 0)
+      .map(({ metadata }) => metadata?.name)
+      .sort();
+  assert.deepEqual(await running(), ['kept', 'lost']);
+  await server.stop();
+  server.restore(backup);
+  server.requests.clear();
+  const begunAt = performance.now();
+  await server.start();
+  using signal = withTimeout(undefined, 30_000, 'wait for the end of the pod that the backup does not have');
+  await waitFor(async () => (await running()).join() === 'kept' || undefined, { intervalMs: 20, signal });
+  const seconds = (performance.now() - begunAt) / 1000;
+  // heartbeats are four leases and ten looks a second here
+  const others = server.requests.all.filter(({ resource, verb }) => resource !== 'leases' && verb !== 'get').length;
+  assert.ok(others < 60 + 15 * seconds, `${others} requests in ${seconds} s`);
 });
 
 test('a server that fails at first is asked again, and an answer that was lost does no harm', async (t) => {

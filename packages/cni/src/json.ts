@@ -1,11 +1,11 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import { MAX_JSON_DEPTH } from './limits.ts';
 
 /** A parsed JSON object of unknown content. */
 export type JsonObject = { [key: string]: unknown };
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }
 
 /**

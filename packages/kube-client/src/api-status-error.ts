@@ -1,4 +1,4 @@
-import { type ErrorCode, PodwrightError } from '@podwright/base';
+import { codeOfHttpStatus, type ErrorCode, PodwrightError } from '@podwright/base';
 
 /** meta/v1 Status of a request that failed, as far as clients look at it. */
 export type ApiStatus = {
@@ -29,19 +29,6 @@ export function isApiStatus(error: unknown, wanted: string | number): error is A
   return typeof wanted === 'number' ? error.status.code === wanted : error.status.reason === wanted;
 }
 
-const CODES: Record<number, ErrorCode> = {
-  400: 'invalid_argument',
-  401: 'unauthenticated',
-  403: 'permission_denied',
-  404: 'not_found',
-  409: 'aborted',
-  410: 'out_of_range',
-  422: 'invalid_argument',
-  429: 'resource_exhausted',
-  503: 'unavailable',
-  504: 'deadline_exceeded',
-};
-
 function codeOf(status: number): ErrorCode {
-  return CODES[status] ?? 'unknown';
+  return status === 410 ? 'out_of_range' : (codeOfHttpStatus(status, 'aborted') ?? 'unknown');
 }

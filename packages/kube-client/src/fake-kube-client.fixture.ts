@@ -1,6 +1,5 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import { ApiStatusError } from './api-status-error.ts';
-import { isRecord } from './client/status-of-answer.ts';
 import type {
   CallOptions,
   DeleteOptions,

@@ -10,6 +10,8 @@ export type InformerOptions<T extends KubeObject> = Selection & {
   onChange?: (change: InformerChange<T>) => void;
   /** A watch is begun anew after a random time between these, in seconds: 300 to 600 unless given. */
   watchSeconds?: { least: number; most: number };
+  /** Called when it is stopped. */
+  onStop?: () => void;
 };
 
 /** The objects of a selection, kept up by a watch that is begun anew whenever it ends, with growing pauses while it fails. */
@@ -21,5 +23,7 @@ export interface Informer<T extends KubeObject> {
   list(): T[];
   /** Why the last try failed; undefined while the watch is up. */
   problem(): string | undefined;
+  /** Reads all objects anew, of whatever version: the server has gone back to an earlier state, of which a watch tells nothing. */
+  reread(): void;
   stop(): void;
 }

@@ -27,6 +27,11 @@ export type WatchEvent<T extends KubeObject> =
   /** `object` has a `resourceVersion` alone, and `k8s.io/initial-events-end` where the first objects are all told. */
   | { type: 'BOOKMARK'; object: { metadata: KubeMetadata } };
 
+/** Whether the objects that there were are all told with it. */
+export function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
+  return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+}
+
 export type WatchOptions = Selection & {
   resourceVersion?: string;
   /** Tells what there is as ADDED first, then a bookmark (WatchList). */

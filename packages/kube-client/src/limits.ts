@@ -7,8 +7,12 @@ export const CONNECT_TIMEOUT_MS = 30_000;
 /** An HTTP/2 connection that was silent for so long is asked whether it lives, and given up if it does not answer (apimachinery's net/http.go). */
 export const PING_AFTER_MS = 30_000;
 export const PING_TIMEOUT_MS = 15_000;
+/** Of a server that ends connections without an answer (Go's HTTP/2 client: 1, 2, 4 … 32 s). */
+export const UNANSWERED_BACKOFF = { initialMs: 1000, maxMs: 32_000 };
 /** Each takes as many calls as the server allows, 100 with an API server's defaults. */
 export const MAX_CONNECTIONS = 64;
+/** Over HTTP/1.1, where a watch has a connection of its own: a node watches each ConfigMap and Secret of its pods. */
+export const HTTP1_CONNECTIONS = { calls: 1000, watches: 10_000 };
 /** What a stream may send before its reader has taken it: what a slow reader costs. */
 export const STREAM_WINDOW_BYTES = 256 << 10;
 export const CONNECTION_WINDOW_BYTES = 4 << 20;
@@ -42,8 +46,12 @@ export const WATCH_SECONDS = { least: 300, most: 600 };
 export const VERY_SHORT_WATCH_MS = 1000;
 /** A server that streams no first object and no end of them for so long does not know how: they are listed instead. */
 export const INITIAL_EVENTS_SILENCE_MS = 30_000;
+/** The same for all of them, which is the least time after which client-go's reflector has such a watch ended. */
+export const INITIAL_EVENTS_MS = 300_000;
 export const LIST_PAGE_SIZE = 500;
 export const MAX_LIST_PAGES = 2000;
+/** As many as lists may have; their events may have as many bytes as a page of a list (`MAX_LIST_BYTES`). */
+export const MAX_FIRST_OBJECTS = LIST_PAGE_SIZE * MAX_LIST_PAGES;
 /** Objects that are gone are remembered, so that late news of them is not taken for new ones. */
 export const MAX_REMEMBERED_DELETIONS = 1000;
 

@@ -1,3 +1,4 @@
+export { parseGoDuration } from './api/go-duration.ts';
 export { type FieldPath, formatFieldPath } from './api/issue.ts';
 export { podSummary } from './api/pod-summary.ts';
 export * from './api/quantity.ts';
@@ -19,7 +20,6 @@ export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configur
 export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
 export { readDropIns } from './configuration/drop-ins.ts';
 export type { KubeletConfiguration } from './configuration/fields/field-table.ts';
-export { parseGoDuration } from './configuration/fields/go-duration.ts';
 export { type GivenFields, layFields, layFlags } from './configuration/given-fields.ts';
 export * from './configuration/server-options.ts';
 export { cpuOptions } from './cpus/cpu-options.ts';

@@ -61,6 +61,8 @@ export type KubeletDependencies = {
   claims: ClaimVolumes;
   cgroups: PodCgroups;
   node: NodeFacts;
+  /** What a cluster calls the node by; none without a cluster. */
+  servingNames: () => string[];
   usage: ContainerUsage;
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
@@ -252,6 +254,11 @@ export class Kubelet {
   /** Addresses of the node, primary first. */
   get addresses(): string[] {
     return this.#parts.node.addresses;
+  }
+
+  /** DNS names and addresses by which a cluster calls the node, as its node object has them now; none without a cluster. */
+  get servingNames(): string[] {
+    return this.#parts.servingNames();
   }
 
   /** Memory of the node, in bytes. */

@@ -346,9 +346,7 @@ export const CERTIFICATE_WATCH_SECONDS = 300;
 export const SIGNING_RETRY_MS = 1000;
 /** Delays between requests that failed (client-go's certificate manager: five tries from 2 s on, then every 32 s). */
 export const RENEWAL_BACKOFF = { initialMs: 2000, maxMs: 32_000 };
-/** How often it is looked at whether a certificate is due, or another is wanted: the wall clock may be set meanwhile. */
-export const RENEWAL_LOOK_MS = 10_000;
-/** The same while nothing can be asked for yet. */
+/** How often it is looked at whether a certificate is due, or another is wanted, as upstream: the wall clock may be set meanwhile. */
 export const RENEWAL_WAIT_MS = 1000;
 
 // Device plugins

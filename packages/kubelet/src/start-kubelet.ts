@@ -168,6 +168,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, pressure, version: runtime },
     problems: () => nodeProblems(runtimeState, shutdown),
     options: { ...options, systemReserved: known.systemReserved },
+    servingNames: () => cluster?.servingNames() ?? [],
   };
   return new Kubelet({ ...sync, ...running, ...own });
 }

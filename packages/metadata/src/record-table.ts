@@ -1,4 +1,4 @@
-import { counted, errorMessage, PodwrightError, wrapError } from '@podwright/base';
+import { counted, errorMessage, isRecord, PodwrightError, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from './database.ts';
 import { keepReserve, withReserve } from './disk-reserve.ts';
 
@@ -177,7 +177,7 @@ function readRecord<T extends NamedRecord>(row: Row, { noun, version, decode }: 
 function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
   } catch {}
   throw new Error('record: it is no JSON object');
 }

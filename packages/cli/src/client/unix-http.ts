@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { type ErrorCode, errorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { codeOfHttpStatus, errorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import type { Decoder } from './answers.ts';
 
 export type HttpCall = {
@@ -106,20 +106,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-const CODES: Record<number, ErrorCode> = {
-  400: 'invalid_argument',
-  403: 'permission_denied',
-  404: 'not_found',
-  409: 'already_exists',
-  422: 'invalid_argument',
-  501: 'unimplemented',
-  503: 'unavailable',
-  504: 'deadline_exceeded',
-};
-
 function statusError(statusCode: number, body: string): PodwrightError {
   return new PodwrightError(
-    CODES[statusCode] ?? 'internal',
+    codeOfHttpStatus(statusCode, 'already_exists') ?? 'internal',
     statusMessage(body).trim() || `the node answered ${statusCode}`,
   );
 }

@@ -30,12 +30,15 @@ IQDDnlyCCMwciFCU+tX3cHzl0Ci3vAspyi0UubA1LIPGGw==
 test('how long a certificate is good', () => {
   const endMs = Date.parse('2026-11-24T02:59:10Z');
   const check = (nowMs: number, level: string, message: RegExp) => {
-    const found = certificateFinding(CERTIFICATE, nowMs);
+    const found = certificateFinding(CERTIFICATE, nowMs, {});
     assert.equal(found.level, level);
     assert.match(found.message, message);
   };
   check(endMs - 48 * 3_600_000, 'ok', /^valid until 20/);
   check(endMs - 3_600_000, 'note', /^valid until 20/);
   check(endMs + 1000, 'missing', /^ran out on 20/);
-  assert.equal(certificateFinding(undefined, 0).level, 'ok');
+  assert.equal(certificateFinding(undefined, 0, {}).level, 'ok');
+  assert.match(certificateFinding(CERTIFICATE, endMs + 1, {}).fix ?? '', /^podwright leave, and join/);
+  const late = certificateFinding(CERTIFICATE, endMs + 1, { bootstrapKubeconfig: '/b.conf' });
+  assert.match(late.fix ?? '', /^put a valid token into \/b\.conf .* while it runs$/);
 });

@@ -12,7 +12,7 @@ import {
   readKubeconfig,
 } from '@podwright/kube-client';
 import { CLUSTER_PROBE_TIMEOUT_MS, NOTED_CERTIFICATE_MS, NOTED_CLOCK_SKEW_MS } from '../limits.ts';
-import { clusterFiles } from '../settings/cluster-files.ts';
+import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
@@ -29,7 +29,7 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
     return [
       serverFinding(access.server, answered),
       ...('dateMs' in answered ? [clockFinding(answered.dateMs, Date.now())] : []),
-      isFirst ? NO_CERTIFICATE : certificateFinding((await access.tls()).certificate?.toString(), Date.now()),
+      isFirst ? NO_CERTIFICATE : certificateFinding((await access.tls()).certificate?.toString(), Date.now(), files),
       ...(isFirst || 'error' in answered ? [] : [await nodeFinding(access, config.node_name)]),
     ];
   } catch (error) {
@@ -80,7 +80,11 @@ export function clockFinding(thereMs: number, hereMs: number): Finding {
 }
 
 /** How long the node's certificate is good. Pure. */
-export function certificateFinding(pem: string | undefined, nowMs: number): Finding {
+export function certificateFinding(
+  pem: string | undefined,
+  nowMs: number,
+  { bootstrapKubeconfig }: Pick<ClusterFiles, 'bootstrapKubeconfig'>,
+): Finding {
   const what = 'certificate';
   if (pem === undefined) return { what, level: 'ok', message: 'none: the kubeconfig has other credentials' };
   const { validToDate } = new X509Certificate(pem);
@@ -91,7 +95,10 @@ export function certificateFinding(pem: string | undefined, nowMs: number): Find
       what,
       level: 'missing',
       message: `ran out on ${until}`,
-      fix: 'podwright leave, and join with a new token',
+      fix:
+        bootstrapKubeconfig === undefined
+          ? 'podwright leave, and join with a new token'
+          : `put a valid token into ${bootstrapKubeconfig} (podwright join does): the node asks by it while it runs`,
     };
   if (untilMs - nowMs < NOTED_CERTIFICATE_MS) return { what, level: 'note', message: `valid until ${until}`, fix };
   return { what, level: 'ok', message: `valid until ${until}` };

@@ -8,6 +8,7 @@ import { parseAuthorityHash } from '../join/authority-hash.ts';
 import { parseBootstrapToken } from '../join/bootstrap-token.ts';
 import { clusterConfiguration, leastConfiguration, refuseTakenName } from '../join/cluster-answers.ts';
 import { bootstrapClient, type DiscoveredCluster, discoverCluster } from '../join/discover-cluster.ts';
+import { isJoined } from '../join/joined-cluster.ts';
 import { print } from '../output/terminal-text.ts';
 import { type JoinedFiles, joinedFiles } from '../settings/cluster-files.ts';
 import { type CommandContext, type NodeConfig, readText } from '../settings/node-config.ts';
@@ -39,7 +40,8 @@ export async function join({ settings }: CommandContext, endpoint: string, optio
   const files = joinedFiles(config.root);
   const timeoutMs = timeoutOf(options.timeout);
   const cluster = await discoverCluster({ endpoint: hostAndPort(endpoint), token, hashes, timeoutMs });
-  if (await isJoined(files, cluster)) return print(`${config.node_name} has joined ${cluster.server} already`);
+  const wanted = { ...cluster, nodeName: config.node_name };
+  if (await hasJoined(files, wanted)) return print(`${config.node_name} has joined ${cluster.server} already`);
   const client = bootstrapClient(cluster, token);
   try {
     using signal = withTimeout(undefined, timeoutMs, `ask ${cluster.server}`);
@@ -78,12 +80,14 @@ function hostAndPort(endpoint: string): string {
   );
 }
 
-/** Whether the node has a certificate of this cluster. `failed_precondition` if it has one of another. */
-async function isJoined(files: JoinedFiles, { server }: DiscoveredCluster): Promise<boolean> {
-  if (!existsSync(files.kubeconfig)) return false;
-  const joined = await readKubeconfig(files.kubeconfig);
-  if (joined.server === server) return true;
-  throw new PodwrightError('failed_precondition', `this node is one of ${joined.server}; podwright leave takes it out`);
+/** One whose certificate ran out joins anew: it asks for another by the token. */
+async function hasJoined(
+  { kubeconfig }: JoinedFiles,
+  wanted: DiscoveredCluster & { nodeName: string },
+): Promise<boolean> {
+  if (!existsSync(kubeconfig)) return false;
+  const { server, tls } = await readKubeconfig(kubeconfig);
+  return isJoined({ server, tls: await tls() }, wanted, Date.now());
 }
 
 function showFiles(contents: readonly (readonly [path: string, text: string])[], secret: string): void {

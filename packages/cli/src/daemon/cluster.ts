@@ -47,7 +47,7 @@ export async function connectCluster(input: ClusterConnectionInput): Promise<Clu
     options: { client, heartbeatClient: identity.connect(), eventClient },
     signServer: async (kubelet) => {
       if (!configuration.serverTLSBootstrap) return () => undefined;
-      const names = () => (identity.isKnown ? [nodeName, ...kubelet.addresses] : []);
+      const names = () => kubelet.servingNames; // none before the node has registered, which needs an identity
       const signed = await startServingCertificate({ nodeName, certDirectory, client, names, metrics, logger });
       stopSigning = signed.stop;
       return signed.current;

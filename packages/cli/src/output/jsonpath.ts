@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import {
   type Comparison,
   type Filter,
@@ -38,7 +38,7 @@ export function valueText(value: unknown): string {
 
 /** Keys in the order of the alphabet, as Go's encoder has them. */
 function inOrder(_key: string, value: unknown): unknown {
-  if (!isMap(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -97,15 +97,12 @@ function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
 
 /** The field of that name, or what the path in the name leads to. */
 function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
-  if (!isMap(value)) return [];
+  if (!isRecord(value)) return [];
   if (Object.hasOwn(value, name)) return [value[name]];
   const [first, ...rest] = path;
   if (first === undefined || rest.length === 0) return [];
   return fieldOf(value, first).flatMap((below) => fieldOf(below, rest.join('.'), rest));
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function childrenOf(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];

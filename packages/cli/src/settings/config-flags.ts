@@ -1,3 +1,4 @@
+import { isRecord } from '@podwright/base';
 /** Flags that every command takes; they win over the file. */
 export type ConfigFlags = {
   config?: string;
@@ -107,5 +108,4 @@ function withValue(table: Table, [key, ...rest]: string[], value: string | numbe
   return isTable(inner) ? { ...table, [key!]: withValue(inner, rest, value) } : table;
 }
 
-const isTable = (value: unknown): value is Table =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+const isTable = (value: unknown): value is Table => isRecord(value) && !(value instanceof Date);

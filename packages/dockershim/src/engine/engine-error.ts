@@ -1,15 +1,4 @@
-import { type ErrorCode, PodwrightError } from '@podwright/base';
-
-/** What the Engine's status codes mean (Docker Engine API, "Errors"). */
-const CODES: Record<number, ErrorCode> = {
-  400: 'invalid_argument',
-  401: 'unauthenticated',
-  403: 'permission_denied',
-  404: 'not_found',
-  409: 'failed_precondition',
-  501: 'unimplemented',
-  503: 'unavailable',
-};
+import { codeOfHttpStatus, PodwrightError } from '@podwright/base';
 
 /** What the Engine says, with status 500 or in the middle of an answer, where there is no room for a file (errno(3), ENOSPC and EDQUOT). */
 export const FULL_DISK = /no space left on device|disk quota exceeded/;
@@ -20,7 +9,7 @@ export class EngineError extends PodwrightError {
 
   constructor(statusCode: number, message: string) {
     const isFull = statusCode >= 500 && FULL_DISK.test(message);
-    super(isFull ? 'resource_exhausted' : (CODES[statusCode] ?? 'internal'), message);
+    super(isFull ? 'resource_exhausted' : (codeOfHttpStatus(statusCode, 'failed_precondition') ?? 'internal'), message);
     this.statusCode = statusCode;
   }
 }

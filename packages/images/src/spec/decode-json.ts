@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { MAX_JSON_VALUES } from '../limits.ts';
 
@@ -36,7 +36,7 @@ export function boundedList<T>(entry: z.ZodType<T>, most: number): z.ZodType<T[]
 }
 
 function isObject(value: unknown, most: number): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length <= most;
+  return isRecord(value) && Object.keys(value).length <= most;
 }
 
 /** Decodes JSON against a schema; the first mistakes are named by path. Throws `invalid_argument` that begins with `what`. */

@@ -119,7 +119,7 @@ export class ApiClient implements KubeClient {
     try {
       const answer = await this.#caller.open({ method: 'GET', path, what }, bounded);
       options.onOpen?.();
-      yield* watchEvents<T>(what, answer);
+      yield* watchEvents<T>(what, answer, options.sendInitialEvents ? MAX_LIST_BYTES : undefined);
     } catch (error) {
       if (!bounded.aborted) throw error;
     }

@@ -62,7 +62,7 @@ export class Caller {
   async open(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
     try {
       for (let repeats = 0; ; repeats++) {
-        const answer = await this.#accepted(call, { repeats, signal });
+        const answer = await this.#accepted(call, { repeats, signal, isLong: true });
         if (answer !== undefined) return answer;
       }
     } catch (error) {
@@ -84,12 +84,12 @@ export class Caller {
     }
   }
 
-  async #accepted(call: Call, { repeats, signal }: Attempt): Promise<HttpAnswer | undefined> {
+  async #accepted(call: Call, { repeats, signal, isLong }: Attempt): Promise<HttpAnswer | undefined> {
     let answer: HttpAnswer;
     let request: HttpRequest;
     try {
       request = await this.#request(call, signal);
-      answer = await this.#options.send(request, signal);
+      answer = await this.#options.send({ ...request, isLong }, signal);
     } catch (error) {
       if (signal.aborted || !mayRepeat(call, error, repeats)) throw error;
       await sleep(LOST_CONNECTION_REPEAT_SECONDS * 1000, signal);
@@ -123,7 +123,7 @@ export class Caller {
   }
 }
 
-type Attempt = { repeats: number; signal: AbortSignal };
+type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
 
 /** A GET whose connection was lost; nobody knows what became of other calls. */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {

@@ -18,13 +18,15 @@ export type ClusterAccess = {
 export type KubeClientOptions = ClusterAccess & {
   /** When a silent connection is asked whether it lives: upstream's times unless given. */
   pings?: TransportOptions['pings'];
+  /** Between connections that the server ends without an answer: upstream's times unless given. */
+  pauses?: TransportOptions['pauses'];
 };
 
 /** A client whose connections are its own. Nothing is connected before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { address, prefix } = parseServer(options.server);
-  const { tls = {}, pings, authorization = { header: () => undefined } } = options;
-  const transport = new Transport({ address, tls: typeof tls === 'function' ? tls : () => tls, pings });
+  const { tls = {}, pings, pauses, authorization = { header: () => undefined } } = options;
+  const transport = new Transport({ address, tls: typeof tls === 'function' ? tls : () => tls, pings, pauses });
   const caller = new Caller({
     send: (request, signal) => transport.send(request, signal),
     prefix,

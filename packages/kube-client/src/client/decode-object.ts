@@ -1,7 +1,6 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import type { ListOf } from '../kube-client.ts';
 import type { KubeObject, Resource } from '../kube-object.ts';
-import { isRecord } from './status-of-answer.ts';
 
 /** An object of the API in an answer. What came is not told in errors: it may be a Secret. */
 export function decodeObject<T extends KubeObject>(what: string, text: string): T {

@@ -1,3 +1,4 @@
+import { isRecord } from '@podwright/base';
 import type { ApiStatus } from '../api-status-error.ts';
 import { MAX_PLAIN_MESSAGE_LENGTH, MAX_STATUS_MESSAGE_LENGTH } from '../limits.ts';
 
@@ -75,10 +76,6 @@ function genericStatus({ method, status, contentType, text }: RefusedAnswer): Ap
   };
   const reason = status === 409 && method === 'POST' ? 'AlreadyExists' : known.reason;
   return { code: status, reason, message: said === '' ? known.message : `${known.message}: ${said}` };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textIn(value: unknown): string {

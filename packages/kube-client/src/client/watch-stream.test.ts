@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { isApiStatus } from '../api-status-error.ts';
 import type { WatchEvent } from '../kube-client.ts';
@@ -6,6 +7,7 @@ import type { KubeObject } from '../kube-object.ts';
 import { SECRETS } from '../resources.ts';
 import { type TestResponse, TestServer, until } from '../test-server.fixture.ts';
 import { createKubeClient } from './create-kube-client.ts';
+import { watchEvents } from './watch-stream.ts';
 
 function event(type: string, name: string, data = 'é'): string {
   return `${JSON.stringify({ type, object: { metadata: { name, resourceVersion: '7' }, data } })}\n`;
@@ -181,4 +183,26 @@ test('what opens a watch is told when the server accepts it, not before', async 
   await until(() => isOpen);
   stop.abort();
   assert.equal((await first).done, true);
+});
+
+test('first objects are bounded until all are told, what follows them is not', async () => {
+  const end = `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } })}\n`;
+  const read = async (text: string) => {
+    const answer = {
+      status: 200,
+      header: () => undefined,
+      body: Readable.from([Buffer.from(text)]),
+      isWhole: () => true,
+    };
+    const types: string[] = [];
+    try {
+      for await (const { type } of watchEvents('watch', answer, 1000)) types.push(type);
+    } catch (error) {
+      return [types.length, (error as Error).message];
+    }
+    return [types.length];
+  };
+  const object = event('ADDED', 'a'.repeat(300));
+  assert.deepEqual(await read(object.repeat(2) + end + object.repeat(9)), [12]);
+  assert.deepEqual(await read(object.repeat(9) + end), [2, 'watch: more than 1000 bytes of first objects']);
 });

@@ -1,30 +1,42 @@
-import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { BoundedBytes, isRecord, PodwrightError } from '@podwright/base';
 import { ApiStatusError } from '../api-status-error.ts';
-import type { WatchEvent } from '../kube-client.ts';
+import { isInitialEnd, type WatchEvent } from '../kube-client.ts';
 import type { KubeObject } from '../kube-object.ts';
 import { MAX_OBJECT_BYTES } from '../limits.ts';
 import { connectionError, lostConnection } from '../transport/connection-error.ts';
 import type { HttpAnswer } from '../transport/http-exchange.ts';
-import { decodeStatus, isRecord } from './status-of-answer.ts';
+import { decodeStatus } from './status-of-answer.ts';
 
 const NEWLINE = 0x0a;
 
 /**
  * The events of a watch's body, one object of JSON a line. No more is read than is taken: HTTP's flow control then stops the server.
- * Rejects with `unavailable` where the body is cut, `ApiStatusError` for an ERROR event, `internal` for what is no event.
+ * Rejects with `unavailable` where the body is cut, `ApiStatusError` for an ERROR event, `internal` for what is no event. Where the
+ * watch begins with all objects, `resource_exhausted` for more than `maxInitialBytes` before the end of them.
  */
 export async function* watchEvents<T extends KubeObject>(
   what: string,
   { body, isWhole }: HttpAnswer,
+  maxInitialBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<WatchEvent<T>> {
   const rest = new Line(what);
+  let leftBytes = maxInitialBytes;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       let start = 0;
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
         const line = rest.take(chunk.subarray(start, end));
         start = end + 1;
-        if (line.trim() !== '') yield decodeEvent<T>(what, line);
+        leftBytes -= line.length;
+        if (leftBytes < 0)
+          throw new PodwrightError(
+            'resource_exhausted',
+            `${what}: more than ${maxInitialBytes} bytes of first objects`,
+          );
+        if (line.trim() === '') continue;
+        const event = decodeEvent<T>(what, line);
+        if (isInitialEnd(event)) leftBytes = Number.POSITIVE_INFINITY;
+        yield event;
       }
       rest.add(chunk.subarray(start));
     }

@@ -1,39 +1,48 @@
 import { PodwrightError } from '@podwright/base';
 import { isApiStatus } from '../api-status-error.ts';
-import type { KubeClient, Selection, WatchEvent } from '../kube-client.ts';
+import { isInitialEnd, type KubeClient, type Selection, type WatchEvent } from '../kube-client.ts';
 import type { KubeObject, Resource } from '../kube-object.ts';
-import { INITIAL_EVENTS_SILENCE_MS, LIST_PAGE_SIZE, MAX_LIST_PAGES } from '../limits.ts';
+import {
+  INITIAL_EVENTS_MS,
+  INITIAL_EVENTS_SILENCE_MS,
+  LIST_PAGE_SIZE,
+  MAX_FIRST_OBJECTS,
+  MAX_LIST_PAGES,
+} from '../limits.ts';
 
 /** All objects of a selection, and the version from which a watch goes on. */
 export type FirstObjects<T extends KubeObject> = { objects: Iterable<T>; resourceVersion: string | undefined };
 
-const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+/** How long a server may be silent before the end of the first objects, and take for all of them. */
+export type InitialTimes = { silenceMs?: number; initialMs?: number };
 
 /**
  * The objects that a WatchList begins with, up to its bookmark; the iterator then goes on with what changes. Rejects with
- * `unimplemented` where the server says nothing for long: it may not know of initial events.
+ * `unimplemented` where the server says nothing for long: it may not know of initial events. So it does where there is no end of them.
  */
 export async function readInitialEvents<T extends KubeObject>(
   events: AsyncIterator<WatchEvent<T>>,
-  silenceMs = INITIAL_EVENTS_SILENCE_MS,
+  { silenceMs = INITIAL_EVENTS_SILENCE_MS, initialMs = INITIAL_EVENTS_MS }: InitialTimes = {},
 ): Promise<FirstObjects<T>> {
   const objects = new Map<string, T>();
+  const endAtMs = performance.now() + initialMs;
   for (;;) {
-    const next = await nextWithin(events, silenceMs);
+    const next = await nextWithin(events, Math.min(silenceMs, endAtMs - performance.now()));
     if (next.done) throw new PodwrightError('unavailable', 'the watch ended before it had told all objects');
     const { type, object } = next.value;
-    const { namespace = '', name = '', resourceVersion, annotations } = object.metadata;
-    if (type === 'BOOKMARK') {
-      if (annotations?.[INITIAL_EVENTS_END] === 'true') return { objects: objects.values(), resourceVersion };
-    } else if (type === 'DELETED') objects.delete(`${namespace}/${name}`);
-    else objects.set(`${namespace}/${name}`, object);
+    const { namespace = '', name = '', resourceVersion } = object.metadata;
+    if (isInitialEnd(next.value)) return { objects: objects.values(), resourceVersion };
+    if (type === 'DELETED') objects.delete(`${namespace}/${name}`);
+    else if (type !== 'BOOKMARK') objects.set(`${namespace}/${name}`, object);
+    if (objects.size > MAX_FIRST_OBJECTS || performance.now() > endAtMs) throw endless();
   }
 }
 
+const endless = () => new PodwrightError('unimplemented', 'the server has not told the end of the first objects');
+
 async function nextWithin<V>(events: AsyncIterator<V>, silenceMs: number): Promise<IteratorResult<V, unknown>> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const silent = () => new PodwrightError('unimplemented', 'the server has not told the end of the first objects');
-  const timer = setTimeout(() => reject(silent()), silenceMs);
+  const timer = setTimeout(() => reject(endless()), silenceMs);
   try {
     return await Promise.race([events.next(), promise]);
   } finally {

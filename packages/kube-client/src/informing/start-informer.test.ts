@@ -6,6 +6,7 @@ import type { InformerChange } from '../informer.ts';
 import type { KubeObject } from '../kube-object.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import { until } from '../test-server.fixture.ts';
+import { Informers } from './informers.ts';
 import { startInformer } from './start-informer.ts';
 
 const QUICK = { backoff: { initialMs: 1, maxMs: 2 }, silenceMs: 200 };
@@ -137,6 +138,30 @@ test('a server that was restored from a backup is believed', async () => {
   assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
 });
 
+test('a server of which something else tells that it was restored is read anew, by each informer that runs', async () => {
+  const client = new FakeKubeClient();
+  client.put(CONFIG_MAPS, object('a'));
+  const told: string[] = [];
+  const all = new Informers(client, QUICK);
+  const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
+    told.push(`${type} ${metadata.name}`);
+  };
+  const [kept, stopped] = [all.start({ resource: CONFIG_MAPS, onChange }), all.start({ resource: CONFIG_MAPS })];
+  await Promise.all([kept.synced, stopped.synced]);
+  stopped.stop();
+  await until(() => client.watches.size === 1);
+  const ahead = only(client);
+  ahead.push({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '150' } } });
+  client.watches.delete(ahead); // which hears no more
+  client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
+  client.put(CONFIG_MAPS, object('b'));
+  all.reread();
+  await until(() => told.length === 3);
+  assert.deepEqual(told, ['ADDED a', 'DELETED a', 'ADDED b']);
+  assert.deepEqual(asked(client), ['initial now', 'initial now', 'initial now']);
+  kept.stop();
+});
+
 /** How many requests an informer makes in 300 ms of a server that always answers so, with pauses from 20 ms on. */
 async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
   const client = new FakeKubeClient();
@@ -197,6 +222,33 @@ test('a server that does not know initial events says nothing: the objects are l
   await started.informer.synced;
   assert.deepEqual(started.told, ['ADDED a@101']);
   await until(() => client.watches.size === 1);
+});
+
+test('a server that tells first objects without end: they are listed', async () => {
+  const client = new FakeKubeClient();
+  client.put(CONFIG_MAPS, object('a'));
+  const watch = client.watch.bind(client);
+  client.watch = ((resource, options, signal) =>
+    watch(resource, { ...options, sendInitialEvents: false }, signal)) as typeof client.watch;
+  let told = 0;
+  const telling = setInterval(() => {
+    if (client.callsOf({ verb: 'list' }).length > 0) return;
+    told++;
+    for (const open of client.watches) open.push({ type: 'ADDED', object: object('b', { resourceVersion: '99' }) });
+  }, 5);
+  const timing = { ...QUICK, silenceMs: 10_000, initialMs: 100 };
+  const informer = startInformer<KubeObject>(client, { resource: CONFIG_MAPS }, timing);
+  try {
+    await informer.synced;
+    assert.ok(told > 1);
+    assert.deepEqual(
+      informer.list().map(({ metadata }) => metadata.name),
+      ['a'],
+    );
+  } finally {
+    clearInterval(telling);
+    informer.stop();
+  }
 });
 
 test('a list of several pages, one of which the server cannot continue', async () => {

@@ -5,12 +5,12 @@ import type { KubeClient, Selection, WatchEvent } from '../kube-client.ts';
 import type { KubeObject } from '../kube-object.ts';
 import { VERY_SHORT_WATCH_MS, WATCH_BACKOFF, WATCH_SECONDS } from '../limits.ts';
 import { isConnectionLost, isConnectionRefused } from '../transport/connection-error.ts';
-import { type FirstObjects, listAll, readInitialEvents } from './first-objects.ts';
+import { type FirstObjects, type InitialTimes, listAll, readInitialEvents } from './first-objects.ts';
 import { ObjectStore } from './object-store.ts';
 import { newerVersion } from './resource-version.ts';
 
-/** For tests: pauses between failed tries, and how long a server may be silent before the end of the first objects. */
-export type InformerTiming = { backoff?: BackoffPolicy; silenceMs?: number };
+/** For tests: pauses between failed tries, and how long a server may take to tell the first objects. */
+export type InformerTiming = InitialTimes & { backoff?: BackoffPolicy };
 
 /** Begins at once, and goes on until it is stopped: by the protocol and with the pauses of client-go's reflector. */
 export function startInformer<T extends KubeObject>(
@@ -80,11 +80,17 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
+  reread(): void {
+    this.#isVersionUnavailable = true;
+    this.#endWatch();
+  }
+
   stop(): void {
     const reason = new PodwrightError('cancelled', `the informer of ${this.#options.resource.plural} was stopped`);
     this.#stopping.abort(reason);
     this.#endWatch();
     this.#sync.reject(reason);
+    this.#options.onStop?.();
   }
 
   get #isStopped(): boolean {
@@ -97,7 +103,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
       const isRestart = this.#isVersionUnavailable;
       try {
         const watch = this.#open({ sendInitialEvents: true, resourceVersion: isRestart ? undefined : this.#version });
-        this.#replace(await readInitialEvents(watch.events, this.#timing.silenceMs), isRestart);
+        this.#replace(await readInitialEvents(watch.events, this.#timing), isRestart);
         return watch;
       } catch (error) {
         this.#endWatch();
@@ -132,7 +138,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
 
   /** Watch after watch, as long as each begins where the last one ended. */
   async #watchOn(first: Watch<T> | undefined): Promise<void> {
-    for (let watch = first; !this.#isStopped; watch = undefined) {
+    for (let watch = first; !this.#isStopped && !this.#isVersionUnavailable; watch = undefined) {
       let told = 0;
       try {
         watch ??= this.#open({ resourceVersion: this.#version });
@@ -187,7 +193,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     if (this.#isStopped) return;
     this.#tell(this.#store.replace(objects, isRestart));
     this.#version = isRestart ? resourceVersion : newerVersion(this.#version, resourceVersion);
-    this.#isVersionUnavailable = false;
+    if (isRestart) this.#isVersionUnavailable = false;
     this.#problem = undefined;
     this.#hasSynced = true;
     this.#sync.resolve();

@@ -1,5 +1,4 @@
-import { PodwrightError } from '@podwright/base';
-import { isRecord } from '../client/status-of-answer.ts';
+import { isRecord, PodwrightError } from '@podwright/base';
 import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, ExecConfig } from './parse-kubeconfig.ts';
 import { checkKey } from './read-material.ts';

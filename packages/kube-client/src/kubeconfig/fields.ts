@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 
 /** Fields whose values no error tells. */
 const SECRET = new Set(['token', 'password']);
@@ -13,9 +13,8 @@ export class Fields {
   constructor(value: unknown, file: string, place = '') {
     this.#file = file;
     this.#place = place;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw this.error(undefined, `${kindOf(value)} where fields belong`);
-    this.#values = value as Record<string, unknown>;
+    if (!isRecord(value)) throw this.error(undefined, `${kindOf(value)} where fields belong`);
+    this.#values = value;
   }
 
   text(name: string): string | undefined {

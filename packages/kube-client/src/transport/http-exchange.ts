@@ -1,7 +1,14 @@
 import type { Readable } from 'node:stream';
 
 /** One request; `path` with its query. */
-export type HttpRequest = { method: string; path: string; headers: Record<string, string>; body?: string };
+export type HttpRequest = {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** Its answer goes on for minutes, as that of a watch: others must not wait for it. */
+  isLong?: true;
+};
 
 /** The head of an answer, and its body, to be read or destroyed by whoever has the answer. */
 export type HttpAnswer = {

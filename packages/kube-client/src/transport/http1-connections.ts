@@ -1,33 +1,42 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
-import { CONNECT_TIMEOUT_MS, PING_AFTER_MS } from '../limits.ts';
+import { CONNECT_TIMEOUT_MS, HTTP1_CONNECTIONS, PING_AFTER_MS } from '../limits.ts';
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
 
-/** As many connections as calls run at once (a watch has one of its own): more calls wait. */
-const MAX_SOCKETS = 1000;
-
+/** Connections of calls, and of watches, which never share one: as many run at once, more wait. */
+export type MostConnections = { calls: number; watches: number };
 /** A server without HTTP/2: one without TLS, or one that does not offer it. */
 export class Http1Connections {
   readonly #address: ServerAddress;
   readonly #origin: string;
-  readonly #agent: Agent;
+  readonly #calls: Agent;
+  readonly #watches: Agent;
 
-  constructor(address: ServerAddress, { host: _checkedName, ...tls }: ConnectionOptions) {
+  constructor(
+    address: ServerAddress,
+    { host: _checkedName, ...tls }: ConnectionOptions,
+    most: MostConnections = HTTP1_CONNECTIONS,
+  ) {
     this.#address = address;
     this.#origin = `${address.protocol}//${address.host}:${address.port}`;
-    const options = { keepAlive: true, keepAliveMsecs: PING_AFTER_MS, maxSockets: MAX_SOCKETS };
-    this.#agent = address.protocol === 'https:' ? new TlsAgent({ ...options, ...tls }) : new Agent(options);
+    const open = (maxSockets: number) => {
+      const options = { keepAlive: true, keepAliveMsecs: PING_AFTER_MS, maxSockets };
+      return address.protocol === 'https:' ? new TlsAgent({ ...options, ...tls }) : new Agent(options);
+    };
+    this.#calls = open(most.calls);
+    this.#watches = open(most.watches);
   }
 
   /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
-  send({ method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  send({ method, path, headers, body, isLong }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { protocol, host, port } = this.#address;
     const hostname = host.replace(/^\[|\]$/g, '');
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const options = { method, path, hostname, port, agent: this.#agent, headers: { ...headers, ...length } };
+    const agent = isLong ? this.#watches : this.#calls;
+    const options = { method, path, hostname, port, agent, headers: { ...headers, ...length } };
     const request = protocol === 'https:' ? requestHttps(options) : requestHttp(options);
     const stop = () => request.destroy();
     signal.addEventListener('abort', stop, { once: true });
@@ -43,7 +52,8 @@ export class Http1Connections {
   }
 
   destroy(): void {
-    this.#agent.destroy();
+    this.#calls.destroy();
+    this.#watches.destroy();
   }
 
   #boundConnecting(request: ClientRequest): void {

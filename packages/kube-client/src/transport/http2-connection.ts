@@ -7,6 +7,7 @@ import {
   type IncomingHttpStatusHeader,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { PodwrightError } from '@podwright/base';
 import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_BYTES } from '../limits.ts';
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest } from './http-exchange.ts';
@@ -17,8 +18,10 @@ export type PingTimes = { afterMs: number; timeoutMs: number };
 export type Http2Options = {
   origin: string;
   pings?: PingTimes;
-  /** The connection takes no more calls. */
-  onGone: () => void;
+  /** The connection takes no more calls; `wasAnswered` if one of them had an answer. May be called twice. */
+  onGone: (wasAnswered: boolean) => void;
+  /** The first answer has begun. */
+  onAnswer?: () => void;
   /** No call is under way any more. */
   onIdle: () => void;
 };
@@ -28,6 +31,7 @@ export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #options: Http2Options;
   #streams = 0;
+  #wasAnswered = false;
 
   private constructor(session: ClientHttp2Session, socket: Socket, options: Http2Options) {
     this.#session = session;
@@ -36,14 +40,18 @@ export class Http2Connection {
       socket,
       options.pings ?? { afterMs: PING_AFTER_MS, timeoutMs: PING_TIMEOUT_MS },
     );
+    const gone = () => options.onGone(this.#wasAnswered);
     session.once('close', () => {
       clearInterval(timer);
-      options.onGone();
+      gone();
     });
-    session.once('goaway', () => options.onGone());
+    session.once('goaway', gone);
   }
 
-  /** Over a socket that speaks HTTP/2; resolves once the server has said how many calls it takes at once. */
+  /**
+   * Over a socket that speaks HTTP/2; resolves once the server has said how many calls it takes at once, rejects with `unavailable`
+   * where it goes away as soon as it has.
+   */
   static async over(socket: Socket, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
     const session = connect(options.origin, {
       createConnection: () => socket,
@@ -59,6 +67,14 @@ export class Http2Connection {
       await promise;
     } finally {
       signal.removeEventListener('abort', stop);
+    }
+    if (session.closed || session.destroyed) {
+      session.destroy();
+      throw lostConnection(options.origin);
+    }
+    if (session.remoteSettings.maxConcurrentStreams === 0) {
+      session.destroy();
+      throw new PodwrightError('unavailable', `${options.origin}: the server takes no calls`);
     }
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     return new Http2Connection(session, socket, options);
@@ -82,7 +98,11 @@ export class Http2Connection {
     const stop = () => stream.close(constants.NGHTTP2_CANCEL);
     signal.addEventListener('abort', stop, { once: true });
     stream.on('error', (error) => reject(signal.aborted ? signal.reason : connectionError(error, origin)));
-    stream.once('response', (head) => resolve(answerOf(head, stream)));
+    stream.once('response', (head) => {
+      if (!this.#wasAnswered) this.#options.onAnswer?.();
+      this.#wasAnswered = true;
+      resolve(answerOf(head, stream));
+    });
     stream.once('close', () => {
       signal.removeEventListener('abort', stop);
       reject(signal.aborted ? signal.reason : lostConnection(origin));

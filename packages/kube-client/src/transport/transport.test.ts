@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { constants, type ServerHttp2Session } from 'node:http2';
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { createKubeClient } from '../client/create-kube-client.ts';
+import { PodwrightError } from '@podwright/base';
+import { createKubeClient, type KubeClientOptions } from '../client/create-kube-client.ts';
 import { NODES, PODS } from '../resources.ts';
 import { answer, makeCertificate, TestServer, until } from '../test-server.fixture.ts';
+import { Http1Connections } from './http1-connections.ts';
 
 const NODE = { metadata: { name: 'n' } };
 const PINGS = { afterMs: 50, timeoutMs: 50 };
 
-function connect(server: { url: string; tls: object }, pings?: typeof PINGS) {
-  const client = createKubeClient({ server: server.url, tls: server.tls, pings });
+function connect(server: { url: string; tls: object }, pings?: typeof PINGS, pauses?: KubeClientOptions['pauses']) {
+  const client = createKubeClient({ server: server.url, tls: server.tls, pings, pauses });
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
@@ -69,8 +72,9 @@ test('a server that takes no calls at all', async () => {
   using client = connect(server);
   await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 20_000 }), {
     code: 'unavailable',
-    message: /the server takes no more calls at once/,
+    message: /the server takes no calls/,
   });
+  assert.equal(server.connections, 1);
 });
 
 test('a connection whose other side is gone is given up after a ping, and the next call connects anew', async () => {
@@ -149,6 +153,25 @@ test('a call that waits for a connection goes on over the one that is made anew'
   assert.deepEqual(await call, NODE);
   assert.equal(server.connections, 1);
   client.close();
+});
+
+test('watches over HTTP/1.1, which have a connection each, hold up no calls', async () => {
+  await using server = await TestServer.start('http', ({ url }, response) => {
+    if (url === '/watch') return void response.writeHead(200).flushHeaders();
+    answer(response, 200, NODE);
+  });
+  const connections = new Http1Connections(
+    { protocol: 'http:', host: '127.0.0.1', port: server.port },
+    {},
+    { calls: 1, watches: 2 },
+  );
+  const { signal } = new AbortController();
+  const send = (path: string, isLong?: true) =>
+    connections.send({ method: 'GET', path, headers: {}, isLong }, signal).then(({ body }) => body);
+  await Promise.all([send('/watch', true), send('/watch', true)]);
+  for (let calls = 0; calls < 3; calls++) assert.deepEqual(JSON.parse(await text(await send('/call'))), NODE);
+  assert.equal(server.connections, 3);
+  connections.destroy();
 });
 
 test('a certificate that changed is used for the next connection', async () => {
@@ -245,6 +268,56 @@ for (const [what, kind, serve] of HOSTILE) {
     await using server = await serveBytes(kind, serve);
     using client = connect(server);
     await assert.rejects(client.update(NODES, NODE, { timeoutMs: 20_000 }), { code: 'unavailable' });
+  });
+}
+
+/** GOAWAY without an error, of a server that has worked on no call. */
+const GOAWAY = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+
+const LEAVING: [what: string, leave: (socket: Socket) => void][] = [
+  ['settings and that it goes away', (socket) => socket.write(Buffer.concat([SETTINGS, GOAWAY]))],
+  ['that it goes away, without settings', (socket) => socket.write(GOAWAY)],
+  ['settings, and closes', (socket) => socket.end(SETTINGS)],
+  [
+    'settings, and that it goes away once it is asked for something',
+    (socket) => {
+      socket.write(SETTINGS);
+      socket.once('data', () => setTimeout(() => socket.end(GOAWAY), 5));
+    },
+  ],
+];
+
+for (const [what, leave] of LEAVING) {
+  test(`a server that only tells ${what} is connected to anew after growing pauses, and used once it stays`, async () => {
+    await using good = await startServer();
+    let connections = 0;
+    let isLeaving = true;
+    const serve = (socket: Socket) => {
+      connections++;
+      socket.resume();
+      leave(socket);
+    };
+    await using server = await serveBytes('h2', serve);
+    await using balancer = await serveBytes('http', (socket) => {
+      const onward = connectSocket(isLeaving ? Number(new URL(server.url).port) : good.port, '127.0.0.1');
+      onward.on('error', () => undefined);
+      onward.on('close', () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    });
+    const url = balancer.url.replace('http:', 'https:');
+    const tls = { insecureSkipTlsVerify: true };
+    using client = connect({ url, tls }, undefined, { initialMs: 100, maxMs: 400 });
+    const endAt = performance.now() + 500;
+    const callers = Array.from({ length: 10 }, async () => {
+      while (performance.now() < endAt) {
+        const error = await client.update(NODES, NODE, { timeoutMs: 450 }).catch((reason: PodwrightError) => reason);
+        assert.ok(error instanceof PodwrightError && ['unavailable', 'deadline_exceeded'].includes(error.code));
+      }
+    });
+    await Promise.all(callers);
+    assert.ok(connections >= 2 && connections <= 8, `${connections} connections`);
+    isLeaving = false;
+    assert.deepEqual(await client.update(NODES, NODE).catch(() => client.update(NODES, NODE)), NODE);
   });
 }
 

@@ -1,7 +1,8 @@
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
-import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
-import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS } from '../limits.ts';
+import { type BackoffPolicy, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS, UNANSWERED_BACKOFF } from '../limits.ts';
+import { ConnectPauses } from './connect-pauses.ts';
 import { connectionError } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress, TlsOptions } from './http-exchange.ts';
 import { Http1Connections } from './http1-connections.ts';
@@ -12,6 +13,8 @@ export type TransportOptions = {
   /** Asked for each connection, so that what has changed is used for the next. */
   tls: () => TlsOptions | Promise<TlsOptions>;
   pings?: PingTimes;
+  /** Between connections that end without an answer: as Go's HTTP/2 client unless given. */
+  pauses?: BackoffPolicy;
 };
 
 /**
@@ -23,6 +26,7 @@ export class Transport {
   readonly #origin: string;
   readonly #connections = new Set<Http2Connection>();
   #http1: Http1Connections | undefined;
+  #pauses: ConnectPauses;
   #connecting: Promise<void> | undefined;
   /** Aborted by `reconnect`: what is being connected then is of the past. */
   #era = new AbortController();
@@ -30,6 +34,7 @@ export class Transport {
 
   constructor(options: TransportOptions) {
     this.#options = options;
+    this.#pauses = new ConnectPauses(options.pauses ?? UNANSWERED_BACKOFF);
     const { protocol, host, port } = options.address;
     this.#origin = `${protocol}//${host}:${port}`;
   }
@@ -53,6 +58,7 @@ export class Transport {
     this.#era.abort(new PodwrightError('unavailable', `${this.#origin}: the connection is being made anew`));
     this.#era = new AbortController();
     this.#connecting = undefined;
+    this.#pauses = new ConnectPauses(this.#options.pauses ?? UNANSWERED_BACKOFF);
     for (const connection of this.#connections) connection.destroy();
     this.#connections.clear();
     this.#http1?.destroy();
@@ -83,11 +89,12 @@ export class Transport {
   async #connect(): Promise<void> {
     const { address, tls } = this.#options;
     const era = this.#era.signal;
-    using signal = withTimeout(era, CONNECT_TIMEOUT_MS, `connect to ${this.#origin}`);
     if (address.protocol === 'http:') {
       this.#http1 = new Http1Connections(address, {});
       return;
     }
+    await this.#pauses.wait(era);
+    using signal = withTimeout(era, CONNECT_TIMEOUT_MS, `connect to ${this.#origin}`);
     const options = tlsConnectOptions(address, await raceAbort(Promise.resolve(tls()), signal));
     const socket = await this.#openSocket(options, signal);
     if (socket.alpnProtocol === 'h2') return this.#keep(socket, signal);
@@ -98,15 +105,23 @@ export class Transport {
 
   async #keep(socket: TLSSocket, signal: AbortSignal): Promise<void> {
     const { pings } = this.#options;
-    const forget = () => this.#connections.delete(connection);
+    const pauses = this.#pauses;
+    const onGone = (wasAnswered: boolean) => {
+      if (this.#connections.delete(connection) && !wasAnswered) pauses.ended();
+    };
     const onIdle = () => {
-      if (this.#connections.size > 1 || !this.#connections.has(connection)) connection.close();
+      if (this.#connections.size === 1 && this.#connections.has(connection)) return;
+      this.#connections.delete(connection);
+      connection.close();
     };
     const connection: Http2Connection = await Http2Connection.over(
       socket,
-      { origin: this.#origin, pings, onGone: forget, onIdle },
+      { origin: this.#origin, pings, onGone, onIdle, onAnswer: () => pauses.answered() },
       signal,
-    );
+    ).catch((error: unknown) => {
+      if (!signal.aborted) pauses.ended();
+      throw error;
+    });
     if (signal.aborted) return connection.destroy();
     this.#connections.add(connection);
   }

@@ -88,6 +88,19 @@ test('a token of a year is replaced after a day', async () => {
   await until(() => refreshed.length === 1);
 });
 
+test('a token of seconds is not replaced in the first half of its life, whatever the jitter', async (t) => {
+  t.mock.method(Math, 'random', () => 0.99);
+  const { tokens, pass, count, refreshed } = setUp();
+  const seconds = { expirationSeconds: 8 };
+  for (let times = 0; times < 3; times++) await tokens.token(pod, seconds, NEVER);
+  pass(3900);
+  await tokens.token(pod, seconds, NEVER);
+  assert.equal(count(), 1);
+  pass(200);
+  await tokens.token(pod, seconds, NEVER);
+  await until(() => refreshed.length === 1);
+});
+
 test('while the API server is away a token is used until its end, and tried for with growing pauses', async () => {
   const { client, tokens, pass, count, logged } = setUp();
   await tokens.token(pod, WISH, NEVER);

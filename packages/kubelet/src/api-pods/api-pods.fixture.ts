@@ -1,49 +1,11 @@
-import { type Failpoint, waitFor, withTimeout } from '@podwright/base';
+import { isRecord } from '@podwright/base';
 import { type KubeObject, NODES, PODS } from '@podwright/kube-client';
 import { type FakeAnswer, type FakeCall, FakeKubeClient, refusal } from '@podwright/kube-client/testing';
 import type { Pod, PodSpec } from '../api/types.ts';
-import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
-import { isMap } from './shaped-status.ts';
 
-const PATIENCE_MS = 30_000;
 const MERGED_BY: Record<string, string> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
 
 type Json = Record<string, unknown>;
-
-/** A kubelet on a runtime in memory, and the API server of its cluster. */
-export type FakeCluster = {
-  api: FakeKubeClient;
-  kubelet: FakeKubelet;
-  /** Resolves with the pod as the API server has it once `holds` does. */
-  shown: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
-  gone: (name: string) => Promise<void>;
-  close: () => Promise<void>;
-};
-
-type Given = { api?: FakeKubeClient; failpoint?: Failpoint } & Parameters<typeof startFakeKubelet>[0];
-
-export async function startFakeCluster({ api = fakeApi(), failpoint, ...given }: Given = {}): Promise<FakeCluster> {
-  const cluster = { client: api, heartbeatClient: api, eventClient: api, failpoint };
-  const kubelet = await startFakeKubelet({ cluster, ...given });
-  const place = (name: string) => ({ namespace: 'default', name });
-  const until = async <T>(what: string, look: () => T | undefined): Promise<T> => {
-    using signal = withTimeout(undefined, PATIENCE_MS, what);
-    return await waitFor(look, { intervalMs: 2, signal });
-  };
-  return {
-    api,
-    kubelet,
-    shown: (name, holds) =>
-      until(`wait for pod ${name} at the API server`, () => {
-        const pod = api.stored<KubeObject & Pod>(PODS, place(name));
-        return pod !== undefined && holds(pod) ? pod : undefined;
-      }),
-    gone: async (name) => {
-      await until(`wait for the end of pod ${name}`, () => api.stored(PODS, place(name)) === undefined || undefined);
-    },
-    close: () => kubelet.close(),
-  };
-}
 
 /** It merges patches of statuses as API servers do, after these first answers to them, and has the node. */
 export function fakeApi(...first: FakeAnswer[]): FakeKubeClient {
@@ -74,7 +36,7 @@ function mergedMap(known: Json, patch: Json): Json {
     if (value === null) delete result[key];
     else if (MERGED_BY[key] !== undefined)
       result[key] = mergedList((before as Json[]) ?? [], value as Json[], MERGED_BY[key]);
-    else if (isMap(value) && isMap(before)) result[key] = mergedMap(before, value);
+    else if (isRecord(value) && isRecord(before)) result[key] = mergedMap(before, value);
     else result[key] = value;
   }
   for (const [key, order] of Object.entries(patch)) {

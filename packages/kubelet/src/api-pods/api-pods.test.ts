@@ -4,7 +4,8 @@ import type { FakeRuntime } from '@podwright/cri/testing';
 import { NODES, PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
 import type { Pod } from '../api/types.ts';
-import { apiPod, fakeApi, startFakeCluster } from './api-pods.fixture.ts';
+import { startFakeCluster } from '../fake-cluster.fixture.ts';
+import { apiPod, fakeApi } from './api-pods.fixture.ts';
 
 const isRunning = ({ status }: Pod) => status?.phase === 'Running';
 const conditionOf = (pod: Pod, wanted: string) => pod.status?.conditions?.find(({ type }) => type === wanted);

@@ -1,5 +1,5 @@
 import type { Failpoint, Logger } from '@podwright/base';
-import { type Informer, type KubeClient, type KubeObject, PODS, startInformer } from '@podwright/kube-client';
+import { type Informer, type Informers, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import { namespacedName } from '../api/types.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
@@ -13,6 +13,7 @@ import { type ShownPod, StatusSync } from './status-sync.ts';
 
 export type ApiPodsOptions = {
   client: KubeClient;
+  watched: Informers;
   nodeName: string;
   /** The node's own object. */
   node: Informer<KubeObject>;
@@ -93,7 +94,7 @@ export class ApiPods {
   }
 
   async #read({ onUpdate }: PodSourceListener): Promise<void> {
-    const { client, nodeName, node, logger } = this.#options;
+    const { watched, nodeName, node, logger } = this.#options;
     const list = new ApiPodList({
       mirrors: this.#mirrors,
       logger,
@@ -105,7 +106,7 @@ export class ApiPods {
     });
     await untilStopped(node.synced, this.#stop.signal);
     let begun = false;
-    const pods = startInformer<KubeObject>(client, {
+    const pods = watched.start<KubeObject>({
       resource: PODS,
       fieldSelector: `spec.nodeName=${nodeName}`,
       onChange: (change) => begun && list.change(change),

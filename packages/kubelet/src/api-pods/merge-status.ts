@@ -1,5 +1,6 @@
-import type { PodCondition, PodPhase, PodStatus } from '../api/types.ts';
+import type { PodCondition, PodStatus } from '../api/types.ts';
 import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.ts';
+import { isTerminal } from '../status/pod-phase.ts';
 
 export type MergeInput = {
   /** What the API server has. */
@@ -52,8 +53,4 @@ function withDisruption(conditions: PodCondition[], one: PodCondition): PodCondi
 function why(told: PodStatus | undefined): Pick<PodStatus, 'reason' | 'message'> {
   const { reason, message } = told ?? {};
   return { ...(reason && { reason }), ...(message && { message }) };
-}
-
-export function isTerminal(phase: PodPhase | undefined): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
 }

@@ -1,10 +1,11 @@
+import { isRecord } from '@podwright/base';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/types.ts';
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
 /** The status of a pod as an API server has it, without what has not the shape that everybody counts on; the rest is kept as it is. */
 export function shapedStatus(value: unknown): PodStatus | undefined {
-  if (!isMap(value) || !PHASES.includes(value.phase as string)) return undefined;
+  if (!isRecord(value) || !PHASES.includes(value.phase as string)) return undefined;
   const status: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) if (field !== null) status[key] = shaped(key, field);
   return status as PodStatus;
@@ -30,17 +31,12 @@ function containerStatus(one: Record<string, unknown>): ContainerStatus {
   const { state, lastState, restartCount } = one;
   return {
     ...(one as ContainerStatus),
-    state: isMap(state) ? state : {},
-    lastState: isMap(lastState) ? lastState : {},
+    state: isRecord(state) ? state : {},
+    lastState: isRecord(lastState) ? lastState : {},
     restartCount: typeof restartCount === 'number' ? restartCount : 0,
   };
 }
 
 function maps(field: unknown): Record<string, unknown>[] {
-  return Array.isArray(field) ? field.filter(isMap) : [];
-}
-
-/** Whether a value of an API object has fields: no list, and not null. */
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(field) ? field.filter(isRecord) : [];
 }

@@ -1,7 +1,7 @@
 /** The strategic merge patch of a pod's status: what the kubelet does not own is not mentioned. Pure. */
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '@podwright/base';
 import type { PodStatus } from '../api/types.ts';
-import { isMap } from './shaped-status.ts';
 
 /** How each field is merged (the patch strategies of v1 PodStatus). */
 const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
@@ -59,7 +59,7 @@ function fieldsPatch(old: Json, now: Json): Json {
   const patch: Json = {};
   for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
     const [before, after] = [old[name], now[name]];
-    if (isMap(before) && isMap(after)) Object.assign(patch, mapPatch(name, before, after));
+    if (isRecord(before) && isRecord(after)) Object.assign(patch, mapPatch(name, before, after));
     else Object.assign(patch, wholePatch(name, before, after));
   }
   return patch;
@@ -102,7 +102,7 @@ function isSame(a: unknown, b: unknown): boolean {
 
 function withoutAbsent(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withoutAbsent);
-  if (!isMap(value)) return value === null || value === '' ? undefined : value;
+  if (!isRecord(value)) return value === null || value === '' ? undefined : value;
   const entries = Object.entries(value).map(([key, field]) => [key, withoutAbsent(field)] as const);
   const kept = entries.filter(([, field]) => field !== undefined);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);

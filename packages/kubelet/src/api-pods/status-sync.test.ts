@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noFailpoint, silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { noFailpoint, silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
 import { type KubeObject, PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
 import type { PodStatus } from '../api/types.ts';
@@ -10,11 +10,11 @@ import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
 /** A sync of pods that the API server has, each shown as it is there, and finished unless `couldRun`. */
-function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint } = {}) {
+function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint, logger = silentLogger } = {}) {
   const statuses = new StatusManager();
   const place = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
   const sync = new StatusSync({
-    ...{ client: api, statuses, logger: silentLogger, reconcileMs: 20, failpoint },
+    ...{ client: api, statuses, logger, reconcileMs: 20, failpoint },
     shownAs: (uid) => {
       const decoded = decodeApiPod(api.stored(PODS, place(uid)), 0);
       return decoded.kind === 'pod' ? { pod: decoded.pod, isMirror: false } : undefined;
@@ -138,4 +138,52 @@ test('an end is not told before nothing of the pod runs any more', async () => {
   assert.deepEqual([status('web')!.phase, status('web')!.reason], ['Pending', undefined]);
   assert.equal(api.callsOf({ verb: 'delete' }).length, 0);
   sync.stop();
+});
+
+test('a status that the API server refuses again and again is in the log once', async () => {
+  const told: string[] = [];
+  const logger = { ...silentLogger, warn: (fields: object) => void told.push((fields as { error: string }).error) };
+  const refusals = [refusal(403, 'Forbidden'), refusal(409, 'Conflict'), refusal(403, 'Forbidden')];
+  const { statuses, put, sync, told: taken } = start({ api: fakeApi(...refusals), logger });
+  statuses.set(put('web'), running());
+  await taken('web');
+  assert.deepEqual(told, ['fake call: Forbidden']);
+  sync.stop();
+});
+
+test('what comes back for a pod that is gone is forgotten', async () => {
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let merges = 0;
+  const failpoint = (stage: string) => {
+    if (stage === 'status/merged') merges++;
+    if (stage !== 'status/patched') return Promise.resolve();
+    reached.resolve();
+    return released.promise;
+  };
+  const { statuses, put, sync } = start({ failpoint });
+  const pod = put('web');
+  statuses.set(pod, running());
+  await reached.promise;
+  statuses.delete(pod.metadata.uid);
+  released.resolve();
+  await sleep(100); // a few looks
+  statuses.set(pod, running());
+  using signal = withTimeout(undefined, 30_000, 'wait for the next exchange about it');
+  await waitFor(() => merges === 2 || undefined, { intervalMs: 2, signal });
+  sync.stop();
+});
+
+test('a server that was restored from a backup is told again, from what it has', async () => {
+  const { api, statuses, put, sync, told, patches } = start();
+  statuses.set(put('web'), running());
+  await told('web');
+  const before = patches().length;
+  const stored = api.stored.bind(api);
+  api.stored = ((...asked: Parameters<typeof stored>) => {
+    const now = stored(...asked)!;
+    return { ...now, metadata: { ...now.metadata, resourceVersion: '50' }, status: { phase: 'Pending' } };
+  }) as typeof api.stored;
+  const { body } = await api.waitForCalls({ verb: 'patch' }, before + 1);
+  sync.stop();
+  assert.equal((body as { metadata: { resourceVersion?: string } }).metadata.resourceVersion, '50');
 });

@@ -4,8 +4,9 @@ import { Backoff, errorCode, errorMessage, type Failpoint, type Logger, noFailpo
 import { compareVersions, isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import type { Pod, PodStatus } from '../api/types.ts';
 import { PENDING_STATUS_HOLD_MS, STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from '../limits.ts';
+import { isTerminal } from '../status/pod-phase.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import { isTerminal, mergeStatus } from './merge-status.ts';
+import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
 
@@ -54,6 +55,8 @@ export class StatusSync {
   readonly #told = new Map<string, Told>();
   /** Deleted at the API server; finalizers may keep them there. */
   readonly #deleted = new Set<string>();
+  /** The API server has refused their statuses, which was told. */
+  readonly #refused = new Set<string>();
   readonly #stop = new AbortController();
   readonly #outage = new Backoff(STATUS_OUTAGE_BACKOFF);
   #pause: NodeJS.Timeout | undefined;
@@ -112,17 +115,22 @@ export class StatusSync {
 
   #forget(podUid: string): void {
     this.#release(podUid);
-    for (const known of [this.#dirty, this.#deleted, this.#told]) known.delete(podUid);
+    for (const known of [this.#dirty, this.#deleted, this.#refused, this.#told]) known.delete(podUid);
   }
 
-  /** What was not told, or is not shown as it was told, or can go. */
+  /** What was not told, or is not shown as it was told, or can go. What came back for pods that are gone is forgotten. */
   #reconcile(): void {
     const { statuses, shownAs } = this.#options;
+    for (const uid of [...this.#told.keys(), ...this.#deleted, ...this.#refused])
+      if (statuses.get(uid) === undefined && !this.#busy.has(uid)) this.#forget(uid);
     for (const { metadata } of statuses.pods()) {
       const { uid } = metadata;
       const shown = shownAs(uid);
       if (shown === undefined) continue;
-      if (this.#isDue(uid, shown) || !isAsTold(shown.pod.status, this.#told.get(uid)?.answer.status)) this.touch(uid);
+      const isShown = isAsTold(shown.pod.status, this.#told.get(uid)?.answer.status);
+      // somebody has changed it, or the server was restored from a backup: what it has answered counts no more
+      if (!isShown) this.#told.delete(uid);
+      if (!isShown || this.#isDue(uid, shown)) this.touch(uid);
     }
   }
 
@@ -153,9 +161,12 @@ export class StatusSync {
     try {
       await this.#send(podUid);
       this.#outage.forget(OUTAGE);
+      this.#refused.delete(podUid);
     } catch (error) {
-      if (this.#stop.signal.aborted || isGone(error)) return;
+      if (this.#stop.signal.aborted || isApiStatus(error, 404)) return;
       if (isOutage(error)) this.#waitOut(podUid);
+      else if (this.#refused.has(podUid)) return;
+      else this.#refused.add(podUid);
       const fields = { uid: podUid, error: errorMessage(error) };
       this.#options.logger.warn(fields, 'the status of a pod could not be told to the API server');
     }
@@ -240,11 +251,6 @@ function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }
 
 function isAsTold(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
   return !statusPatch({ uid: '' }, shown, answer ?? { phase: 'Pending' }).changed;
-}
-
-/** Also of another UID meanwhile; an API server's node authorizer knows nothing of pods that are gone. */
-function isGone(error: unknown): boolean {
-  return ['not_found', 'permission_denied', 'aborted'].includes(errorCode(error) ?? '');
 }
 
 function isOutage(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { CriClient } from '@podwright/cri';
-import { type Informer, NODES, startInformer } from '@podwright/kube-client';
+import { type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
@@ -16,7 +16,7 @@ import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
 import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
-import { nodeHostIps } from '../node-status/host-ips.ts';
+import { nodeHostIps, servingNames } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { PodWorkers } from '../pod/pod-workers.ts';
@@ -61,6 +61,8 @@ export type Cluster = {
   withClaims(grants: NodeGrants): NodeGrants;
   /** The addresses of the host that pods show; `undefined` before the node object has any. */
   hostIps(): string[] | undefined;
+  /** DNS names and addresses of the node object; none before it has any. */
+  servingNames(): string[];
   /** Starts what looks at the kubelet and tells the API server, before any source is read. */
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
@@ -83,13 +85,14 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   let pods: ApiPods | undefined;
   let status: NodeStatusRoom | undefined;
   let informers: NodeInformers | undefined;
-  const node = startInformer<Node>(client, {
+  const watched = new Informers(client);
+  const node = watched.start<Node>({
     resource: NODES,
     fieldSelector: `metadata.name=${nodeName}`,
     onChange: () => pods?.nodeChanged(),
   });
   running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
-  const needs = openPodNeeds(options, cluster, node);
+  const needs = openPodNeeds(options, cluster, { node, watched });
   let workers: PodWorkers | undefined;
   const ofClaims = await openNodeClaims({
     ...{ options, cluster },
@@ -113,24 +116,17 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     parts: { api: needs, pluginCluster },
     withClaims: (grants) => withClaims(grants, ofClaims),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
+    servingNames: () => servingNames(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, pressure, shutdown, parts }) => {
-      status = startNode(input, { informer: node, runtimeState, pressure, shutdown, csi: parts.nodePlugins.csi });
+      const { csi } = parts.nodePlugins;
+      status = startNode(input, { informer: node, watched, runtimeState, pressure, shutdown, csi });
       running.push(status, slices, drivers);
       slices.start();
       workers = sync.workers;
       const { manager, statuses, stopped } = sync;
       const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      pods = new ApiPods({
-        client,
-        nodeName,
-        node,
-        manager,
-        workers: sync.workers,
-        statuses,
-        onStopped,
-        logger,
-        failpoint,
-      });
+      const changes = { manager, workers: sync.workers, statuses, onStopped };
+      pods = new ApiPods({ client, watched, nodeName, node, ...changes, logger, failpoint });
       running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
@@ -150,14 +146,15 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
 }
 
-type StatusSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> & {
+type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> & {
   informer: Informer<Node>;
+  watched: Informers;
   csi: CsiVolumes;
 };
 
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, runtimeState, pressure, shutdown, csi }: StatusSources,
+  { informer, watched, runtimeState, pressure, shutdown, csi }: NodeSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -189,6 +186,10 @@ function startNode(
       },
       volumesInUse: () => csi.volumesInUse(),
       volumesReported: (names) => csi.volumesReported(names),
+      restored: () => {
+        logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
+        watched.reread();
+      },
       resetExtendedResources: () => grants.devices.isNew,
     },
   });
@@ -197,11 +198,11 @@ function startNode(
 function openPodNeeds(
   { nodeName, objectChangeDetection, logger }: KubeletOptions,
   { client }: ClusterOptions,
-  node: Informer<Node>,
+  { node, watched }: { node: Informer<Node>; watched: Informers },
 ): PodNeeds {
   return new PodNeeds({
     ...{ client, logger, changeDetection: objectChangeDetection },
     node: () => node.get({ name: nodeName }),
-    startInformer: (options) => startInformer(client, options),
+    startInformer: (options) => watched.start(options),
   });
 }

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Backoff, errorCode, errorMessage, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
-import { CERTIFICATE_TIMEOUT_MS, RENEWAL_BACKOFF, RENEWAL_LOOK_MS, RENEWAL_WAIT_MS } from '../limits.ts';
+import { CERTIFICATE_TIMEOUT_MS, RENEWAL_BACKOFF, RENEWAL_WAIT_MS } from '../limits.ts';
 import { type CertificatePair, readPair, satisfies } from './certificate-pair.ts';
 import { type CertificateSubject, certificateRequest } from './certificate-request.ts';
 import type { CertificateStore, KeptPair } from './certificate-store.ts';
@@ -81,12 +81,8 @@ export class CertificateRenewal {
       const isNeeded =
         wanted !== undefined && isDue(this.#current, wanted, { renewAtMs: this.#renewAtMs, nowMs: Date.now() });
       if (isNeeded) await this.#renew(wanted, signal);
-      else await sleep(wanted === undefined ? RENEWAL_WAIT_MS : this.#pauseMs(), signal);
+      else await sleep(RENEWAL_WAIT_MS, signal);
     }
-  }
-
-  #pauseMs(): number {
-    return Math.max(RENEWAL_WAIT_MS, Math.min(RENEWAL_LOOK_MS, this.#renewAtMs - Date.now()));
   }
 
   /** One try, and the pause after one that failed. */

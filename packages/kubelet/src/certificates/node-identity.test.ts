@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { type ClusterAccess, type KubeClient, readKubeconfig } from '@podwright/kube-client';
+import { certificateRequest, nodeSubject } from './certificate-request.ts';
+import { CertificateStore } from './certificate-store.ts';
 import { FakeSigning } from './cluster-signer.fixture.ts';
 import { openNodeIdentity } from './node-identity.ts';
 import { kubeconfigText } from './node-kubeconfig.ts';
@@ -66,7 +69,6 @@ test('until there is a certificate only who asks for it has the bootstrap token'
     await assert.rejects(tlsOf(access), { code: 'unavailable' });
     assert.equal(await headerOf(access), undefined);
   }
-  assert.equal(identity.isKnown, false);
   signing.issue(await soon(() => [...signing.requests.keys()][0]));
   await soon(() => (existsSync(path('kubelet.conf')) ? true : undefined));
   assert.match(String((await tlsOf(client))?.certificate), /BEGIN CERTIFICATE/);
@@ -84,11 +86,36 @@ test('a kubelet that was ended before it wrote the kubeconfig writes it, and ask
   await first.close();
   rmSync(path('kubelet.conf'));
   const again = await open();
-  assert.ok(again.isKnown && existsSync(path('kubelet.conf')));
+  assert.ok(existsSync(path('kubelet.conf')));
   await again.close();
   rmSync(path('bootstrap'));
-  assert.ok((await open({ bootstrap: false })).isKnown);
+  await open({ bootstrap: false });
   assert.equal(signing.requests.size, 1);
+});
+
+test('a certificate that runs out while the kubelet runs is asked for anew by the bootstrap kubeconfig, as it is by then', async (t) => {
+  const { signing, accesses, path, open } = place(t);
+  const minute = 60_000;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const life = { fromMs: Date.now() - 99 * minute, toMs: Date.now() + minute };
+  await new CertificateStore(path('pki'), 'kubelet-client').update({
+    certificate: signing.authority.sign(certificateRequest(nodeSubject('a'), privateKey), life),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  });
+  const current = path('pki/kubelet-client-current.pem');
+  const user = { 'client-certificate': current, 'client-key': current };
+  writeFileSync(path('kubelet.conf'), kubeconfigText({ server: 'https://api:6443', tls: {}, user }), { mode: 0o600 });
+  await open();
+  const byCertificate = await soon(() => [...signing.requests.keys()][0]); // as it is due
+  const token = 'fedcba.fedcba9876543210';
+  writeFileSync(path('bootstrap'), kubeconfigText({ server: 'https://api:6443', tls: {}, user: { token } }));
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 5 * minute });
+  const denied = { type: 'Denied', status: 'True', reason: 'Test', message: 'no' };
+  signing.answer(byCertificate, { conditions: [denied] });
+  const byToken = await soon(() => [...signing.requests.keys()][1]);
+  assert.equal(await headerOf(accesses.at(-1)!), `Bearer ${token}`);
+  signing.issue(byToken);
+  await soon(() => (new X509Certificate(readFileSync(current)).validToDate.getTime() > Date.now() ? true : undefined));
 });
 
 test('without rotation a kubeconfig is taken as it is', async (t) => {

@@ -65,6 +65,9 @@ async function isUsable(path: string, logger: Logger): Promise<boolean> {
   }
 }
 
+const NO_WAY_BACK =
+  'there is no valid client certificate: put a token that is valid into the bootstrap kubeconfig (bootstrapKubeconfig), or a kubeconfig with other credentials';
+
 type Source = {
   /** The kubeconfig, or with `isFirst` the bootstrap one, whose user is used for the first certificate alone. */
   source: Kubeconfig;
@@ -79,6 +82,9 @@ export class NodeIdentity {
   readonly #clients: KubeClient[] = [];
   readonly #following: Disposable;
   #renewal: CertificateRenewal | undefined;
+  /** Asks for certificates while there is none that is valid. */
+  #asking: KubeClient | undefined;
+  #hasAsked = false;
 
   constructor(options: NodeIdentityOptions, from: Source) {
     this.#options = options;
@@ -93,14 +99,14 @@ export class NodeIdentity {
     if (!rotate && !isFirst) return;
     if (!isFirst) await this.#adopt();
     const subject = nodeSubject(nodeName);
-    const first = this.#open(source);
+    if (isFirst) this.#asking = this.#open(source);
     const renewed = this.connect();
     const metrics = certificateMetrics(this.#options.metrics, 'client', () => this.#renewal?.expiresAtMs);
     const renewal = new CertificateRenewal({
       store: this.#store,
       signer: 'kubernetes.io/kube-apiserver-client-kubelet',
       subject: () => (rotate || renewal.current() === undefined ? subject : undefined),
-      client: (hasValid) => (hasValid ? renewed : first),
+      client: (hasValid) => (hasValid ? renewed : this.#askAnew()),
       onRenewed: async () => {
         this.#reconnect(); // or calls would go on under the certificate before
         await this.#write();
@@ -126,15 +132,37 @@ export class NodeIdentity {
     });
   }
 
-  /** Whether calls of the clients are under a certificate or a user already. */
-  get isKnown(): boolean {
-    return !this.#from.isFirst || this.#renewal?.current() !== undefined;
-  }
-
   async close(): Promise<void> {
     await this.#renewal?.stop();
     this.#following[Symbol.dispose]();
     for (const client of this.#clients) client.close();
+  }
+
+  /**
+   * Who asks while no certificate is valid. The bootstrap kubeconfig is read for each try but the first: a process that outlives its
+   * certificate, where upstream's ends itself to be started anew, takes the token that somebody puts there.
+   */
+  async #askAnew(): Promise<KubeClient> {
+    const { bootstrapKubeconfig: path, logger } = this.#options;
+    const isAgain = this.#hasAsked || !this.#from.isFirst;
+    this.#hasAsked = true;
+    if (path !== undefined && isAgain) {
+      try {
+        const access = await readKubeconfig(path, { log: logger });
+        this.#close(this.#asking);
+        this.#asking = this.#open(access);
+        logger.info({ path }, 'there is no valid client certificate: asking for one by the bootstrap kubeconfig');
+      } catch (error) {
+        logger.error({ error: errorMessage(error) }, NO_WAY_BACK);
+      }
+    } else if (isAgain && this.#asking === undefined) logger.error({}, NO_WAY_BACK);
+    this.#asking ??= this.#open(this.#from.source);
+    return this.#asking;
+  }
+
+  #close(client: KubeClient | undefined): void {
+    const at = client === undefined ? -1 : this.#clients.indexOf(client);
+    if (at !== -1) this.#clients.splice(at, 1)[0]!.close();
   }
 
   #open(access: ClusterAccess): KubeClient {

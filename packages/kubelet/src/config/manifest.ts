@@ -1,3 +1,4 @@
+import { isRecord } from '@podwright/base';
 import { applyDefaults } from '../api/defaults.ts';
 import { type FieldPath, formatFieldPath, IssueList } from '../api/issue.ts';
 import { decodeObject, reasonToLeaveOut } from '../api/schema/kinds.ts';
@@ -213,12 +214,8 @@ function itemsOf(part: Part): Part[] {
   }
   const implied = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
   return items.flatMap((item: unknown, index) =>
-    itemsOf({ ...part, value: isObject(item) ? { ...implied, ...item } : item, base: [...base, 'items', index] }),
+    itemsOf({ ...part, value: isRecord(item) ? { ...implied, ...item } : item, base: [...base, 'items', index] }),
   );
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {

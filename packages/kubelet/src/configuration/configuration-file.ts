@@ -1,6 +1,6 @@
 /** A file of kind KubeletConfiguration, decoded strictly: what it says, and where. */
 import { dirname, isAbsolute, join } from 'node:path';
-import { didYouMean, PodwrightError } from '@podwright/base';
+import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
 import { readYamlDocuments, type YamlDocument } from '../config/yaml-documents.ts';
 import { FIELDS, FILE_FIELDS } from './fields/field-table.ts';
@@ -47,7 +47,7 @@ function decodeDocument(document: YamlDocument, file: string): GivenFields {
   const issues = new IssueList([], MAX_PROBLEMS);
   const given = new Map<string, GivenField>();
   const { value } = document;
-  if (isMap(value)) {
+  if (isRecord(value)) {
     checkKind(value, issues);
     const { apiVersion: _, kind: __, ...fields } = value;
     if (issues.count === 0) decodeGroup(fields, { issues, file, document, given });
@@ -80,7 +80,7 @@ function decodeGroup(fields: Record<string, unknown>, decoding: Decoding): void 
       given.set(name, { value: field.type.isPath ? besideFile(decoded, file) : decoded, place: place() });
     } else if (!key.includes('.') && GROUPS.has(name)) {
       if (value === null) for (const within of fieldsWithin(name)) given.set(within, { value: null, place: place() });
-      else if (isMap(value)) decodeGroup(value, { ...decoding, issues: here });
+      else if (isRecord(value)) decodeGroup(value, { ...decoding, issues: here });
       else here.add('must be an object');
     } else here.addKey(() => `unknown field${didYouMean(key, keysBeside(issues.path))}`);
   }
@@ -102,8 +102,4 @@ function keysBeside(path: readonly (string | number)[]): string[] {
 
 function refusal(lines: string[]): PodwrightError {
   return new PodwrightError('invalid_argument', `read ${lines.slice(0, MAX_PROBLEMS).join('\n')}`);
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

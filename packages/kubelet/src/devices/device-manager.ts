@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, type Registry, removeIfEmpty } from '@podwright/base';
+import {
+  CoalescedWork,
+  errorMessage,
+  type Logger,
+  PodwrightError,
+  type Registry,
+  removeIfEmpty,
+} from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { isClaimed } from '../api/claim-statuses.ts';
@@ -49,7 +56,8 @@ export class DeviceManager implements HintProvider {
   /** Nothing was written down yet: the node is a new one. */
   #isNew: boolean;
   #server: CriServer | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  /** A plugin may send its list again and again: one write waits, whatever comes. */
+  readonly #writing = new CoalescedWork(() => this.#write());
   readonly #metrics: DeviceMetrics | undefined;
 
   private constructor(options: DeviceManagerOptions, records: DeviceRecords | undefined) {
@@ -78,7 +86,7 @@ export class DeviceManager implements HintProvider {
   async close(): Promise<void> {
     await this.#server?.close();
     for (const plugin of this.#inventory.plugins()) plugin.close();
-    await this.#writing;
+    await this.#writing.settled();
     await removeIfEmpty(this.#options.directory);
   }
 
@@ -115,7 +123,7 @@ export class DeviceManager implements HintProvider {
     try {
       for await (const devices of plugin.lists()) {
         if (!this.#watchHealth(resource, () => this.#inventory.list(plugin, devices))) return;
-        void this.#save();
+        void this.#writing.run();
       }
     } catch (error) {
       why = errorMessage(error);
@@ -238,7 +246,7 @@ export class DeviceManager implements HintProvider {
       isChanged = (await this.#allocateResource(request)) || isChanged;
     }
     this.#noteReusable(pod, container);
-    if (isChanged) await this.#save();
+    if (isChanged) await this.#writing.run();
   }
 
   /** Whether anything was given out. */
@@ -313,7 +321,7 @@ export class DeviceManager implements HintProvider {
   }
 
   async release(podUid: string): Promise<void> {
-    if (this.#assignments.forget(podUid)) await this.#save();
+    if (this.#assignments.forget(podUid)) await this.#writing.run();
   }
 
   /** Frees what pods have that are not there any more. */
@@ -332,19 +340,17 @@ export class DeviceManager implements HintProvider {
     );
   }
 
-  /** One after the other; a failure is in the log, as what containers have does not depend on the file until the next start. */
-  #save(): Promise<void> {
+  /** A failure is in the log, as what containers have does not depend on the file until the next start. */
+  async #write(): Promise<void> {
     const { directory, logger } = this.#options;
-    const write = async () => {
-      const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
-      const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
-      this.#isNew = false;
+    const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
+    const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
+    this.#isNew = false;
+    try {
       await writeDeviceRecords(join(directory, CHECKPOINT), { assignments: this.#assignments.all(), registered });
-    };
-    this.#writing = this.#writing.then(write).catch((error: unknown) => {
+    } catch (error) {
       logger.error({ error: errorMessage(error) }, 'what containers have of devices could not be written down');
-    });
-    return this.#writing;
+    }
   }
 }
 

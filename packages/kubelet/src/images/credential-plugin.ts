@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import {
   errorMessage,
   isDeadlineExceeded,
+  isRecord,
   PodwrightError,
   type ProgramStarter,
   runProgram,
   startByFork,
   withTimeout,
 } from '@podwright/base';
-import { parseGoDuration } from '../configuration/fields/go-duration.ts';
+import { parseGoDuration } from '../api/go-duration.ts';
 import {
   CREDENTIAL_PLUGIN_TIMEOUT_MS,
   MAX_CREDENTIAL_ENTRIES,
@@ -94,7 +95,7 @@ export function decodeAnswer(text: string, apiVersion: string): PluginAnswer {
 function parse(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (isMap(value)) return value;
+    if (isRecord(value)) return value;
   } catch {
     // it may hold credentials: nothing of it is told
   }
@@ -110,9 +111,9 @@ function decodeDuration(value: unknown): number | undefined {
 
 function decodeEntries(auth: unknown): KeyringEntry[] {
   if (auth === undefined || auth === null) return [];
-  if (!isMap(auth) || Object.keys(auth).length > MAX_CREDENTIAL_ENTRIES) throw wrong();
+  if (!isRecord(auth) || Object.keys(auth).length > MAX_CREDENTIAL_ENTRIES) throw wrong();
   return Object.entries(auth).map(([server, value]) => {
-    if (!isMap(value) || server.length > MAX_CREDENTIAL_LENGTH) throw wrong();
+    if (!isRecord(value) || server.length > MAX_CREDENTIAL_LENGTH) throw wrong();
     const { username = '', password = '', ...unknown } = value;
     if (!isCredential(username) || !isCredential(password) || Object.keys(unknown).length > 0) throw wrong();
     const credential = { username, password, auth: '', serverAddress: '', identityToken: '' };
@@ -122,8 +123,5 @@ function decodeEntries(auth: unknown): KeyringEntry[] {
 
 const isCredential = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= MAX_CREDENTIAL_LENGTH;
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const wrong = () => new PodwrightError('invalid_argument', NO_ANSWER);

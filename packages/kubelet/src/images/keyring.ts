@@ -1,6 +1,6 @@
 /** Finds registry credentials for an image among docker configurations. */
 import { readFile } from 'node:fs/promises';
-import { isErrno, PodwrightError } from '@podwright/base';
+import { isErrno, isRecord, PodwrightError } from '@podwright/base';
 import { MAX_DOCKER_CONFIG_BYTES } from '../limits.ts';
 import type { ImageReference } from './image-reference.ts';
 
@@ -25,10 +25,10 @@ export type KeyringEntry = { pattern: string; credential: RegistryCredential; se
 /** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that cannot be decoded are left out. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
   const parsed: unknown = JSON.parse(text);
-  if (!isObject(parsed)) return [];
-  const auths = isObject(parsed.auths) ? parsed.auths : 'auths' in parsed ? {} : parsed;
+  if (!isRecord(parsed)) return [];
+  const auths = isRecord(parsed.auths) ? parsed.auths : 'auths' in parsed ? {} : parsed;
   return Object.entries(auths).flatMap(([server, value]) => {
-    const credential = isObject(value) ? decodeCredential(value) : undefined;
+    const credential = isRecord(value) ? decodeCredential(value) : undefined;
     return credential === undefined ? [] : [{ pattern: registryPattern(server), credential }];
   });
 }
@@ -37,10 +37,6 @@ function withoutZerosAtEnd(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end--;
   return bytes.subarray(0, end);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function decodeCredential(value: Record<string, unknown>): RegistryCredential | undefined {

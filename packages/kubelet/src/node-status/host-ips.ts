@@ -1,16 +1,35 @@
 import { isIP } from 'node:net';
-import type { Node } from '../api/node.ts';
+import type { Node, NodeAddress } from '../api/node.ts';
 
 /**
  * The host's addresses that pods show: the first internal one of the node object, or external one where there is none, and the
  * first of the other family. `undefined` while the object has none.
  */
 export function nodeHostIps(node: Node | undefined): string[] | undefined {
-  const { addresses } = node?.status ?? {};
-  const listed = Array.isArray(addresses) ? addresses : []; // whatever an API server says, pods go on
-  const of = (wanted: string) => listed.flatMap((one) => (one?.type === wanted ? [one.address] : []));
+  const listed = addressesOf(node);
+  const of = (wanted: string) => listed.flatMap(({ type, address }) => (type === wanted ? [address] : []));
   const [first, ...others] = [...of('InternalIP'), ...of('ExternalIP')].filter((address) => isIP(address) !== 0);
   if (first === undefined) return undefined;
   const second = others.find((address) => isIP(address) !== isIP(first));
   return second === undefined ? [first] : [first, second];
+}
+
+/**
+ * DNS names and addresses of the node object, which a certificate of the kubelet's server is for (upstream's newGetTemplateFn): whoever
+ * calls the kubelet reads them there, and a controller of a cloud may have written them.
+ */
+export function servingNames(node: Node | undefined): string[] {
+  const names = addressesOf(node).flatMap((one) => (isServed(one) ? one.address : []));
+  return [...new Set(names)];
+}
+
+const isServed = ({ type, address }: NodeAddress) =>
+  address !== '' && (type === 'Hostname' || (isIP(address) !== 0 ? IPS : DNS_NAMES).includes(type));
+const IPS = ['InternalIP', 'ExternalIP'];
+const DNS_NAMES = ['InternalDNS', 'ExternalDNS'];
+
+/** Whatever an API server says, the node goes on. */
+function addressesOf(node: Node | undefined): NodeAddress[] {
+  const { addresses } = node?.status ?? {};
+  return Array.isArray(addresses) ? addresses.filter((one) => typeof one?.address === 'string') : [];
 }

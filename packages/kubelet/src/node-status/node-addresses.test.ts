@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeAddress } from '../api/node.ts';
-import { nodeHostIps } from './host-ips.ts';
+import { nodeHostIps, servingNames } from './host-ips.ts';
 import { type AddressSources, nodeAddresses, providedAddresses } from './node-addresses.ts';
 
 const OWN = ['127.0.0.1', '::1', '10.0.0.7', '192.168.1.7', 'fd00::7', '169.254.1.1'];
@@ -78,4 +78,19 @@ test('pods show the internal address of the node, and the first of the other fam
   assert.equal(nodeHostIps(undefined), undefined);
   for (const addresses of ['InternalIP', 7, [null], [{ type: 'InternalIP', address: {} }]] as never[])
     assert.equal(nodeHostIps({ metadata: {}, status: { addresses } }), undefined);
+});
+
+test('names of a certificate of the server are those of the node object', () => {
+  const check = (addresses: string[], expected: string[]) => {
+    const listed = addresses.map((text) => {
+      const [type = '', address = ''] = text.split(' ');
+      return { type, address } as NodeAddress;
+    });
+    assert.deepEqual(servingNames({ metadata: {}, status: { addresses: listed } }), expected, addresses.join());
+  };
+  check(['InternalIP 192.0.2.1', 'Hostname a'], ['192.0.2.1', 'a']);
+  check(['Hostname 192.0.2.1', 'ExternalIP fd00::1', 'InternalIP 192.0.2.1'], ['192.0.2.1', 'fd00::1']);
+  check(['InternalDNS a.b', 'ExternalDNS c', 'InternalDNS 192.0.2.1'], ['a.b', 'c']);
+  check(['InternalIP not-an-ip', 'Hostname ', 'Other x'], []);
+  assert.deepEqual(servingNames(undefined), []);
 });

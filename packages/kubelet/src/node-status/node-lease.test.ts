@@ -18,16 +18,18 @@ function begin(t: TestContext, api = new FakeKubeClient()) {
   const controller = new AbortController();
   t.after(() => controller.abort());
   const logger = silentLogger;
+  const restores = { count: 0 };
   const lease = new NodeLease({
     name: 'n1',
     heartbeatClient: api,
     timeoutMs: 10_000,
     leaseDurationSeconds: 40,
+    onRestored: () => void restores.count++,
     logger,
   });
   void lease.run(controller.signal);
   const verbs = () => api.calls.splice(0).map(({ verb, plural }) => `${verb} ${plural}`);
-  return { api, clock, verbs, stored: () => api.stored<Lease>(LEASES, PLACE) };
+  return { api, clock, verbs, restores, stored: () => api.stored<Lease>(LEASES, PLACE) };
 }
 
 const kept = (spec: Lease['spec'], more: Partial<Lease['metadata']> = {}): Lease => ({
@@ -120,4 +122,17 @@ test('a lease without an owner gets one as soon as there is one', async (t) => {
   api.put(NODES, registered());
   await clock.pass(PERIOD_MS);
   assert.deepEqual(stored()?.metadata.ownerReferences, [OWNER]);
+});
+
+test('a lease whose version goes back tells of a server that was restored, once', async (t) => {
+  const { api, clock, restores } = begin(t);
+  api.put(NODES, registered());
+  await clock.pass(3 * PERIOD_MS);
+  assert.equal(restores.count, 0);
+  const backup = kept({ holderIdentity: 'n1' }, { resourceVersion: '50' });
+  const later = { ...backup, metadata: { ...backup.metadata, resourceVersion: '51' } };
+  api.script({ verb: 'update', plural: 'leases' }, refusal(409, 'Conflict'), later);
+  api.script({ verb: 'get', plural: 'leases' }, backup);
+  await clock.pass(3 * PERIOD_MS);
+  assert.equal(restores.count, 1);
 });

@@ -1,5 +1,5 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
-import { isApiStatus, type KubeClient, LEASES, NODES } from '@podwright/kube-client';
+import { compareVersions, isApiStatus, type KubeClient, LEASES, NODES } from '@podwright/kube-client';
 import type { Lease } from '../api/lease.ts';
 import { formatMicroTime } from '../api/time.ts';
 import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from '../limits.ts';
@@ -13,6 +13,8 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
+  /** The API server has an older state than when it answered last: it was restored from a backup. */
+  onRestored: () => void;
   logger: Logger;
 };
 
@@ -40,8 +42,15 @@ export class NodeLease {
   async #renewOnce(signal: AbortSignal): Promise<void> {
     if (this.#latest !== undefined && (await this.#renew(this.#latest, signal))) return;
     const { lease, isNew } = await this.#ensure(signal);
-    this.#latest = lease;
+    this.#take(lease);
     if (lease !== undefined && !isNew) await this.#renew(lease, signal);
+  }
+
+  /** Its version is the API server's newest as often as it is renewed, which never is an earlier one by itself. */
+  #take(lease: Lease | undefined): void {
+    const before = this.#latest?.metadata.resourceVersion;
+    this.#latest = lease;
+    if ((compareVersions(lease?.metadata.resourceVersion, before) ?? 0) < 0) this.#options.onRestored();
   }
 
   /** Whether it worked, within a few tries without a pause. */
@@ -51,13 +60,15 @@ export class NodeLease {
     for (let attempt = 0; attempt < LEASE_TRIES && base !== undefined && !signal.aborted; attempt++) {
       try {
         const renewed = await this.#renewed(base, signal);
-        this.#latest = await heartbeatClient.update<Lease>(LEASES, renewed, { signal, timeoutMs });
+        this.#take(await heartbeatClient.update<Lease>(LEASES, renewed, { signal, timeoutMs }));
         this.#failing = false;
         return true;
       } catch (error) {
         problem = errorMessage(error);
-        if (isApiStatus(error, 'Conflict')) base = (await this.#ensure(signal)).lease;
-        else if (attempt > 0) heartbeatClient.reconnect();
+        if (isApiStatus(error, 'Conflict')) {
+          base = (await this.#ensure(signal)).lease;
+          this.#take(base); // what a backup has of it is older, however far its server has come meanwhile
+        } else if (attempt > 0) heartbeatClient.reconnect();
       }
     }
     if (!this.#failing && !signal.aborted)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '@podwright/base';
 import type { Node, NodeCondition } from '../api/node.ts';
 
 type Json = Record<string, unknown>;
@@ -28,13 +29,10 @@ function difference(before: object, after: object): Json {
   for (const key of Object.keys(old)) if (old[key] !== undefined && wanted[key] === undefined) patch[key] = null;
   for (const [key, value] of Object.entries(wanted)) {
     if (value === undefined || isDeepStrictEqual(old[key], value)) continue;
-    patch[key] = isObject(old[key]) && isObject(value) ? difference(old[key], value) : value;
+    patch[key] = isRecord(old[key]) && isRecord(value) ? difference(old[key], value) : value;
   }
   return patch;
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const addressesPatch = (before: readonly object[], after: readonly object[]): object[] =>
   before.length === 0 ? [...after] : [...after, { $patch: 'replace' }];

@@ -136,7 +136,23 @@ test('an informer that is behind does not bring back what was told', async (t) =
   verbs();
   reporter.prompt();
   await clock.pass(PERIOD_MS);
-  assert.deepEqual([verbs(), events.reasons], [[], ['NodeNotReady']]);
+  assert.deepEqual([new Set(verbs()), events.reasons], [new Set(['get']), ['NodeNotReady']]);
+});
+
+test('a server that was restored from a backup is believed, whatever it has answered before', async (t) => {
+  const { clock, api, host, verbs, ready } = begin(t);
+  await clock.pass(10);
+  const { metadata, ...backup } = api.stored<Node>(NODES, PLACE)!;
+  host.given = { problems: ['a'] };
+  await clock.pass(PERIOD_MS);
+  assert.equal(ready()?.status, 'False');
+  const restored = { ...backup, metadata: { ...metadata, resourceVersion: '50' } };
+  api.put(NODES, { ...backup, metadata: { name: 'n1', uid: metadata.uid } } as Node);
+  host.shown = () => restored;
+  api.script({ verb: 'get' }, restored);
+  verbs();
+  await clock.pass(PERIOD_MS);
+  assert.deepEqual([verbs().slice(0, 2), ready()?.status], [['get', 'patch/status'], 'False']);
 });
 
 test('an informer that has not heard of the node yet costs no call', async (t) => {

@@ -1,5 +1,5 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
-import { type Informer, type KubeClient, NODES } from '@podwright/kube-client';
+import { compareVersions, type Informer, type KubeClient, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { HEARTBEAT_JITTER, NODE_PROMPT_PERIOD_MS, NODE_STATUS_TRIES } from '../limits.ts';
@@ -31,7 +31,7 @@ export type NodeReporterOptions = {
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** What the server has answered last: the informer may be behind it. */
+  /** What the server has answered last. */
   #answered: Node | undefined;
   /** The informer has shown the node object: if it shows none any more, it is gone. */
   #shown = false;
@@ -71,6 +71,13 @@ export class NodeReporter {
     return isNewer(this.#answered, known) ? this.#answered : known;
   }
 
+  /** The informer has not heard yet of what was answered, or the server was restored from a backup: only it knows. */
+  #isInDoubt(): boolean {
+    const { informer, name } = this.#options;
+    const known = informer.get({ name });
+    return known !== undefined && isNewer(this.#answered, known);
+  }
+
   async #pause(signal: AbortSignal): Promise<void> {
     const periodMs = this.#options.statusUpdateMs * (1 + HEARTBEAT_JITTER * Math.random());
     await sleep(Math.min(NODE_PROMPT_PERIOD_MS, periodMs), signal).catch(() => undefined);
@@ -99,7 +106,7 @@ export class NodeReporter {
 
   async #tryReport(attempt: number, signal: AbortSignal): Promise<void> {
     const { name, observe, onNode } = this.#options;
-    const before = attempt === 0 ? this.node() : await this.#read(signal);
+    const before = attempt === 0 && !this.#isInDoubt() ? this.node() : await this.#read(signal);
     if (before === undefined) throw new Error(`error getting node "${name}": node "${name}" not found`);
     await onNode?.(before);
     const update = updateNode(before, await observe(signal));
@@ -127,7 +134,8 @@ export class NodeReporter {
 
   async #read(signal: AbortSignal): Promise<Node> {
     const { heartbeatClient, name, timeoutMs } = this.#options;
-    return await heartbeatClient.get<Node>(NODES, { name }, { signal, timeoutMs });
+    this.#answered = await heartbeatClient.get<Node>(NODES, { name }, { signal, timeoutMs });
+    return this.#answered;
   }
 
   #tellSchedulable({ spec }: Node): void {
@@ -147,9 +155,5 @@ export class NodeReporter {
 
 /** A node object that was made anew has another uid, and always a higher version. */
 function isNewer(one: Node | undefined, other: Node): one is Node {
-  return one !== undefined && versionOf(one) > versionOf(other);
-}
-
-function versionOf({ metadata: { resourceVersion = '' } }: Node): bigint {
-  return /^\d{1,30}$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
+  return one !== undefined && (compareVersions(one.metadata.resourceVersion, other.metadata.resourceVersion) ?? 0) > 0;
 }

@@ -25,6 +25,8 @@ export type NodeStatusOptions = {
     onProblems: (listener: () => void) => () => void;
     /** What the API server was told of `volumesInUse`, whenever that is known. */
     volumesReported: (names: readonly string[]) => void;
+    /** The API server was restored from a backup: what watches have told may be wrong. */
+    restored: () => void;
     /** Whether this is a host whose device plugins have never been seen. */
     resetExtendedResources: () => boolean;
   };
@@ -70,7 +72,10 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
     onNode: nodeListener(options),
   });
   const { leaseDurationSeconds } = settings;
-  const lease = new NodeLease({ name, heartbeatClient, timeoutMs, leaseDurationSeconds, logger });
+  const lease = new NodeLease({
+    ...{ name, heartbeatClient, timeoutMs, leaseDurationSeconds, logger },
+    onRestored: options.rooms.restored,
+  });
   const unsubscribe = options.rooms.onProblems(prompt);
   const loops = [reporter, csiNode, lease].map((loop) => loop.run(signal));
   return {

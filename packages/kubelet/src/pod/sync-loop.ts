@@ -4,7 +4,7 @@
  */
 import { errorMessage, type Logger } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
-import { namespacedName, type Pod, type PodStatus } from '../api/types.ts';
+import { namespacedName, type Pod } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
@@ -14,6 +14,7 @@ import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { LEAST_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
+import { isTerminal } from '../status/pod-phase.ts';
 import { withProbeAnswers } from '../status/probe-answers.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import { type AdmissionDecision, admissionOrder, type PodAdmission } from './admission.ts';
@@ -132,7 +133,7 @@ export class SyncLoop {
   #reconcile(pod: Pod, source: PodSourceName): void {
     const { workers, statuses } = this.#deps;
     this.#take(pod, source);
-    if (isTerminal(pod.status) && !isTerminal(statuses.get(pod.metadata.uid))) workers.update(pod);
+    if (isTerminal(pod.status?.phase) && !isTerminal(statuses.get(pod.metadata.uid)?.phase)) workers.update(pod);
   }
 
   /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
@@ -158,7 +159,7 @@ export class SyncLoop {
   }
 
   #hasEnded(pod: Pod): boolean {
-    return isTerminal(this.#deps.statuses.lastKnown(pod)) && !this.#deps.workers.has(pod.metadata.uid);
+    return isTerminal(this.#deps.statuses.lastKnown(pod)?.phase) && !this.#deps.workers.has(pod.metadata.uid);
   }
 
   /** The pods that were admitted and may have something running, with what they have. */
@@ -248,10 +249,6 @@ export class SyncLoop {
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
-}
-
-function isTerminal(status: PodStatus | undefined): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 /** The file or URL that a pod of the runtime was made from. */

@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import type { ObjectMeta } from '../api/types.ts';
 
 /** A merge patch (RFC 7386) of an object's labels and annotations: null removes one. */
@@ -95,7 +95,7 @@ function parse(text: string): unknown {
 }
 
 function mapOf(value: unknown, path: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   return refuse(path, 'must be a map');
 }
 

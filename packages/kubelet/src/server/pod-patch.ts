@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
 import { ephemeralContainer, resources } from '../api/schema/container-schema.ts';
 import { type Decoder, list, object, string } from '../api/schema/decoder.ts';
@@ -78,7 +78,7 @@ type Resized = { name: string; resources?: ResourceRequirements };
 
 /** A container of a patch, of which only the resources count. */
 const resized: Decoder<Resized> = (value, issues) =>
-  RESIZED(isMap(value) ? { name: value.name, resources: value.resources } : value, issues);
+  RESIZED(isRecord(value) ? { name: value.name, resources: value.resources } : value, issues);
 const RESIZED = object<Resized>({ name: string, resources }, { required: ['name'] });
 
 /** The containers that a pod has after a patch. */
@@ -96,11 +96,7 @@ function specOf(text: string): Record<string, unknown> {
   } catch (error) {
     throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
   }
-  const spec = isMap(parsed) ? parsed.spec : undefined;
-  if (!isMap(spec)) throw new PodwrightError('invalid_argument', 'read the patch: spec: must be a map');
+  const spec = isRecord(parsed) ? parsed.spec : undefined;
+  if (!isRecord(spec)) throw new PodwrightError('invalid_argument', 'read the patch: spec: must be a map');
   return spec;
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

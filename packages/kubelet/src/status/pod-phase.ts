@@ -19,6 +19,11 @@ export type PhaseInput = {
 
 type Tally = Record<'running' | 'waiting' | 'stopped' | 'restarting' | 'succeeded' | 'unknown', number>;
 
+/** A pod of this phase has ended. */
+export function isTerminal(phase: PodPhase | undefined): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
 /** The pod's phase from its containers' states, by the kubelet's rules. */
 export function podPhase({ pod, initStatuses, statuses, terminal }: PhaseInput): PodPhase {
   const init = tallyInit(pod, initStatuses);

@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
+import { codeOfHttpStatus, errorMessage, PodwrightError, withTimeout } from '@podwright/base';
 import { UPGRADE_ANSWER_TIMEOUT_MS } from '../limits.ts';
 import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
@@ -82,17 +82,6 @@ function open(target: UpgradeTarget, headers: Record<string, string | string[]>)
   return send(url, { method: 'POST', headers, agent: false });
 }
 
-const REFUSALS: Record<number, ErrorCode> = {
-  400: 'invalid_argument',
-  401: 'unauthenticated',
-  403: 'permission_denied',
-  404: 'not_found',
-  409: 'failed_precondition',
-  501: 'unimplemented',
-  503: 'unavailable',
-  504: 'deadline_exceeded',
-};
-
 /** The server's message as an error: that of a meta/v1 Status object, or plain text. */
 async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
   let body = '';
@@ -101,7 +90,7 @@ async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
   }
   const status = response.statusCode ?? 0;
   const message = messageOf(body.trim()) || `the server answered ${status} instead of upgrading to SPDY`;
-  return new PodwrightError(REFUSALS[status] ?? 'internal', message);
+  return new PodwrightError(codeOfHttpStatus(status, 'failed_precondition') ?? 'internal', message);
 }
 
 function messageOf(body: string): string {

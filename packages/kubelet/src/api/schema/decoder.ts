@@ -1,4 +1,4 @@
-import { didYouMean } from '@podwright/base';
+import { didYouMean, isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../quantity.ts';
 
@@ -39,7 +39,7 @@ export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T
     result[key] = field;
   };
   return (value, issues) => {
-    if (!isMap(value)) return wrong<T>(issues, 'an object', { value });
+    if (!isRecord(value)) return wrong<T>(issues, 'an object', { value });
     const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(value)) {
       const refusedHere = !issues.isOfApiServer && Object.hasOwn(reasons, key);
@@ -79,7 +79,7 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
 /** A map from any key to what `element` decodes. */
 export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
   return (value, issues) => {
-    if (!isMap(value)) return wrong<Record<string, T>>(issues, 'an object', { value });
+    if (!isRecord(value)) return wrong<Record<string, T>>(issues, 'an object', { value });
     const entries = Object.entries(value).map(([key, item]) => [key, element(item, issues.at(key))] as const);
     return Object.fromEntries(entries);
   };
@@ -130,10 +130,6 @@ export const intOrString: Decoder<number | string> = (value, issues) =>
 
 /** Any value, kept as it is: for what the node itself writes and reads back. */
 export const anything: Decoder<never> = (value) => value as never;
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Reports that `expected` was expected here instead of `value`. */
 function wrong<T>(

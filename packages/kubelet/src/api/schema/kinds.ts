@@ -1,4 +1,4 @@
-import { didYouMean } from '@podwright/base';
+import { didYouMean, isRecord } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import type { ManifestObject } from '../types.ts';
 import type { Decoder } from './decoder.ts';
@@ -64,11 +64,11 @@ export function reasonToLeaveOut(kind: string, apiVersion: string): string | und
 
 /** Decodes one object by its kind. Returns `undefined` if the kind is none that a lone node runs; that is then reported. */
 export function decodeObject(value: unknown, issues: IssueList): ManifestObject | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     issues.add(`must be a Kubernetes object with apiVersion, kind and metadata; ${SUPPORTED}`);
     return undefined;
   }
-  const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown };
+  const { kind, apiVersion } = value;
   if (kind === undefined || kind === null) issues.at('kind').addKey(`is required; ${SUPPORTED}`);
   if (apiVersion === undefined || apiVersion === null) issues.at('apiVersion').addKey('is required, such as v1');
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') return undefined;

@@ -1,5 +1,6 @@
 /** The types that fields of a KubeletConfiguration and flags of the kubelet have: how they are read from a file and from a flag. */
 import { isIP } from 'node:net';
+import { parseGoDuration } from '../../api/go-duration.ts';
 import {
   anything,
   boolean,
@@ -12,7 +13,6 @@ import {
   quantity,
   string as text,
 } from '../../api/schema/decoder.ts';
-import { parseGoDuration } from './go-duration.ts';
 
 export type FieldType<T> = {
   /** As help and documents call it. */

@@ -1,5 +1,5 @@
+import { parseGoDuration } from '../../api/go-duration.ts';
 import { formatQuantity, isQuantity, parseQuantity, quantityValue } from '../../api/quantity.ts';
-import { parseGoDuration } from '../../configuration/fields/go-duration.ts';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
 /** KubeletConfiguration's fields of the same names, after `eviction`. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:https';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,6 +122,30 @@ test('client certificates count when one of the authorities made them for client
     assert.equal((await ask('/pods', { ...server, maxVersion })).status, 401);
     assert.equal((await ask('/pods', { maxVersion })).status, 200, 'anonymous');
   }
+});
+
+test('a client certificate that runs out on a kept connection counts no more', async (t) => {
+  const file = scratch(t);
+  const { good } = await certificates(file);
+  const { port } = await serveApi(t, { authentication: { anonymous: true, clientCaFile: file('ca.crt') } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const ask = async () => {
+    const request = get({ host: '127.0.0.1', port, path: '/pods', rejectUnauthorized: false, agent, ...good });
+    const [response] = await once(request, 'response');
+    response.resume();
+    await once(response, 'end');
+    return [response.statusCode, request.reusedSocket];
+  };
+  assert.deepEqual(
+    [await ask(), await ask()],
+    [
+      [200, false],
+      [200, true],
+    ],
+  );
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 2 * DAY_MS });
+  assert.deepEqual(await ask(), [401, true]);
 });
 
 /** A server's certificate by openssl, as its files. */

@@ -53,10 +53,12 @@ const authenticated = (user: User): User =>
 
 type CertificateUser = { kind: 'none' } | { kind: 'wrong' } | { kind: 'user'; user: User };
 
+/** A connection may be kept for longer than its certificate is valid, so that is looked at for each request. */
 function certificateOf(socket: TLSSocket): CertificateUser {
-  const { subject, raw } = socket.getPeerCertificate?.() ?? {};
+  const { subject, raw, valid_from: from, valid_to: to } = socket.getPeerCertificate?.() ?? {};
   if (subject === undefined) return { kind: 'none' };
-  if (!socket.authorized) return { kind: 'wrong' };
+  const isValidNow = Date.parse(from!) <= Date.now() && Date.now() <= Date.parse(to!);
+  if (!socket.authorized || !isValidNow) return { kind: 'wrong' };
   const { CN, O } = subject as { CN?: string | string[]; O?: string | string[] };
   const name = [CN ?? []].flat().at(-1);
   if (!name) return { kind: 'wrong' }; // a certificate without a name is nobody's

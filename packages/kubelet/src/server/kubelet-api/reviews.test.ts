@@ -90,11 +90,22 @@ test('a finer right is enough, proxy is for what has none, and a no has upstream
   ]);
 });
 
+test('a target with a fragment is no path, so no right to another one opens it', async (t) => {
+  const { ask } = await served(
+    t,
+    knowing((subresource) => subresource === 'proxy'),
+  );
+  for (const path of ['/metrics#x', '/metrics#', '/stats/summary#x', '/pods#x', '/metrics/%23x'])
+    assert.notEqual((await ask(path, 'good'))[0], 200, path);
+  assert.equal((await ask('/metrics', 'good'))[0], 403);
+  assert.equal((await ask('/pods', 'good'))[0], 200);
+});
+
 test('an API server that cannot be asked lets nobody in, and the token is in no log', async (t) => {
   const lines: string[] = [];
   const write = (fields: object, message: string) => void lines.push(JSON.stringify({ ...fields, message }));
   const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
-  const forbidden = new ApiStatusError('create', { code: 403, reason: 'Forbidden', message: 'node may not' });
+  const forbidden = new ApiStatusError('create', { code: 403, reason: 'Forbidden', message: 'very-secret may not' });
   const { ask } = await served(t, () => forbidden, logger);
   assert.deepEqual(await ask('/pods', 'very-secret'), [401, 'Unauthorized']);
   assert.match(lines.join('\n'), /Unable to authenticate the request/);

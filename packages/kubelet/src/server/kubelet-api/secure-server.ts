@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
@@ -13,11 +13,9 @@ import type { Kubelet } from '../../kubelet.ts';
 import { MAX_CONNECTIONS, TLS_FILES_PERIOD_MS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
 import type { Authorizer } from './access-reviews.ts';
-import { type Refusal, refusal, sendText } from './api-route.ts';
-import { type Authenticator, authenticator, type TokenSource } from './authentication.ts';
+import { admitting } from './admission.ts';
+import { authenticator, type TokenSource } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
-import { refuseSocket } from './refuse-socket.ts';
-import { decodedPath } from './request-target.ts';
 import { certificateDirectory, serverCertificate } from './server-certificate.ts';
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
@@ -40,9 +38,8 @@ export async function secureServer(
   { kubelet, reviewer, signedCertificate, logger }: SecureServerInput,
 ): Promise<Server> {
   const { nodeName, rootDir, server: options } = kubelet.options;
-  const names = [
-    ...new Set([nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses]),
-  ];
+  const always = [nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses];
+  const names = () => [...new Set([...always, ...kubelet.servingNames])];
   const owner = { nodeName, names, directory: certificateDirectory(rootDir) };
   let certificate: CertificatePair | undefined;
   const read = async () => {
@@ -61,7 +58,7 @@ export async function secureServer(
   });
   const { createServer: createSecureServer } = await import('node:https');
   const waiting = new WaitingClients();
-  const listener = admitting(api, { userOf: known, refusalOf: reviewed.access, waiting });
+  const listener = admitting(api, { userOf: known, refusalOf: reviewed.access, waiting, logger });
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -148,37 +145,4 @@ async function clusterReviews({
     tokens: reviews.tokens && new TokenReviews(client, reviews.tokens.keptMs),
     access: reviews.access && accessReviewer({ client, nodeName, ...reviews.access, logger }),
   };
-}
-
-type Admission = {
-  userOf: Authenticator;
-  /** Whoever is known may do everything without it. */
-  refusalOf: Authorizer | undefined;
-  waiting: WaitingClients;
-};
-
-/** The same for those who are known, and may; the others are told nothing. */
-function admitting(api: HttpListener, { userOf, refusalOf, waiting }: Admission): HttpListener {
-  const refused = async (request: IncomingMessage): Promise<Refusal | undefined> => {
-    const user = await userOf(request);
-    if (user === undefined) return refusal(401, 'Unauthorized');
-    const found = await refusalOf?.(user, { method: request.method, path: decodedPath(request) });
-    if (found === undefined) waiting.admit(request.socket);
-    return found;
-  };
-  return {
-    upgrades: (request) => api.upgrades(request),
-    handle: (request, response) => {
-      void refused(request).then((found) => (found ? refuse(response, found) : api.handle(request, response)));
-    },
-    upgrade: (request, socket, head) => {
-      socket.on('error', () => socket.destroy());
-      void refused(request).then((found) => (found ? refuseSocket(socket, found) : api.upgrade(request, socket, head)));
-    },
-  };
-}
-
-function refuse(response: ServerResponse, { status, message }: Refusal): void {
-  response.setHeader('connection', 'close');
-  sendText(response, status, message);
 }

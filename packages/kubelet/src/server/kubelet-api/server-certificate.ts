@@ -8,7 +8,7 @@ import { OWN_CERTIFICATE_MS } from '../../limits.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 
 /** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */
-export type CertificateOwner = { nodeName: string; names: string[]; directory: string };
+export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
 /** Of its life, as much is left when a certificate of our own is replaced. */
 const REMAINING_SHARE = 0.1;
@@ -32,7 +32,7 @@ export async function serverCertificate(
   if (kept !== undefined && isUsable(kept, owner, now)) return kept;
   const made = selfSignedCertificate({
     commonName: `${owner.nodeName}@${Math.floor(now / 1000)}`,
-    names: owner.names,
+    names: owner.names(),
     notBefore: new Date(now - 3_600_000), // clocks differ
     notAfter: new Date(now + OWN_CERTIFICATE_MS),
   });
@@ -70,5 +70,5 @@ async function readFiles(files: { certificate: string; key: string }): Promise<C
 
 function isUsable(pair: CertificatePair, { names }: CertificateOwner, nowMs: number): boolean {
   const { notBeforeMs: from, notAfterMs: to, isFor } = readPair("read the kubelet's own certificate", pair);
-  return from <= nowMs && nowMs < to - (to - from) * REMAINING_SHARE && names.every(isFor);
+  return from <= nowMs && nowMs < to - (to - from) * REMAINING_SHARE && names().every(isFor);
 }

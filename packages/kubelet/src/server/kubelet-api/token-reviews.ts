@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import { errorCode, errorMessage, isRecord, PodwrightError } from '@podwright/base';
 import { type KubeClient, TOKEN_REVIEWS } from '@podwright/kube-client';
 import { MAX_REVIEWED_TOKEN_LENGTH, MAX_REVIEWED_TOKENS, MAX_USER_LENGTH } from '../../limits.ts';
 import { ReviewCache } from './review-cache.ts';
@@ -54,4 +54,4 @@ const isStrings = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 const isExtra = (value: unknown): value is Record<string, string[]> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isStrings);
+  isRecord(value) && Object.values(value).every(isStrings);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDuration } from '../../api/time.ts';
 import { parseGoDuration } from './go-duration.ts';
+import { formatDuration } from './time.ts';
 
 test('durations are read as Go reads them', () => {
   for (const [text, expected] of [

@@ -1,0 +1,4 @@
+/** Whether a value, such as one out of JSON, has fields: it is neither null nor a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,28 @@
+import type { Informer, InformerOptions } from '../informer.ts';
+import type { KubeClient } from '../kube-client.ts';
+import type { KubeObject } from '../kube-object.ts';
+import { type InformerTiming, startInformer } from './start-informer.ts';
+
+/** All informers of a client that are not stopped. */
+export class Informers {
+  readonly #client: KubeClient;
+  readonly #timing: InformerTiming | undefined;
+  readonly #running = new Set<Informer<KubeObject>>();
+
+  constructor(client: KubeClient, timing?: InformerTiming) {
+    this.#client = client;
+    this.#timing = timing;
+  }
+
+  start<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+    const onStop = () => this.#running.delete(informer);
+    const informer: Informer<T> = startInformer<T>(this.#client, { ...options, onStop }, this.#timing);
+    this.#running.add(informer);
+    return informer;
+  }
+
+  /** Each reads all its objects anew. */
+  reread(): void {
+    for (const informer of this.#running) informer.reread();
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorMessage, type Logger } from '@podwright/base';
+import type { WaitingClients } from '@podwright/streaming';
+import type { HttpListener } from '../http-listener.ts';
+import type { Authorizer } from './access-reviews.ts';
+import { type Refusal, refusal, sendText } from './api-route.ts';
+import type { Authenticator } from './authentication.ts';
+import { refuseSocket } from './refuse-socket.ts';
+import { decodedPath } from './request-target.ts';
+
+export type Admission = {
+  userOf: Authenticator;
+  /** Whoever is known may do everything without it. */
+  refusalOf: Authorizer | undefined;
+  waiting: Pick<WaitingClients, 'admit'>;
+  logger: Logger;
+};
+
+/** The same for those who are known, and may; the others are told nothing. Where it fails to find out, the caller is refused. */
+export function admitting(api: HttpListener, { userOf, refusalOf, waiting, logger }: Admission): HttpListener {
+  const findRefusal = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+    const user = await userOf(request);
+    if (user === undefined) return refusal(401, 'Unauthorized');
+    const found = await refusalOf?.(user, { method: request.method, path: decodedPath(request) });
+    if (found === undefined) waiting.admit(request.socket);
+    return found;
+  };
+  const refused = (request: IncomingMessage) =>
+    findRefusal(request).catch((error: unknown) => {
+      logger.error({ error: errorMessage(error) }, 'whether a caller may do what it asks for could not be found out');
+      return refusal(500, 'Internal Server Error');
+    });
+  const failed = (error: unknown, end: () => void) => {
+    logger.error({ error: errorMessage(error) }, 'a call of the API has failed');
+    end();
+  };
+  return {
+    upgrades: (request) => api.upgrades(request),
+    handle: (request, response) => {
+      refused(request)
+        .then((found) => (found ? refuse(response, found) : api.handle(request, response)))
+        .catch((error: unknown) => failed(error, () => response.destroy()));
+    },
+    upgrade: (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      refused(request)
+        .then((found) => (found ? refuseSocket(socket, found) : api.upgrade(request, socket, head)))
+        .catch((error: unknown) => failed(error, () => socket.destroy()));
+    },
+  };
+}
+
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  response.setHeader('connection', 'close');
+  sendText(response, status, message);
+}
