@@ -8,6 +8,7 @@ export {
 } from './client/create-kube-client.ts';
 export { type RateLimit, withRateLimit } from './client/rate-limit.ts';
 export type { Informer, InformerChange, InformerOptions } from './informer.ts';
+export { compareVersions } from './informing/resource-version.ts';
 export { startInformer } from './informing/start-informer.ts';
 export type {
   CallOptions,

@@ -52,8 +52,10 @@ export function fakeApi(...first: FakeAnswer[]): FakeKubeClient {
   const answer = (call: FakeCall) => {
     const known = api.stored<KubeObject & { status?: Json }>(PODS, call.place!);
     if (known === undefined) throw refusal(404, 'NotFound', `pods "${call.place!.name}" not found`);
-    const { metadata, status } = call.body as { metadata: { uid: string }; status: Json };
+    const { metadata, status } = call.body as { metadata: { uid: string; resourceVersion?: string }; status: Json };
     if (metadata.uid !== known.metadata.uid) throw refusal(409, 'Conflict', 'the UID in the precondition is another');
+    if (![undefined, known.metadata.resourceVersion].includes(metadata.resourceVersion))
+      throw refusal(409, 'Conflict', 'the object has been modified');
     return api.put(PODS, { ...known, status: mergedMap(known.status ?? {}, status) } as KubeObject);
   };
   api.script(

@@ -16,7 +16,7 @@ const container = (restartCount: number, state: object = { running: { startedAt:
 
 test('a patch says what differs of what is the kubelet’s', () => {
   const check = (before: object | undefined, after: object, expected: object | undefined) => {
-    const { body, changed } = statusPatch('u', before as PodStatus, after as PodStatus);
+    const { body, changed } = statusPatch({ uid: 'u' }, before as PodStatus, after as PodStatus);
     assert.deepEqual(body, { metadata: { uid: 'u' }, ...(expected && { status: expected }) });
     assert.equal(changed, expected !== undefined);
   };
@@ -46,7 +46,7 @@ test('a patch says what differs of what is the kubelet’s', () => {
 test('conditions are merged by type, and their order is told where one changes', () => {
   const check = (before: object[], after: object[], expected: object[] | undefined) => {
     const { body } = statusPatch(
-      'u',
+      { uid: 'u' },
       { phase: 'Running', conditions: before as PodCondition[] },
       {
         phase: 'Running',

@@ -25,10 +25,13 @@ const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
 
 type Json = Record<string, unknown>;
 
-export type StatusPatch = { body: { metadata: { uid: string }; status?: Json }; changed: boolean };
+/** The pod that is meant, by its UID; with a version, only as long as nobody has changed it since. */
+export type PatchedPod = { uid: string; resourceVersion?: string };
 
-/** What makes `after` of `before`, for the pod with this UID alone. */
-export function statusPatch(uid: string, before: PodStatus | undefined, after: PodStatus): StatusPatch {
+export type StatusPatch = { body: { metadata: PatchedPod; status?: Json }; changed: boolean };
+
+/** What makes `after` of `before`, for this pod alone. */
+export function statusPatch(metadata: PatchedPod, before: PodStatus | undefined, after: PodStatus): StatusPatch {
   const status: Json = {};
   for (const [name, how] of Object.entries(FIELDS)) {
     const [old, now] = [before?.[name as keyof PodStatus], after[name as keyof PodStatus]];
@@ -37,7 +40,7 @@ export function statusPatch(uid: string, before: PodStatus | undefined, after: P
     else Object.assign(status, listPatch(name, { old: list(old), now: list(now), key: how.key }));
   }
   const changed = Object.keys(status).length > 0;
-  return { body: { metadata: { uid }, ...(changed && { status }) }, changed };
+  return { body: { metadata, ...(changed && { status }) }, changed };
 }
 
 function wholePatch(name: string, old: unknown, now: unknown): Json {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { noFailpoint, silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { type KubeObject, PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
 import type { PodStatus } from '../api/types.ts';
@@ -10,11 +10,11 @@ import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
 /** A sync of pods that the API server has, each shown as it is there, and finished unless `couldRun`. */
-function start({ couldRun = false, api = fakeApi() } = {}) {
+function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint } = {}) {
   const statuses = new StatusManager();
   const place = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
   const sync = new StatusSync({
-    ...{ client: api, statuses, logger: silentLogger, reconcileMs: 20 },
+    ...{ client: api, statuses, logger: silentLogger, reconcileMs: 20, failpoint },
     shownAs: (uid) => {
       const decoded = decodeApiPod(api.stored(PODS, place(uid)), 0);
       return decoded.kind === 'pod' ? { pod: decoded.pod, isMirror: false } : undefined;
@@ -36,19 +36,49 @@ function start({ couldRun = false, api = fakeApi() } = {}) {
 const running = (podIP = '192.0.2.9'): PodStatus => ({ phase: 'Running', podIP, podIPs: [{ ip: podIP }] });
 
 test('while a status is under way the changes of its pod wait, and are sent in one', async () => {
-  const { api, statuses, put, sync, patches, status } = start();
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const failpoint = () => {
+    reached.resolve();
+    return released.promise;
+  };
+  const { statuses, put, sync, patches, status } = start({ failpoint });
   const pod = put('web');
-  const answered = Promise.withResolvers<object>();
-  api.script({ verb: 'get', name: 'web' }, () => answered.promise);
   for (const ip of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) statuses.set(pod, running(ip));
-  await api.waitForCalls({ verb: 'get' });
+  await reached.promise;
   statuses.set(pod, running('192.0.2.4'));
   statuses.set(pod, running('192.0.2.5'));
-  answered.resolve(pod);
-  await api.waitForCalls({ verb: 'patch' }, 2);
-  await api.waitForCalls({ verb: 'get' }, 2);
+  released.resolve();
+  using signal = withTimeout(undefined, 30_000, 'wait for the last address');
+  await waitFor(() => status('web')!.podIP === '192.0.2.5' || undefined, { intervalMs: 2, signal });
   assert.equal(patches().length, 2);
-  assert.equal(status('web')!.podIP, '192.0.2.5');
+  sync.stop();
+});
+
+test('a pod is not read before its status is patched, but for one that has changed meanwhile', async () => {
+  const { api, statuses, put, sync, patches, told } = start({ api: fakeApi(refusal(409, 'Conflict')) });
+  const bodies = () => patches().map(({ body }) => (body as KubeObject).metadata.resourceVersion);
+  const pod = put('web');
+  statuses.set(pod, running());
+  await told('web');
+  assert.deepEqual(bodies(), [pod.metadata.resourceVersion, undefined]);
+  assert.equal(api.callsOf({ verb: 'get' }).length, 1);
+  statuses.set(pod, running('192.0.2.10'));
+  await api.waitForCalls({ verb: 'patch' }, 3);
+  assert.equal(api.callsOf({ verb: 'get' }).length, 1);
+  sync.stop();
+});
+
+test('a pod that runs soon is told of once, and one that stays Pending a little later', async () => {
+  const { api, statuses, put, sync, patches, told, status } = start();
+  const [web, slow] = [put('web'), put('slow')];
+  const pending: PodStatus = { phase: 'Pending', hostIP: '192.0.2.1' };
+  statuses.set(web, pending);
+  statuses.set(slow, pending);
+  statuses.set(web, running());
+  await told('web');
+  assert.equal(patches().length, 1);
+  await api.waitForCalls({ verb: 'patch', name: 'slow' });
+  assert.equal(status('slow')!.hostIP, '192.0.2.1');
   sync.stop();
 });
 
@@ -79,27 +109,23 @@ test('what an API server does not know of a status is not sent again and again',
 
 test('a pod that is gone, another one of its name, and one that nobody may see are left alone', async () => {
   for (const error of [refusal(404, 'NotFound'), refusal(403, 'Forbidden'), refusal(409, 'Conflict')]) {
-    const { api, statuses, put, sync, patches } = start();
+    const { api, statuses, put, sync, patches } = start({ api: fakeApi(error) });
     const pod = put('web');
-    const another = { ...pod, metadata: { ...pod.metadata, uid: 'another' } };
-    let before = -1;
-    api.script({ verb: 'get' }, error, another, () => {
-      before = patches().length;
-      return pod;
-    });
+    api.script({ verb: 'get' }, { ...pod, metadata: { ...pod.metadata, uid: 'another' } });
     statuses.set(pod, running());
-    await api.waitForCalls({ verb: 'patch' });
-    assert.equal(before, 0);
+    await api.waitForCalls({ verb: 'patch' }, 2);
+    for (const { body } of patches())
+      assert.equal((body as KubeObject).metadata.resourceVersion, pod.metadata.resourceVersion);
     sync.stop();
   }
 });
 
 test('what failed is tried again', async () => {
   const faults = [refusal(500, 'InternalError'), refusal(422, 'Invalid'), refusal(503, 'ServiceUnavailable')];
-  const { api, statuses, put, sync, status } = start({ api: fakeApi(...faults) });
+  const { statuses, put, sync, status, told, patches } = start({ api: fakeApi(...faults) });
   statuses.set(put('web'), running());
-  await api.waitForCalls({ verb: 'patch' }, 4);
-  await api.waitForCalls({ verb: 'get' }, 4);
+  await told('web');
+  assert.equal(patches().length, 4);
   assert.equal(status('web')!.phase, 'Running');
   sync.stop();
 });

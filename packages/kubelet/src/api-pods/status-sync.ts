@@ -1,9 +1,9 @@
 /** Tells an API server the statuses of pods, and has it forget pods that have ended. */
 import { isDeepStrictEqual } from 'node:util';
 import { Backoff, errorCode, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
-import { type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
+import { compareVersions, isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import type { Pod, PodStatus } from '../api/types.ts';
-import { STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from '../limits.ts';
+import { PENDING_STATUS_HOLD_MS, STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from '../limits.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import { isTerminal, mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
@@ -21,13 +21,17 @@ export type StatusSyncOptions = {
   /** The pod has ended and holds nothing any more. */
   isFinished: (podUid: string) => boolean;
   logger: Logger;
-  /** Stages: `status/read`, `status/patched`, `status/deleted`. */
+  /** Stages: `status/merged`, `status/patched`, `status/deleted`. */
   failpoint?: Failpoint;
   reconcileMs?: number;
 };
 
+/** A pod as the API server had it once. */
+type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
+type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
+
 /** The last exchange about a pod: what was to be told, and what the API server had afterwards. */
-type Told = { own: PodStatus; answer: PodStatus | undefined };
+type Told = { own: PodStatus; answer: Known };
 
 /** A pod of the API server: no more is known of what it answers. */
 type Answer = KubeObject & { status?: unknown };
@@ -35,7 +39,9 @@ type Answer = KubeObject & { status?: unknown };
 const OUTAGE = 'outage';
 
 /**
- * Each change of a status is sent as soon as it is there; what changes while a pod's status is under way is sent in one afterwards.
+ * Each change of a status is sent as soon as it is there, of a pod that is Pending a little later; what changes while a pod's status
+ * is under way is sent in one afterwards. A patch is made from the newest version of the pod that is known here and holds for that
+ * one alone; the pod is read only if it has another one.
  * What failed, and what the API server shows otherwise than it was told, is sent again with the next change or by a look every ten
  * seconds. While the API server does not answer one pod at a time is tried.
  */
@@ -43,6 +49,8 @@ export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
+  /** Pending pods whose status waits for more. */
+  readonly #held = new Map<string, NodeJS.Timeout>();
   readonly #told = new Map<string, Told>();
   /** Deleted at the API server; finalizers may keep them there. */
   readonly #deleted = new Set<string>();
@@ -63,6 +71,7 @@ export class StatusSync {
 
   /** Sends the pod's status. */
   touch(podUid: string): void {
+    this.#release(podUid);
     this.#dirty.add(podUid);
     this.#pump();
   }
@@ -70,13 +79,24 @@ export class StatusSync {
   /** Something else about the pod has changed: sends its status if the API server does not have it, or if the pod can go. */
   consider(podUid: string): void {
     const shown = this.#options.shownAs(podUid);
-    if (shown !== undefined && this.#isDue(podUid, shown)) this.touch(podUid);
+    if (shown === undefined || !this.#isDue(podUid, shown)) return;
+    if (this.#options.statuses.get(podUid)?.phase !== 'Pending') this.touch(podUid);
+    else if (!this.#held.has(podUid)) {
+      const timer = setTimeout(() => this.touch(podUid), PENDING_STATUS_HOLD_MS);
+      this.#held.set(podUid, timer);
+    }
   }
 
   stop(): void {
     this.#stop.abort(new Error('the kubelet stops'));
     clearInterval(this.#timer);
     clearTimeout(this.#pause);
+    for (const podUid of [...this.#held.keys()]) this.#release(podUid);
+  }
+
+  #release(podUid: string): void {
+    clearTimeout(this.#held.get(podUid));
+    this.#held.delete(podUid);
   }
 
   async #follow(): Promise<void> {
@@ -91,6 +111,7 @@ export class StatusSync {
   }
 
   #forget(podUid: string): void {
+    this.#release(podUid);
     for (const known of [this.#dirty, this.#deleted, this.#told]) known.delete(podUid);
   }
 
@@ -101,7 +122,7 @@ export class StatusSync {
       const { uid } = metadata;
       const shown = shownAs(uid);
       if (shown === undefined) continue;
-      if (this.#isDue(uid, shown) || !isAsTold(shown.pod.status, this.#told.get(uid)?.answer)) this.touch(uid);
+      if (this.#isDue(uid, shown) || !isAsTold(shown.pod.status, this.#told.get(uid)?.answer.status)) this.touch(uid);
     }
   }
 
@@ -109,9 +130,9 @@ export class StatusSync {
     const told = this.#told.get(podUid);
     const own = this.#options.statuses.get(podUid);
     if (told === undefined || own === undefined || !isDeepStrictEqual(told.own, own)) return true;
-    const heldBack = isTerminal(own.phase) && !isTerminal(told.answer?.phase);
+    const heldBack = isTerminal(own.phase) && !isTerminal(told.answer.status?.phase);
     if (heldBack && !this.#options.couldRun(podUid)) return true;
-    return this.#mayGo(podUid, shown.pod.metadata, { ...shown, status: told.answer });
+    return this.#mayGo(podUid, shown.pod.metadata, { ...shown, status: told.answer.status });
   }
 
   #pump(): void {
@@ -151,31 +172,56 @@ export class StatusSync {
   }
 
   async #send(podUid: string): Promise<void> {
-    const { client, statuses, shownAs, couldRun, failpoint = noFailpoint } = this.#options;
+    const { client, statuses, shownAs, failpoint = noFailpoint } = this.#options;
     const shown = shownAs(podUid);
     const own = statuses.get(podUid);
     if (shown === undefined || own === undefined || this.#deleted.has(podUid)) return;
     const { namespace, name, uid } = shown.pod.metadata;
-    const [place, { signal }] = [{ namespace, name }, this.#stop];
-    let answer = await client.get<Answer>(PODS, place, { signal });
-    if (answer.metadata.uid !== uid) return;
-    await failpoint('status/read');
-    const theirs = shapedStatus(answer.status);
-    const { body, changed } = statusPatch(uid, theirs, mergeStatus({ theirs, own, couldRun: couldRun(podUid) }));
-    const patch = { type: 'strategic', body, subresource: 'status' } as const;
-    if (changed) answer = await client.patch<Answer>(PODS, place, patch, { signal });
+    const answer = await this.#patch(podUid, { shown, own });
+    if (answer === undefined) return;
     await failpoint('status/patched');
-    this.#told.set(podUid, { own, answer: shapedStatus(answer.status) });
-    if (!this.#mayGo(podUid, answer.metadata, { ...shown, status: shapedStatus(answer.status) })) return;
-    await client.delete(PODS, place, { gracePeriodSeconds: 0, preconditions: { uid } }, { signal });
+    this.#told.set(podUid, { own, answer });
+    if (!this.#mayGo(podUid, answer.metadata, { ...shown, status: answer.status })) return;
+    const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+    await client.delete(PODS, { namespace, name }, options, { signal: this.#stop.signal });
     await failpoint('status/deleted');
     this.#deleted.add(podUid);
+  }
+
+  /** The pod as the API server has it afterwards; none if it has another one of this name. */
+  async #patch(podUid: string, { shown, own }: { shown: ShownPod; own: PodStatus }): Promise<Known | undefined> {
+    const { client, couldRun, failpoint = noFailpoint } = this.#options;
+    const { namespace, name, uid } = shown.pod.metadata;
+    const [place, { signal }] = [{ namespace, name }, this.#stop];
+    const from = async ({ metadata, status: theirs }: Known, resourceVersion?: string): Promise<Known> => {
+      const merged = mergeStatus({ theirs, own, couldRun: couldRun(podUid) });
+      const { body, changed } = statusPatch({ uid, resourceVersion }, theirs, merged);
+      await failpoint('status/merged');
+      if (!changed) return { metadata, status: theirs };
+      return known(await client.patch(PODS, place, { type: 'strategic', body, subresource: 'status' }, { signal }));
+    };
+    const newest = this.#newest(podUid, shown);
+    const { resourceVersion } = newest.metadata;
+    try {
+      if (resourceVersion !== undefined) return await from(newest, resourceVersion);
+    } catch (error) {
+      if (!isApiStatus(error, 'Conflict')) throw error;
+    }
+    const read = known(await client.get<Answer>(PODS, place, { signal }));
+    return read.metadata.uid === uid ? await from(read) : undefined;
+  }
+
+  /** The pod as it was last seen: by the watch, or in the answer to the last patch. */
+  #newest(podUid: string, { pod }: ShownPod): Known {
+    const answer = this.#told.get(podUid)?.answer;
+    const isNewer = (compareVersions(answer?.metadata.resourceVersion, pod.metadata.resourceVersion) ?? 0) > 0;
+    return isNewer ? answer! : { metadata: pod.metadata, status: pod.status };
   }
 
   /** A pod that is to go must have ended, here and for everybody who looks at it there. Mirrors go when their pods do. */
   #mayGo(
     podUid: string,
-    { deletionTimestamp }: KubeObject['metadata'],
+    { deletionTimestamp }: KnownMetadata,
     { isMirror, status }: Pick<ShownPod, 'isMirror'> & { status: PodStatus | undefined },
   ): boolean {
     return (
@@ -188,8 +234,12 @@ export class StatusSync {
   }
 }
 
+function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }: Answer): Known {
+  return { metadata: { uid, resourceVersion, deletionTimestamp }, status: shapedStatus(status) };
+}
+
 function isAsTold(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
-  return !statusPatch('', shown, answer ?? { phase: 'Pending' }).changed;
+  return !statusPatch({ uid: '' }, shown, answer ?? { phase: 'Pending' }).changed;
 }
 
 /** Also of another UID meanwhile; an API server's node authorizer knows nothing of pods that are gone. */

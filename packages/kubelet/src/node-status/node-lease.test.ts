@@ -66,6 +66,17 @@ test('a lease of before is renewed at once, also one whose time is in the future
   assert.deepEqual(stored()?.spec, { ...spec, leaseDurationSeconds: 40, renewTime: '2026-11-23T10:00:00.000000Z' });
 });
 
+test('the managed fields of a lease are left to the API server', async (t) => {
+  const api = new FakeKubeClient();
+  api.put(NODES, registered());
+  api.put(LEASES, kept({ holderIdentity: 'n1' }, { managedFields: [{ manager: 'kubelet' }] } as object));
+  begin(t, api);
+  await api.waitForCalls({ verb: 'update', plural: 'leases' });
+  const [{ body }] = api.callsOf({ verb: 'update', plural: 'leases' }) as unknown as [{ body: Lease }];
+  assert.deepEqual(Object.keys(body.metadata).includes('managedFields'), false);
+  assert.deepEqual(body.metadata.ownerReferences, [OWNER]);
+});
+
 test('somebody else who wrote it costs one more read; a lease that is gone is made anew', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());

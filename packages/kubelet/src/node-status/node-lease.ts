@@ -102,9 +102,11 @@ export class NodeLease {
     const { leaseDurationSeconds } = this.#options;
     const ownerReferences = base.metadata.ownerReferences ?? [];
     const owners = ownerReferences.length > 0 ? ownerReferences : [await this.#owner(signal)];
+    // The API server keeps the managed fields that it has; they are most of a lease.
+    const { managedFields: _, ...metadata } = base.metadata as Lease['metadata'] & { managedFields?: unknown };
     return {
       ...base,
-      metadata: { ...base.metadata, ownerReferences: owners },
+      metadata: { ...metadata, ownerReferences: owners },
       spec: { ...base.spec, leaseDurationSeconds, renewTime: formatMicroTime(Date.now()) },
     };
   }
