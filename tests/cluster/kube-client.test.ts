@@ -203,7 +203,8 @@ async function write(client: KubeClient, step: number): Promise<void> {
   else await client.patch(CONFIG_MAPS, place(name), { type: 'merge', body });
 }
 
-describe('an informer', () => {
+// each waits for its own server
+describe('an informer', { concurrency: true }, () => {
   for (const [what, fault, times] of FAULTS) {
     it(`catches up though watches ${what}, and never goes back`, async () => {
       const server = await startApiServer();

@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, createReadStream, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +40,8 @@ export type DockerEngineOptions = {
   detached?: boolean;
   /** Gives it a disk of its own for its data, of so many bytes. */
   diskBytes?: number;
+  /** Maps the users of all its containers to `MAPPED_USERS` and above (`userns-remap`). */
+  mapsUsers?: boolean;
 };
 
 /**
@@ -71,7 +82,20 @@ export async function startDockerEngine(options: DockerEngineOptions = {}): Prom
   return engine;
 }
 
-function spawnDaemon(scratch: string, { flags = [], detached = false }: DockerEngineOptions): ChildProcess {
+/** The user of the host that root is in containers of an Engine that maps users. */
+export const MAPPED_USERS = 200_000;
+
+/** In a mount namespace of its own, where the host's ranges of users are what is needed; what the host mounts is seen there. */
+function mappingUsers(scratch: string): string[] {
+  chmodSync(scratch, 0o711); // of its root
+  const ranges = join(scratch, 'ranges');
+  writeFileSync(ranges, `nobody:${MAPPED_USERS}:65536\n`);
+  const binds = ['/etc/subuid', '/etc/subgid'].map((path) => `mount --bind ${ranges} ${path}`).join(' && ');
+  return ['unshare', '--mount', '--propagation', 'slave', 'sh', '-c', `${binds} && exec "$0" "$@"`];
+}
+
+function spawnDaemon(scratch: string, options: DockerEngineOptions): ChildProcess {
+  const { flags = [], detached = false, mapsUsers = false } = options;
   const log = openSync(join(scratch, 'dockerd.log'), 'a');
   const settings = {
     'data-root': join(scratch, 'data'),
@@ -81,10 +105,12 @@ function spawnDaemon(scratch: string, { flags = [], detached = false }: DockerEn
     bridge: 'none',
     iptables: 'false',
     'live-restore': 'true',
+    ...(mapsUsers && { 'userns-remap': 'nobody:nogroup' }),
   };
   const all = [...Object.entries(settings).map(([name, value]) => `--${name}=${value}`), ...flags];
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  const daemon = spawn('dockerd', all, { stdio: ['ignore', log, log], env, detached });
+  const [program, ...args] = [...(mapsUsers ? mappingUsers(scratch) : []), 'dockerd', ...all];
+  const daemon = spawn(program!, args, { stdio: ['ignore', log, log], env, detached });
   closeSync(log);
   return daemon;
 }

@@ -28,13 +28,22 @@ const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandbo
   return { status: { id: found.Id, state: found.State.Running ? 0 : 1 } };
 };
 
+/** Enough for a busy host. */
+const PATIENCE_MS = 60_000;
+
+/** Streams end with the signal, and tell what came when a test waits for too long. */
 function watch(signal: AbortSignal) {
   const { engine } = pod;
   const runPodSandbox = () => Promise.reject(new Error('sandboxes are made by hand here'));
   const verbs = { ...pod.verbs.handlers, podSandboxStatus, runPodSandbox };
   const handlers = eventHandlers({ engine, logger: silentLogger }, verbs);
   const subscribe = (one = signal) =>
-    new Told(handlers.getContainerEvents(create(GetEventsRequestSchema), anyCall(one)));
+    new Told(
+      handlers.getContainerEvents(
+        create(GetEventsRequestSchema),
+        anyCall(AbortSignal.any([one, AbortSignal.timeout(PATIENCE_MS)])),
+      ),
+    );
   return { subscribe, told: subscribe() };
 }
 

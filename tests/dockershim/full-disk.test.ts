@@ -1,9 +1,27 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { isErrno } from '@podwright/base';
+import { after, before, test } from 'node:test';
+import { isErrno, runChecked, silentLogger } from '@podwright/base';
+import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
+import { imageEnsurer } from '../../packages/dockershim/src/images/ensure-image.ts';
+import { pullImage } from '../../packages/dockershim/src/images/pull-image.ts';
+import { parseReference } from '../../packages/dockershim/src/images/reference.ts';
+import type { DockershimOptions } from '../../packages/dockershim/src/options.ts';
+import { imageTransfers } from '../../packages/dockershim/src/transfers/image-transfers.ts';
+import { writeExampleArchive } from '../../scripts/example-image.ts';
+import { DockerRegistry } from '../images/docker-registry.ts';
 import { openShim, podConfig, remains, startPlace } from './sandbox-place.fixture.ts';
+
+let started: Awaited<ReturnType<typeof startPlace>>;
+let ballast: string;
+before(async () => {
+  started = await startPlace({ diskBytes: 64 << 20 });
+  ballast = join(started.engine.scratch, 'data/ballast');
+});
+after(() => started?.end());
+
+const FULL = { code: 'resource_exhausted', message: /no space left on device/ };
 
 /** Writes a file until there is no room. */
 function fill(path: string): void {
@@ -23,16 +41,11 @@ function fill(path: string): void {
 }
 
 test("a full disk of Docker's is an error that says so and leaves nothing, and room is all that is missing", async () => {
-  const started = await startPlace({ diskBytes: 64 << 20 });
   const shim = await openShim(started.place);
   try {
     const before = await shim.run(podConfig('before'));
-    const ballast = join(started.engine.scratch, 'data/ballast');
     fill(ballast);
-    await assert.rejects(shim.run(podConfig('full')), {
-      code: 'resource_exhausted',
-      message: /no space left on device/,
-    });
+    await assert.rejects(shim.run(podConfig('full')), FULL);
     assert.deepEqual(
       (await shim.list()).map(({ id }) => id),
       [before],
@@ -46,6 +59,39 @@ test("a full disk of Docker's is an error that says so and leaves nothing, and r
     assert.deepEqual(await remains(started.place), []);
   } finally {
     shim.close();
-    await started.end();
+  }
+});
+
+test('images are pulled, loaded and made with an error that says that there is no room, and once there is again', async () => {
+  const { scratch, socket } = started.engine;
+  await using registry = await DockerRegistry.start(scratch);
+  const path = join(scratch, 'app.tar');
+  await writeExampleArchive(path, { name: 'localhost/app:1' });
+  const source = ['--insecure-policy', '--dest-tls-verify=false', '--format=v2s2', `oci-archive:${path}`];
+  await runChecked('skopeo', ['copy', ...source, `docker://${registry.host}/app:1`]);
+  const engine = await connectEngine(socket);
+  const signal = AbortSignal.timeout(60_000);
+  const options = { pullProgressDeadlineMs: 60_000 } as DockershimOptions;
+  const pull = () => pullImage({ engine, options }, { reference: parseReference(`${registry.host}/app:1`) }, signal);
+  const load = async () => {
+    const request = { path, name: '' } as never;
+    const events: unknown[] = [];
+    for await (const event of imageTransfers(engine).load(request, { signal, service: '', method: '' }))
+      events.push(event);
+    return events;
+  };
+  const make = () => imageEnsurer({ engine, options, logger: silentLogger })('127.0.0.1:1/pause:1', signal);
+  try {
+    fill(ballast);
+    await assert.rejects(pull(), FULL);
+    await assert.rejects(load(), FULL);
+    await assert.rejects(make(), /connection refused; and it cannot be made: .*no space left on device/);
+    rmSync(ballast);
+    assert.match(await pull(), /^sha256:/);
+    assert.equal((await load()).length, 1);
+    await make();
+  } finally {
+    rmSync(ballast, { force: true });
+    engine.close();
   }
 });

@@ -47,7 +47,9 @@ test('an image is pulled, found by tag, digest and id, listed, and removed with 
   assert.equal(image?.id, id);
   assert.deepEqual([image.repoTags, image.uid?.value, image.pinned], [[`${name}:1`], 1000n, false]);
   assert.ok(image.size > 1_000_000n);
-  assert.equal(JSON.parse(info.info!).imageSpec.Config.User, '1000:1000');
+  const { imageSpec } = JSON.parse(info.info!);
+  assert.deepEqual([imageSpec.config.User, imageSpec.rootfs.diff_ids.length], ['1000:1000', 1]);
+  assert.deepEqual([imageSpec.os, imageSpec.history.length > 0], ['linux', true]);
   const [digest] = image.repoDigests;
   for (const reference of [id, id.slice(7), id.slice(7, 20), digest!, `${name}:9@${digest!.split('@')[1]}`]) {
     const { image: found } = await images().imageStatus({ image: spec(reference), verbose: false });

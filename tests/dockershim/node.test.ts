@@ -1,6 +1,8 @@
 /** A node with `runtime = "docker"`, by the command as it is shipped. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { cgroupExists, discoverCgroups } from '@podwright/base';
@@ -29,6 +31,25 @@ test('run says at once that there is no Docker Engine, and what to do', async ()
   assert.equal(code, 1);
   assert.match(err, /does not answer on \/nonexistent\/docker.sock.*; start it, or name its socket: docker_endpoint/);
   assert.equal(existsSync(join(docker.scratch, 'away')), false);
+});
+
+test('run ends at once at a Ctrl-C while it waits for an Engine that does not answer, and leaves nothing', async () => {
+  const silent = createServer();
+  const socket = join(docker.scratch, 'silent.sock');
+  await once(silent.listen(socket), 'listening');
+  const config = join(docker.scratch, 'silent.toml');
+  const places = ['root', 'state'].map((key) => `${key} = "${join(docker.scratch, 'silent', key)}"\n`).join('');
+  writeFileSync(config, `runtime = "docker"\n${places}[dockershim]\ndocker_endpoint = "${socket}"\n`);
+  const run = new StartedProgram([process.execPath, bundle.program, '--config', config, 'run', 'examples/hello.yaml']);
+  const [taken] = await once(silent, 'connection');
+  const sinceMs = performance.now();
+  run.child.kill('SIGINT');
+  const { code } = await run.ended();
+  assert.equal(code, 130);
+  assert.ok(performance.now() - sinceMs < 5000);
+  assert.equal(existsSync(join(docker.scratch, 'silent')), false);
+  taken.destroy();
+  silent.close();
 });
 
 test('run starts a node on a Docker Engine, ends with its pods, and leaves nothing on the host', async () => {

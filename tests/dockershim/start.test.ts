@@ -69,6 +69,20 @@ test('an Engine that goes away is told of at once, and calls answer when it is b
   assert.deepEqual((await cri.runtime.listPodSandbox({})).items, []);
 });
 
+test('an Engine that takes calls and does not answer is told of within a bound, or until nobody waits', async () => {
+  process.kill(docker.pid(), 'SIGSTOP');
+  try {
+    await assert.rejects(lookAtEngine(docker.socket, { timeoutMs: 100 }), {
+      code: 'deadline_exceeded',
+      message: /^the Docker Engine on .*docker\.sock takes calls and does not answer: .*no answer within 100 ms/,
+    });
+    const left = lookAtEngine(docker.socket, { signal: AbortSignal.timeout(50) });
+    await assert.rejects(left, { code: 'deadline_exceeded', message: /version: The operation was aborted/ });
+  } finally {
+    process.kill(docker.pid(), 'SIGCONT');
+  }
+});
+
 test('a start that cannot work is refused with what to do', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwds-'));
   const options = dockershimOptions(scratch, docker.socket);

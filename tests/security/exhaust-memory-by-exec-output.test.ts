@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
 import { type KillableRuntime, startKillable } from '../fixtures/killable-runtime.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
@@ -75,6 +76,13 @@ test('of more than an answer takes both streams are kept in part, and the memory
     assert.equal(exitCode, 3);
     for (const { length } of [stdout, stderr]) assert.ok(length > 8_000_000 && length <= 8 << 20, `${length} bytes`);
   }
-  const kept = (await daemon.memory()).rssBytes - rssBytes;
-  assert.ok(kept < MAX_GROWN_BYTES, `${kept >> 20} MiB more`);
+  let kept = 0;
+  const isGivenBack = async () => {
+    kept = (await daemon.memory()).rssBytes - rssBytes;
+    return kept < MAX_GROWN_BYTES || undefined;
+  };
+  // V8 frees buffers on a thread of its own, which a busy host lets wait
+  await waitFor(isGivenBack, { intervalMs: 200, signal: AbortSignal.timeout(20_000) }).catch(() =>
+    assert.fail(`${kept >> 20} MiB more`),
+  );
 });

@@ -50,7 +50,7 @@ test('a ConfigMap that a container mounts for writing stays as it is', async () 
   containers:
   - name: main
     image: ${exampleImage}
-    command: [sh, -c, "echo changed > /conf/page; rm -f /conf/page; touch /conf/new; mount -o remount,rw /conf; echo done; cat /conf/page; exec sleep 1000"]
+    command: [sh, -c, "exec 2>&1; echo changed > /conf/page; rm -f /conf/page; touch /conf/new; mount -o remount,rw /conf; echo done; cat /conf/page; exec sleep 1000"]
     volumeMounts: [{name: conf, mountPath: /conf, readOnly: false}]
 ---
 apiVersion: v1

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { errorCode, waitFor } from '../../packages/base/src/index.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
+import { isRunning } from '../../packages/system/src/index.ts';
 import { makeScratch, newMark, openTasks, processesWith, runc, type Scratch, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);
@@ -75,7 +76,9 @@ test('a task whose monitor died while there was no runtime is ended by the start
   const before = await openTasks(scratch, runc);
   await start(scratch, before, { id: 'lost', args: ['sleep', mark] });
   before.close();
-  process.kill(Number(readFileSync(join(scratch.directory, 'state/bundles/lost/conmon.pid'), 'utf8')), 'SIGKILL');
+  const monitor = Number(readFileSync(join(scratch.directory, 'state/bundles/lost/conmon.pid'), 'utf8'));
+  process.kill(monitor, 'SIGKILL');
+  await waitFor(() => !isRunning(monitor) || undefined, { intervalMs: 1, signal: bound() }); // a busy host lets it wait for its end
   const tasks = await openTasks(scratch, runc);
   try {
     const ended = () => processesWith(mark).length === 0 || undefined;

@@ -22,6 +22,7 @@ export * from './processes.ts';
 export * from './program.ts';
 export * from './program-starter.ts';
 export * from './remove-tree.ts';
+export * from './resolv-conf.ts';
 export * from './shared-work.ts';
 export * from './source-positions.ts';
 export { didYouMean } from './suggest.ts';

@@ -22,6 +22,9 @@ export const IDLE_SOCKETS = 16;
 /** How long the Engine may take to say which version it is: one that takes longer counts as away. */
 export const VERSION_TIMEOUT_MS = 10_000;
 
+/** How long the Engine may take to say that and what it is like, to people who wait for it. */
+export const LOOK_TIMEOUT_MS = 15_000;
+
 /** How long what the Engine says about itself is believed, in milliseconds: `GET /info` counts all containers and images. */
 export const FACTS_KEPT_MS = 60_000;
 

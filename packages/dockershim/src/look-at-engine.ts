@@ -1,16 +1,40 @@
-import type { CgroupDriver } from '@podwright/base';
+import { type CgroupDriver, isDeadlineExceeded, withTimeout, wrapError } from '@podwright/base';
 import { connectEngine } from './engine/engine.ts';
 import { isCriLogDriver } from './engine/log-driver.ts';
+import { LOOK_TIMEOUT_MS } from './limits.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 
 /** What a Docker Engine is like, for people. */
 export type EngineDescription = { version: string; cgroupDriver: string; logDriver: string; hasLogFiles: boolean };
 
-/** Asks the Engine on a socket. Errors: `unavailable` (nothing answers), `failed_precondition` (pods cannot run on it, and why); `wanted` is the cgroup driver that it must have. */
-export async function lookAtEngine(socket: string, wanted?: CgroupDriver): Promise<EngineDescription> {
-  const engine = await connectEngine(socket);
+/**
+ * Asks the Engine on a socket. Errors: `unavailable` (nothing answers), `deadline_exceeded` (it takes calls and does not answer),
+ * `failed_precondition` (pods cannot run on it, and why); `wanted` is the cgroup driver that it must have.
+ */
+export async function lookAtEngine(
+  socket: string,
+  {
+    wanted,
+    signal,
+    timeoutMs = LOOK_TIMEOUT_MS,
+  }: { wanted?: CgroupDriver; signal?: AbortSignal; timeoutMs?: number } = {},
+): Promise<EngineDescription> {
+  using bound = withTimeout(signal, timeoutMs, 'ask the Docker Engine about itself');
   try {
-    const info = await engine.info();
+    return await description(socket, { wanted, signal: bound });
+  } catch (error) {
+    if (signal?.aborted || !isDeadlineExceeded(error)) throw error;
+    throw wrapError(`the Docker Engine on ${socket} takes calls and does not answer`, error);
+  }
+}
+
+async function description(
+  socket: string,
+  { wanted, signal }: { wanted: CgroupDriver | undefined; signal: AbortSignal },
+): Promise<EngineDescription> {
+  const engine = await connectEngine(socket, signal);
+  try {
+    const info = await engine.info(signal);
     const { ServerVersion: version, LoggingDriver: logDriver } = info;
     return { version, cgroupDriver: cgroupDriverOf(info, wanted), logDriver, hasLogFiles: isCriLogDriver(logDriver) };
   } finally {

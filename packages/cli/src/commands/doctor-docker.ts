@@ -1,6 +1,6 @@
-import { errorCode, errorMessage, namesIn } from '@podwright/base';
+import { errorMessage, namesIn } from '@podwright/base';
 import { type DockershimOptions, lookAtEngine, lookAtPodNetwork } from '@podwright/dockershim';
-import { ENGINE_AWAY } from '../daemon/docker-runtime.ts';
+import { engineHelp } from '../daemon/docker-runtime.ts';
 import { dockershimOptions } from '../daemon/dockershim-options.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
@@ -13,7 +13,7 @@ export async function dockerFindings(config: NodeConfig): Promise<Finding[]> {
 
 async function engineFindings({ dockerSocket, cgroupDriver: wanted }: DockershimOptions): Promise<Finding[]> {
   try {
-    const { version, cgroupDriver, logDriver, hasLogFiles } = await lookAtEngine(dockerSocket, wanted);
+    const { version, cgroupDriver, logDriver, hasLogFiles } = await lookAtEngine(dockerSocket, { wanted });
     return [
       { what: 'Docker Engine', level: 'ok', message: `${version} on ${dockerSocket}, cgroup driver ${cgroupDriver}` },
       hasLogFiles
@@ -28,7 +28,8 @@ async function engineFindings({ dockerSocket, cgroupDriver: wanted }: Dockershim
   } catch (error) {
     // what is there and will not do says itself what would
     const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
-    return [errorCode(error) === 'unavailable' ? { ...finding, fix: ENGINE_AWAY } : finding];
+    const fix = engineHelp(error);
+    return [fix === undefined ? finding : { ...finding, fix }];
   }
 }
 

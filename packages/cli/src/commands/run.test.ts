@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { CommandContext } from '../settings/node-config.ts';
 import { run } from './run.ts';
 
@@ -11,7 +11,8 @@ const MANIFEST = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {conta
 const APPLIED = { objects: [{ kind: 'Pod', namespace: 'default', name: 'web', uid: 'u1', action: 'created' }] };
 const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '/l' };
 
-test('run ends its watch also when the pods cannot be stopped', async (t) => {
+/** A run on a node that says how a pod is deleted; it watches its pods once this is given. */
+async function startedRun(t: TestContext, remove: (response: ServerResponse) => void) {
   const directory = mkdtempSync('/tmp/run-');
   const apiSocket = join(directory, 'node.sock');
   const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'e' };
@@ -21,7 +22,7 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/podwright/v1/node') return response.end(JSON.stringify({ ...NODE, runtime, podDefaults }));
     if (request.method === 'POST') return response.end(JSON.stringify(APPLIED));
-    if (request.method === 'DELETE') return response.writeHead(500).end('no');
+    if (request.method === 'DELETE') return remove(response);
     if (request.url === '/api/v1/pods') return response.end('{"items": []}');
     response.writeHead(200).flushHeaders();
     if (!request.url!.startsWith('/api/v1/namespaces/default/pods?')) return undefined;
@@ -45,7 +46,19 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
   } as unknown as CommandContext;
   const running = run([file], {}, context);
   await watching.promise;
-  for (const _signal of [1, 2, 3]) process.emit('SIGINT');
+  return { running, watched: watched.promise };
+}
+
+test('run ends its watch also when the pods cannot be stopped', async (t) => {
+  const { running, watched } = await startedRun(t, (response) => response.writeHead(500).end('no'));
+  for (const _signal of [1, 2]) process.emit('SIGINT');
   await assert.rejects(running, { message: 'no' });
-  await watched.promise;
+  await watched;
+});
+
+test('run ends at the third Ctrl-C, whatever the node does', async (t) => {
+  const { running, watched } = await startedRun(t, () => undefined);
+  for (const _signal of [1, 2, 3]) process.emit('SIGINT');
+  assert.equal(await running, 130);
+  await watched;
 });

@@ -45,7 +45,7 @@ export async function run(files: string[], options: RunOptions, context: Command
     // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
     const applied = await apply(manifests, { ...course, node }).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
-      node = await ensureNode(context).catch((failure: unknown) => {
+      node = await ensureNode(context, interrupts).catch((failure: unknown) => {
         interrupts.first.throwIfAborted(); // a terminal's signal ends a node, too, that has not left the terminal yet
         throw failure;
       });
@@ -64,7 +64,7 @@ export async function run(files: string[], options: RunOptions, context: Command
     if (error instanceof Interrupted) return error.exitCode;
     throw error;
   } finally {
-    await leaveNode({ node, options: course.options, program });
+    await leaveNode({ ...course, node });
   }
 }
 
@@ -109,7 +109,7 @@ async function apply({ text, decoded }: Manifests, { node, options, names, inter
 }
 
 async function runSession(course: SessionCourse): Promise<number> {
-  const { session, options, interrupts } = course;
+  const { session, options } = course;
   const [watching, following] = [new AbortController(), new AbortController()];
   const view = canRedraw(process.stdout)
     ? new TerminalView(process.stdout)
@@ -121,7 +121,7 @@ async function runSession(course: SessionCourse): Promise<number> {
     const ending = await comeUpAndEnd({ ...course, view, logs, warnings: new Map() });
     if (ending.keep) return ending.exitCode;
     if (ending.early && session.makesPods) console.error('stopping the pods (Ctrl-C again: at once)');
-    await takeDown(session, interrupts.again);
+    await takeDown(course);
     if (logs !== undefined) await drain(logs);
     return ending.exitCode;
   } finally {
@@ -243,19 +243,28 @@ async function drain(logs: LogFollower): Promise<void> {
   await raceAbort(logs.drain(), signal).catch(() => undefined);
 }
 
-/** Stops the pods gracefully, at the second Ctrl-C at once. */
-async function takeDown(session: RunSession, again: AbortSignal): Promise<void> {
+/** Stops the pods gracefully, at the second Ctrl-C at once; at the third the node is left to do that alone. */
+async function takeDown({ session, interrupts, program }: SessionCourse): Promise<void> {
   try {
-    await session.remove(undefined, again);
+    await session.remove(undefined, interrupts.again);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await session.remove(0);
+    console.error('killing the pods (Ctrl-C again: leave that to the node)');
+    await session.remove(0, interrupts.last).catch((failure: unknown) => {
+      if (failure instanceof Interrupted) printProse(`the node goes on to end the pods; '${program} ps' lists them`);
+      throw failure;
+    });
   }
 }
 
 /** Ends the node if this command started it and it has no pods of others. */
-async function leaveNode({ node, options, program }: Pick<Course, 'node' | 'options' | 'program'>): Promise<void> {
-  if (!node.started) return;
+async function leaveNode({
+  node,
+  options,
+  program,
+  interrupts,
+}: Pick<Course, 'node' | 'options' | 'program' | 'interrupts'>): Promise<void> {
+  if (!node.started || interrupts.last.aborted) return;
   using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'ask the node for its pods');
   const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {
     if (errorCode(error) === 'unavailable') return undefined; // it has ended

@@ -12,18 +12,28 @@ export type DockerRuntime = DockershimHandle & {
 };
 
 /** Throws where the Engine of this configuration does not answer or is none that pods run on, with what to do. */
-export async function requireEngine(config: NodeConfig): Promise<void> {
-  const { dockerSocket, cgroupDriver } = dockershimOptions(config);
+export async function requireEngine(config: NodeConfig, signal?: AbortSignal): Promise<void> {
+  const { dockerSocket, cgroupDriver: wanted } = dockershimOptions(config);
   try {
-    await lookAtEngine(dockerSocket, cgroupDriver);
+    await lookAtEngine(dockerSocket, { wanted, signal });
   } catch (error) {
-    if (errorCode(error) !== 'unavailable') throw error;
-    throw new PodwrightError('unavailable', `${errorMessage(error)}; ${ENGINE_AWAY}`);
+    const help = engineHelp(error);
+    if (help === undefined) throw error;
+    throw new PodwrightError('unavailable', `${errorMessage(error)}; ${help}`);
   }
 }
 
-/** What helps where no Engine answers. */
-export const ENGINE_AWAY = 'start it, or name its socket: docker_endpoint in [dockershim]';
+/** What helps where no Engine answers; nothing where the error itself says it. */
+export function engineHelp(error: unknown): string | undefined {
+  switch (errorCode(error)) {
+    case 'unavailable':
+      return 'start it, or name its socket: docker_endpoint in [dockershim]';
+    case 'deadline_exceeded':
+      return "its log tells what it waits for ('journalctl -u docker'); or restart it";
+    default:
+      return undefined;
+  }
+}
 
 /**
  * Starts the dockershim of `podwright kubelet --container-runtime=docker`: on the socket of the runtime endpoint if the kubelet is

@@ -25,8 +25,14 @@ export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
-/** Starts the daemon of this configuration when none answers. */
-export async function ensureNode({ config, settings, configArgs }: CommandContext): Promise<EnsuredNode> {
+/**
+ * Starts the daemon of this configuration when none answers. A first interrupt ends what comes before that, and lets a daemon come up
+ * that is to be taken down in order; `again` ends it at once, as does a time-out.
+ */
+export async function ensureNode(
+  { config, settings, configArgs }: CommandContext,
+  interrupts?: { first: AbortSignal; again: AbortSignal },
+): Promise<EnsuredNode> {
   const node = presumedNode(config);
   const { client, logFile } = node;
   if (await answers(client)) return node;
@@ -38,7 +44,9 @@ export async function ensureNode({ config, settings, configArgs }: CommandContex
   }
   // a daemon waits for its Engine, a person does not
   const whole = await settings();
-  if (whole.container_runtime === 'docker') await (await import('./docker-runtime.ts')).requireEngine(whole);
+  if (whole.container_runtime === 'docker')
+    await (await import('./docker-runtime.ts')).requireEngine(whole, interrupts?.first);
+  interrupts?.first.throwIfAborted();
   makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
@@ -54,14 +62,17 @@ export async function ensureNode({ config, settings, configArgs }: CommandContex
   daemon.once('exit', (code, signal) => {
     ended = signal === null ? `exit code ${code}` : `killed by ${signal}`;
   });
-  using deadline = withTimeout(undefined, NODE_START_TIMEOUT_MS, 'start the node');
-  await waitFor(
-    async () => {
-      if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
-      return (await answers(client, deadline)) ? true : undefined;
-    },
-    { intervalMs: 10, signal: deadline },
-  );
+  using deadline = withTimeout(interrupts?.again, NODE_START_TIMEOUT_MS, 'start the node');
+  const comeUp = async () => {
+    if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
+    return (await answers(client, deadline)) ? true : undefined;
+  };
+  try {
+    await waitFor(comeUp, { intervalMs: 10, signal: deadline });
+  } catch (error) {
+    daemon.kill(); // nobody would know of it
+    throw error;
+  }
   return { client, started: true, logFile };
 }
 

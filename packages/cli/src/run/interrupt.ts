@@ -24,21 +24,21 @@ export class TimedOut extends Error {
   }
 }
 
-/** `first` aborts when the command is to end, `again` when that is to be quick. */
-export type Interrupts = { first: AbortSignal; again: AbortSignal };
+/** `first` aborts when the command is to end, `again` when that is to be quick, `last` when nothing more is to be waited for. */
+export type Interrupts = { first: AbortSignal; again: AbortSignal; last: AbortSignal };
 
 /**
  * Listens to SIGINT, SIGTERM and SIGHUP for as long as the process lives, so that what the command made is taken down first. A
  * standard output that cannot be written any more is one more reason to end, not to exit at once.
  */
 export function listenForInterrupts(): Interrupts {
-  const first = new AbortController();
-  const again = new AbortController();
+  const [first, again, last] = [new AbortController(), new AbortController(), new AbortController()];
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       // what the terminal shows of Ctrl-C is no beginning of a sentence
       if (name === 'SIGINT' && canRedraw(process.stderr)) process.stderr.write('\r\x1b[K');
-      (first.signal.aborted ? again : first).abort(new Interrupted(name));
+      const next = [first, again].find(({ signal }) => !signal.aborted) ?? last;
+      next.abort(new Interrupted(name));
     });
   process.stdout.removeAllListeners('error'); // the one that exits
   process.stdout.on('error', (error) => {
@@ -47,7 +47,7 @@ export function listenForInterrupts(): Interrupts {
     first.abort(new Interrupted('SIGPIPE', closed ? undefined : 1));
   });
   process.stderr.on('error', () => undefined);
-  return { first: first.signal, again: again.signal };
+  return { first: first.signal, again: again.signal, last: last.signal };
 }
 
 /** A signal that aborts with `TimedOut` after `timeoutMs`, never for `undefined`. It does not keep the command from ending earlier. */

@@ -79,7 +79,7 @@ async function checkTarget(
   throw invalid(`${call.attempted}: the container ${target.Id} of namespaceOptions.targetId is of another pod`);
 }
 
-/** The Engine is asked about itself only where the container needs something that not every one has. */
+/** The Engine is asked about itself only where that says how the container is made, and then mostly answers from memory. */
 async function specSources(
   { facts, filesOf }: ContainerServices,
   { linux, CDIDevices }: ContainerConfig,
@@ -94,7 +94,7 @@ async function specSources(
 ): Promise<SpecSources> {
   const context = linux?.securityContext;
   const isMarked = context?.selinuxOptions !== undefined || (context?.apparmor?.localhostRef ?? '') !== '';
-  const asks = isMarked || (context?.apparmorProfile ?? '') !== '';
+  const asks = isMarked || (context?.apparmorProfile ?? '') !== '' || sandbox.Config.NetworkDisabled;
   const path = seccompProfilePath(context);
   return {
     ...{ sandboxConfig, sandbox },

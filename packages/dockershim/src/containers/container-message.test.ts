@@ -44,6 +44,7 @@ test('how a container stands, by what the Engine tells', () => {
   check(ended, exit(0, 'Completed'));
   check({ ...ended, ExitCode: 3 }, exit(3, 'Error'));
   check({ ...ended, OOMKilled: true }, exit(0, 'OOMKilled'));
+  check({ ...ended, StartedAt: '2026-11-22T23:00:00.000000002Z' }, exit(0, 'Completed'));
   check({ ...ended, Status: 'dead', ExitCode: 9 }, exit(9, 'Error'));
   check({ Status: 'created', ExitCode: 127 }, exit(127, 'ContainerCannotRun'));
 });

@@ -67,7 +67,9 @@ function stateFields(container: ContainerInspection) {
   const end = { exitCode: State.ExitCode, message: State.Error, reason: endReason(State) };
   // one that never ran began and ended as it was created
   if (finishedAt === 0n) return { ...fields, ...end, startedAt: createdAt, finishedAt: createdAt };
-  return { ...fields, ...end, finishedAt };
+  // the Engine writes down when it was told of the start: a short life may be over by then
+  const startedAt = fields.startedAt < finishedAt ? fields.startedAt : finishedAt;
+  return { ...fields, ...end, startedAt, finishedAt };
 }
 
 function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['State']): string {

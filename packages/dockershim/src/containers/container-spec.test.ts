@@ -24,7 +24,8 @@ const { RuntimeDefault, Unconfined, Localhost } = SecurityProfile_ProfileType;
 const SHARED = `container:${ID}`;
 
 function sourcesOf(changes: Partial<SpecSources> = {}): SpecSources {
-  const sandbox = { Id: ID, HostConfig: { CgroupParent: '/pod', Runtime: 'runc' } } as SpecSources['sandbox'];
+  const HostConfig = { CgroupParent: '/pod', Runtime: 'runc', UsernsMode: '' };
+  const sandbox = { Id: ID, HostConfig } as SpecSources['sandbox'];
   const sandboxConfig = create(PodSandboxConfigSchema, { logDirectory: '/logs/pod' });
   return { sandbox, sandboxConfig, security: { options: [] }, oomScoreAdj: 0, hasCdi: false, ...changes };
 }
@@ -79,7 +80,9 @@ test('command, arguments and environment take the place of what the image has, a
 
 test('the sandbox gives its namespaces, its cgroup and its OCI runtime', () => {
   const all = { NetworkMode: SHARED, IpcMode: SHARED, PidMode: SHARED, CgroupParent: '/pod', Runtime: 'runc' };
-  checkHost({}, { ...all, UTSMode: undefined, RestartPolicy: { Name: 'no' } });
+  checkHost({}, { ...all, UTSMode: undefined, UsernsMode: undefined, RestartPolicy: { Name: 'no' } });
+  const onHost = { Id: ID, HostConfig: { UsernsMode: 'host' } } as SpecSources['sandbox'];
+  checkHost({}, { UsernsMode: 'host' }, { sandbox: onHost });
   const { POD, CONTAINER, NODE, TARGET } = NamespaceMode;
   checkSecurity({ namespaceOptions: { pid: POD } }, { PidMode: SHARED });
   checkSecurity({ namespaceOptions: { pid: CONTAINER } }, { PidMode: '' });
@@ -206,6 +209,9 @@ test('a volume is relabelled for a pod with a label of its own, where the Engine
   checkHost(relabelled, { Binds: undefined }, there);
   const colon = { ...marked, ...mount({ selinuxRelabel: true, hostPath: '/a:b' }) };
   checkRefusal(colon, 'invalid_argument', /cannot give "\/a:b" an SELinux label/, there);
+  const files = ['hostname', 'hosts', 'resolv.conf'].map((name) => `/x/${name}:/etc/${name}:rw,z`);
+  const plain = { Type: 'bind', Source: '/h', Target: '/c', ReadOnly: false } as const;
+  checkHost(mount({}), { Mounts: [plain], Binds: files }, { ...there, networkFiles: '/x' });
 });
 
 test('devices', () => {

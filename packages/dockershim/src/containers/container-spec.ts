@@ -5,7 +5,6 @@ import {
   create,
   invalid,
   type KeyValue,
-  type Mount,
   MountSchema,
   type PodSandboxConfig,
   plainText,
@@ -23,7 +22,7 @@ import {
 import { networkFileMounts } from '../sandbox/network-files.ts';
 import { hasSecurity } from '../sandbox/security-options.ts';
 import { formatDetails } from './details.ts';
-import { deviceConfig, mountConfig } from './mounts.ts';
+import { deviceConfig, type LabelledMount, mountConfig } from './mounts.ts';
 import { namespaceModes, wantsOwnUsers } from './namespaces.ts';
 import { dockerResources } from './resources.ts';
 import { type SecurityFacts, securityConfig, userOf } from './security.ts';
@@ -76,9 +75,9 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
   const { sandbox, security, oomScoreAdj, hasCdi } = sources;
   const context = config.linux?.securityContext;
   checkPod(config, sources);
-  const { CgroupParent, Runtime } = sandbox.HostConfig;
+  const { CgroupParent, Runtime, UsernsMode } = sandbox.HostConfig;
   return {
-    ...mountConfig([...config.mounts, ...networkFiles(config, sources)], { relabels: relabels(config, security) }),
+    ...mountConfig([...ownMounts(config, sources), ...networkFiles(config, sources)]),
     ...namespaceModes(context?.namespaceOptions, sandbox.Id),
     ...securityConfig(context, security),
     ...dockerResources(config.linux?.resources),
@@ -87,15 +86,29 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
     OomScoreAdj: oomScoreAdj,
     CgroupParent,
     Runtime,
+    // namespaces are shared with those of the same users alone
+    ...(UsernsMode !== '' && { UsernsMode }),
     RestartPolicy: { Name: 'no' },
   };
 }
 
-function networkFiles({ mounts, linux }: ContainerConfig, { networkFiles: directory }: SpecSources): Mount[] {
+/** Without a label of the pod's own, Docker would give a volume that of one container, which then has it alone. */
+function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources): LabelledMount[] {
+  const isLabelled = linux?.securityContext?.selinuxOptions !== undefined && hasSecurity(security.options, 'selinux');
+  return mounts.map((mount) => (isLabelled && mount.selinuxRelabel ? { mount, label: 'Z' } : { mount }));
+}
+
+/** All containers of the pod have them, so the label is one for all, as that of the Engine's own. */
+function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources): LabelledMount[] {
+  const { networkFiles: directory, security } = sources;
   if (directory === undefined) return [];
   const taken = mounts.map(({ containerPath }) => posix.resolve('/', containerPath));
   const readonly = linux?.securityContext?.readonlyRootfs ?? false;
-  return networkFileMounts(directory, taken).map((mount) => create(MountSchema, { ...mount, readonly }));
+  const label = hasSecurity(security.options, 'selinux') ? ('z' as const) : undefined;
+  return networkFileMounts(directory, taken).map((mount) => ({
+    mount: create(MountSchema, { ...mount, readonly }),
+    label,
+  }));
 }
 
 /** What the whole pod must have been asked to allow. */
@@ -106,11 +119,6 @@ function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSo
     throw invalid(`it is privileged, but its sandbox ${sandbox.Id} was not asked to allow that`);
   if (wantsOwnUsers(own?.namespaceOptions) && !wantsOwnUsers(pod?.namespaceOptions))
     throw invalid(`it has a user namespace, but its sandbox ${sandbox.Id} has none`);
-}
-
-/** Without a label of the pod's own, Docker would give a volume that of one container, which then has it alone. */
-function relabels({ linux }: ContainerConfig, { options }: SecurityFacts): boolean {
-  return linux?.securityContext?.selinuxOptions !== undefined && hasSecurity(options, 'selinux');
 }
 
 function cdiDevices({ CDIDevices }: ContainerConfig, hasCdi: boolean): Pick<HostConfig, 'DeviceRequests'> {

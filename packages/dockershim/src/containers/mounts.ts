@@ -18,18 +18,17 @@ export function criPropagation(propagation: string): MountPropagation {
 }
 
 /**
- * Mounts in the Engine's words. With `relabels`, what is to get the container's SELinux label is said as a bind, which alone can be
- * relabelled, and whose paths cannot have a colon.
+ * A mount, and the SELinux label that the Engine gives to what is mounted: that of the container alone (`Z`), one that all containers
+ * may read and write (`z`), or none, so that it keeps its own.
  */
-export function mountConfig(
-  mounts: Mount[],
-  { relabels }: { relabels: boolean },
-): Pick<HostConfig, 'Mounts' | 'Binds'> {
-  for (const mount of mounts) checkMount(mount);
-  const isBind = ({ selinuxRelabel }: Mount) => relabels && selinuxRelabel;
-  const binds = mounts.filter(isBind).map(bindOf);
+export type LabelledMount = { mount: Mount; label?: 'Z' | 'z' };
+
+/** Mounts in the Engine's words. One with a label is said as a bind, which alone can have it, and whose paths cannot have a colon. */
+export function mountConfig(mounts: LabelledMount[]): Pick<HostConfig, 'Mounts' | 'Binds'> {
+  for (const { mount } of mounts) checkMount(mount);
+  const binds = mounts.flatMap(({ mount, label }) => (label === undefined ? [] : [bindOf(mount, label)]));
   return {
-    Mounts: mounts.filter((mount) => !isBind(mount)).map(mountOf),
+    Mounts: mounts.filter(({ label }) => label === undefined).map(({ mount }) => mountOf(mount)),
     ...(binds.length > 0 && { Binds: binds }),
   };
 }
@@ -45,12 +44,12 @@ function mountOf(mount: Mount): NonNullable<HostConfig['Mounts']>[number] {
   };
 }
 
-function bindOf(mount: Mount): string {
+function bindOf(mount: Mount, label: string): string {
   const { hostPath, containerPath } = mount;
   const colon = [hostPath, containerPath].find((path) => path.includes(':'));
   if (colon !== undefined)
     throw invalid(`mount ${containerPath}: Docker cannot give "${colon}" an SELinux label, for its colon`);
-  const options = [mount.readonly ? 'ro' : 'rw', 'Z', PROPAGATIONS[mount.propagation]].filter((word) => word !== '');
+  const options = [mount.readonly ? 'ro' : 'rw', label, PROPAGATIONS[mount.propagation]].filter((word) => word !== '');
   return `${hostPath}:${containerPath}:${options.join(',')}`;
 }
 

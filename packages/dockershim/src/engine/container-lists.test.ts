@@ -66,6 +66,14 @@ test('a list is asked for once while nothing changes, and again after each chang
     await started;
     await asksAgain('a call has ended');
     await kept();
+    const streams = { AttachStdin: false, AttachStdout: true, AttachStderr: true };
+    const preparing = engine.exec.create('c', { ...streams, Tty: false, Cmd: ['a'] });
+    const [preparation] = await once(calls, 'post', { signal: bound() });
+    preparation.end('{"Id":"e"}');
+    await preparing;
+    const asked = counted.lists;
+    await engine.lists.list(filter);
+    assert.equal(counted.lists, asked, 'a command in a container changes nothing');
     const again = once(calls, 'events', { signal: bound() });
     events.destroy();
     await asksAgain('the events are not followed any more');

@@ -5,8 +5,14 @@ import type { ContainerSummary } from './engine-types.ts';
 
 type KeptList = { found: ContainerSummary[]; change: string; atMs: number };
 
-/** After these a list may say something else (Docker Engine API, "Monitor events"); those of execs are left out. */
-const CHANGES = ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update'];
+/**
+ * After these a list may say something else (Docker Engine API, "Monitor events"), of containers and of images, whose names are in it;
+ * those of execs are left out.
+ */
+const CHANGES = {
+  container: ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update'],
+  image: ['pull', 'load', 'import', 'tag', 'untag', 'delete'],
+};
 
 /**
  * Lists of containers that are asked for again and again: an Engine takes longer for one than all else of the call. A list is kept
@@ -78,7 +84,8 @@ export class ContainerLists {
   async #read(signal: AbortSignal): Promise<void> {
     // since now: the Engine's answer begins before it listens
     const since = (Date.now() / 1000).toFixed(6);
-    const query = { filters: JSON.stringify({ type: ['container'], event: CHANGES }), since };
+    const filters = { type: Object.keys(CHANGES), event: Object.values(CHANGES).flat() };
+    const query = { filters: JSON.stringify(filters), since };
     const stream = await this.#http.stream({ what: 'follow changes', method: 'GET', path: '/events', query, signal });
     this.#events++;
     this.#isFollowing = true;

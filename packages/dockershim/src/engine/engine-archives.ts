@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import { linesOf, wrapError } from '@podwright/base';
 import * as z from 'zod';
 import { MAX_PROGRESS_LINE_BYTES } from '../limits.ts';
-import type { EngineHttp } from './engine-http.ts';
+import { engineError } from './engine-error.ts';
+import type { EngineCall, EngineHttp } from './engine-http.ts';
 
 const line = z.object({ stream: z.string().optional(), error: z.string().optional() });
 const removal = z.array(z.object({ Untagged: z.string().optional(), Deleted: z.string().optional() }));
@@ -17,11 +18,21 @@ export class EngineArchives {
 
   /** Loads the images of an archive, and yields what the Engine says of it, line by line. */
   async *load(archive: Readable, signal?: AbortSignal): AsyncGenerator<z.infer<typeof line>> {
-    const what = 'load images';
-    const call = { what, method: 'POST', path: '/images/load', query: { quiet: true }, signal, archive } as const;
-    const answer = await this.#http.stream({ ...call, timeoutMs: ARCHIVE_TIMEOUT_MS });
-    for await (const text of linesOf(answer, MAX_PROGRESS_LINE_BYTES))
-      if (text.trim() !== '') yield parseLine(what, text);
+    const call = { what: 'load images', method: 'POST', path: '/images/load', query: { quiet: true } } as const;
+    yield* this.#take({ ...call, archive, signal });
+  }
+
+  /** Makes an image of one layer, the archive, with changes as Dockerfiles have them; its progress is not told. */
+  async import(
+    archive: Readable,
+    { name, tag, change }: { name: string; tag: string; change: string },
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const query = { fromSrc: '-', repo: name, tag, changes: change };
+    const call = { what: `make image ${name}`, method: 'POST', path: '/images/create', query } as const;
+    // told after a success
+    for await (const { error } of this.#take({ ...call, archive, signal }))
+      if (error !== undefined) throw engineError(call.what, 500, error);
   }
 
   /** One archive of these images. Who gets it reads or destroys it. */
@@ -35,6 +46,13 @@ export class EngineArchives {
   async tag(id: string, { repository, tag }: { repository: string; tag: string }, signal?: AbortSignal): Promise<void> {
     const path = `/images/${encodeURIComponent(id)}/tag`;
     await this.#http.done({ what: `tag image ${id}`, method: 'POST', path, query: { repo: repository, tag }, signal });
+  }
+
+  /** Sends an archive, and yields what the Engine says of it. */
+  async *#take(call: EngineCall & { archive: Readable }): AsyncGenerator<z.infer<typeof line>> {
+    const answer = await this.#http.stream({ ...call, timeoutMs: ARCHIVE_TIMEOUT_MS });
+    for await (const text of linesOf(answer, MAX_PROGRESS_LINE_BYTES))
+      if (text.trim() !== '') yield parseLine(call.what, text);
   }
 
   /** Takes a name off; whether the image went with it. */

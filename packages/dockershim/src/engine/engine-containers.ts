@@ -99,7 +99,7 @@ export class EngineContainers {
       method: 'POST',
       path: pathOf(id, 'resize'),
     } as const;
-    await this.#http.done({ ...call, query, signal });
+    await this.#http.done({ ...call, query, changesNothing: true, signal });
   }
 }
 

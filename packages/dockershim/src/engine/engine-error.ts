@@ -11,8 +11,8 @@ const CODES: Record<number, ErrorCode> = {
   503: 'unavailable',
 };
 
-/** What the Engine says with status 500 where there is no room for a file (errno(3), ENOSPC and EDQUOT). */
-const FULL_DISK = /no space left on device|disk quota exceeded/;
+/** What the Engine says, with status 500 or in the middle of an answer, where there is no room for a file (errno(3), ENOSPC and EDQUOT). */
+export const FULL_DISK = /no space left on device|disk quota exceeded/;
 
 /** An answer of the Engine that is an error, with the status code that told it. */
 export class EngineError extends PodwrightError {

@@ -43,6 +43,7 @@ export class EngineExec {
       method: 'POST',
       path,
       body: { ...spec, DetachKeys: EXEC_DETACH_KEYS },
+      changesNothing: true,
       signal,
     } as const;
     return (await this.#http.json(call, (value) => created.parse(value))).Id;
@@ -64,9 +65,8 @@ export class EngineExec {
   /** Gives the command's terminal a size, in characters; before the command runs that is an error. */
   async resize(execId: string, size: { columns: number; rows: number }, signal?: AbortSignal): Promise<void> {
     const query = { w: size.columns, h: size.rows };
-    await this.#http.done({
-      ...{ what: "resize a command's terminal", method: 'POST', path: `/exec/${execId}/resize`, query, signal },
-    });
+    const call = { what: "resize a command's terminal", method: 'POST', path: `/exec/${execId}/resize` } as const;
+    await this.#http.done({ ...call, query, changesNothing: true, signal });
   }
 
   /** The streams of a container's own process from now on. */

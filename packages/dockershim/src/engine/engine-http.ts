@@ -18,6 +18,8 @@ export type EngineCall = {
   /** Sent as it is, an archive (tar). */
   archive?: Readable;
   headers?: Record<string, string>;
+  /** It changes nothing that lists tell, although it is no GET: it is not counted in `changes`. */
+  changesNothing?: boolean;
   signal?: AbortSignal;
   /** How long the answer's head may take, with `json` and `done` the whole of it; two minutes unless given. */
   timeoutMs?: number;
@@ -114,7 +116,7 @@ export class EngineHttp {
   }
 
   async #answer(call: EngineCall): Promise<IncomingMessage> {
-    if (call.method === 'GET') return await this.#head(call);
+    if (call.method === 'GET' || call.changesNothing) return await this.#head(call);
     this.#changes++;
     this.#changing++;
     try {
@@ -183,7 +185,11 @@ export class EngineHttp {
   }
 
   #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
-    if (signal?.aborted) return wrapError(what, signal.reason);
+    if (signal?.aborted) {
+      const { reason } = signal;
+      // our own bound says itself what has taken too long
+      return reason instanceof PodwrightError && reason.message.startsWith(what) ? reason : wrapError(what, reason);
+    }
     if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');
     const message = `${what}: the Docker Engine does not answer on ${this.#socketPath}`;
     return wrapError(message, error, 'unavailable');

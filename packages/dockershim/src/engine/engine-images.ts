@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import * as z from 'zod';
 import type { EngineHttp } from './engine-http.ts';
 
@@ -12,12 +11,21 @@ const names = z
 const summary = z.object({ Id: z.string(), RepoTags: names, RepoDigests: names, Size: z.number() });
 export type ImageSummary = z.infer<typeof summary>;
 
-/** `GET /images/NAME/json`; what is not named here is kept, for people. */
-const inspection = z.looseObject({
+/** `GET /images/NAME/json`. What else the configuration has is kept, for people. */
+const inspection = z.object({
   ...summary.shape,
+  Created: z.string().nullish(),
+  Author: z.string().nullish(),
+  Architecture: z.string().nullish(),
+  Os: z.string().nullish(),
   Config: z.looseObject({ User: z.string().nullish() }).nullish(),
+  RootFS: z.object({ Layers: names }).nullish(),
 });
 export type ImageInspection = z.infer<typeof inspection>;
+
+/** An entry of `GET /images/NAME/history`, the newest first. `Created` is in seconds since 1970. */
+const step = z.object({ Created: z.number(), CreatedBy: z.string(), Comment: z.string(), Size: z.number() });
+export type ImageStep = z.infer<typeof step>;
 
 /** What to pull: a name as Docker shows it, and a tag or digest of it. `auth` is the value of `X-Registry-Auth`. */
 export type ImagePull = { name: string; version: string; auth?: string; headTimeoutMs: number };
@@ -45,6 +53,11 @@ export class EngineImages {
     return await this.#http.json(call, (value) => inspection.parse(value));
   }
 
+  async history(id: string, signal?: AbortSignal): Promise<ImageStep[]> {
+    const call = { what: `history of image ${id}`, method: 'GET', path: pathOf(id, '/history'), signal } as const;
+    return await this.#http.json(call, (value) => z.array(step).parse(value ?? []));
+  }
+
   /** Removes one name of an image, and with its last one the image. An image that a container has is a conflict. */
   async remove(reference: string, signal?: AbortSignal): Promise<void> {
     await this.#http.done({ what: `remove image ${reference}`, method: 'DELETE', path: pathOf(reference), signal });
@@ -56,23 +69,6 @@ export class EngineImages {
       ...{ what: `pull image ${name}`, method: 'POST', path: '/images/create', signal, timeoutMs: headTimeoutMs },
       query: { fromImage: name, tag: version },
       ...(auth !== undefined && { headers: { 'x-registry-auth': auth } }),
-    });
-  }
-
-  /** Makes an image of one layer, the archive, with changes as Dockerfiles have them; its progress is not told. */
-  async import(
-    archive: Readable,
-    { name, tag, change }: { name: string; tag: string; change: string },
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const query = { fromSrc: '-', repo: name, tag, changes: change };
-    await this.#http.done({
-      what: `make image ${name}`,
-      method: 'POST',
-      path: '/images/create',
-      query,
-      archive,
-      signal,
     });
   }
 }

@@ -86,6 +86,7 @@ export const containerInspectionSchema = z.object({
     NetworkMode: text,
     IpcMode: text,
     PidMode: text,
+    UsernsMode: text,
     Runtime: text,
     CgroupParent: text,
     LogConfig: z.object({ Type: text }).nullish(),

@@ -114,6 +114,23 @@ test('what has happened since a client asked is told, although the Engine was re
   engine.close();
 });
 
+test('of two things that happen at once both are told, though the Engine tells the later one first', async () => {
+  const only = {
+    list: { a: 'created', b: 'created' },
+    tell: (stream: ServerResponse) => {
+      const atMs = later();
+      stream.write(line('a', 'start', atMs + 1) + line('b', 'start', atMs) + line('a', 'die', atMs + 2));
+    },
+  };
+  const { fake, engine } = await startEngine([only]);
+  await using _stopped = fake;
+  const leave = new AbortController();
+  const events = new PodEventSource({ engine, logger: silentLogger }).subscribe(leave.signal)[Symbol.asyncIterator]();
+  assert.deepEqual(await take(events, 3), ['a started', 'b started', 'a stopped']);
+  leave.abort();
+  engine.close();
+});
+
 /** Events of a fake Engine that tells `count` of them at once, with sandboxes as `podSandboxStatus` says. */
 async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podSandboxStatus']) {
   const tell = (stream: ServerResponse) => {

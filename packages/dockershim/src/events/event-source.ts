@@ -66,13 +66,15 @@ export class PodEventSource {
   /** Follows one connection to its end. */
   async #follow(watch: Watch, signal: AbortSignal): Promise<void> {
     const connection = new AbortController();
+    const fromMs = watch.sinceMs;
     try {
       const both = AbortSignal.any([signal, connection.signal]);
-      const events = await followEvents(this.#engine.http, { label: TYPE_LABEL, sinceMs: watch.sinceMs }, both);
+      const events = await followEvents(this.#engine.http, { label: TYPE_LABEL, sinceMs: fromMs }, both);
       const listedAtMs = await this.#catchUp(watch, both);
       for await (const event of events) {
-        if (event.atMs < watch.sinceMs) continue;
-        watch.sinceMs = event.atMs;
+        if (event.atMs < fromMs) continue;
+        // an Engine tells what happens at once in any order
+        watch.sinceMs = Math.max(watch.sinceMs, event.atMs);
         const told = podEventOf(event);
         if (told !== undefined && (event.atMs >= listedAtMs || isNews(watch.known!, told))) this.#note(watch, told);
       }

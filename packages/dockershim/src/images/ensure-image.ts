@@ -90,7 +90,7 @@ async function makeImage(
     if (path === undefined) continue;
     const archive = oneFileArchive(program, await readFile(path));
     const change = `ENTRYPOINT ${JSON.stringify([`/${program}`, ...args])}`;
-    await engine.images.import(Readable.from([archive]), { name: MADE_NAME, tag, change }, signal);
+    await engine.archives.import(Readable.from([archive]), { name: MADE_NAME, tag, change }, signal);
     await engine.archives.tag(`${MADE_NAME}:${tag}`, { repository: name, tag }, signal);
     return path;
   }

@@ -4,6 +4,7 @@ import { type ImageHandlers, type ImageSchema, type MessageInitShape, verboseInf
 import { isConflict } from '../engine/engine-error.ts';
 import type { ImageInspection, ImageSummary } from '../engine/engine-images.ts';
 import type { DockershimServices } from '../services.ts';
+import { ociImage } from './oci-image.ts';
 import { pullImage } from './pull-image.ts';
 import { formatReference, isMeant, parseReference } from './reference.ts';
 
@@ -36,7 +37,9 @@ function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   return async ({ image, verbose }, { signal }) => {
     const found = await findImage(engine, given(image, 'image status'), signal);
     if (found === undefined) return {};
-    return { image: criImage(found, options.sandboxImage), info: verboseInfo(verbose, () => ({ imageSpec: found })) };
+    const history = verbose ? await engine.images.history(found.Id, signal).catch(nothingIfMissing) : [];
+    const details = () => ({ labels: found.Config?.Labels ?? undefined, imageSpec: ociImage(found, history ?? []) });
+    return { image: criImage(found, options.sandboxImage), info: verboseInfo(verbose, details) };
   };
 }
 

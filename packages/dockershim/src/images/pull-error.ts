@@ -1,5 +1,5 @@
 import { type ErrorCode, errorMessage, PodwrightError } from '@podwright/base';
-import { EngineError } from '../engine/engine-error.ts';
+import { EngineError, FULL_DISK } from '../engine/engine-error.ts';
 import { PullRefusal } from './pull-progress.ts';
 
 /** The prefix by which kubelets know that the registry is at fault, and not the image (cri-api, pkg/errors). */
@@ -7,6 +7,7 @@ const REGISTRY_UNAVAILABLE = 'RegistryUnavailable';
 
 /** What registries and the Engine say, in words alone: the Engine passes most of it on as a failure of its own. */
 const WORDS: [ErrorCode, RegExp][] = [
+  ['resource_exhausted', FULL_DISK],
   [
     'not_found',
     /manifest unknown|manifest for .* not found|repository name not known|name unknown|no matching manifest/i,

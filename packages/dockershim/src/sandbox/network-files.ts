@@ -1,6 +1,6 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CONTAINER_DIRECTORY, CONTAINER_FILE, isErrno, wrapError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, CONTAINER_FILE, isErrno, readPodResolvConf, wrapError } from '@podwright/base';
 import type { DNSConfig, PodSandboxConfig } from '@podwright/cri';
 import { resolvConf } from './resolv-conf.ts';
 
@@ -34,7 +34,7 @@ export async function writeNetworkFiles(
   try {
     await mkdir(directory, { recursive: true, mode: CONTAINER_DIRECTORY });
     const own = dns === undefined ? '' : resolvConf(dns);
-    const resolv = own === '' ? await readFile('/etc/resolv.conf', 'utf8') : own;
+    const resolv = own === '' ? await readPodResolvConf('/etc/resolv.conf') : own;
     await write('hostname', `${hostname}\n`);
     await write('hosts', HOSTS.map((line) => `${line}\n`).join(''));
     await write('resolv.conf', resolv);

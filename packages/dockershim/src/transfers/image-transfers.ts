@@ -6,6 +6,7 @@ import { counted, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/bas
 import type { ImageTransfers, ServiceHandlers } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineArchives } from '../engine/engine-archives.ts';
+import { FULL_DISK } from '../engine/engine-error.ts';
 
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 
@@ -58,7 +59,8 @@ function notLoaded(path: string, error: string): PodwrightError {
   const hint = /no such file/.test(error)
     ? '; an archive of OCI is for Docker 25 and later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME makes one that this Engine takes'
     : '';
-  return new PodwrightError('invalid_argument', `load images from ${path}: ${error}${hint}`);
+  const code = FULL_DISK.test(error) ? 'resource_exhausted' : 'invalid_argument';
+  return new PodwrightError(code, `load images from ${path}: ${error}${hint}`);
 }
 
 /** The name is for the one image of an archive. */

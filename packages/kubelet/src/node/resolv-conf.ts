@@ -1,8 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { errorMessage, isErrno, wrapError } from '@podwright/base';
-
-/** Where systemd-resolved has the servers that it asks itself. */
-const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';
+import { readPodResolvConf } from '@podwright/base';
 
 /** Limits that Kubernetes lets pods count on: search domains, the length of one, and of all with blanks between them. */
 export const MAX_SEARCHES = 32;
@@ -48,24 +44,8 @@ export function searchProblem(path: string, { searches }: ResolvConf, clusterDom
   return undefined;
 }
 
-/**
- * The host's DNS settings for pods. A stub resolver on loopback cannot be reached from a pod: then what
- * systemd-resolved itself asks is taken instead, if there is such a file.
- */
+/** The host's DNS settings for pods; without a path there are none. */
 export async function hostResolvConf(path: string): Promise<ResolvConf> {
   if (path === '') return { servers: ['127.0.0.1'], searches: ['.'], options: [] };
-  const conf = parseResolvConf(await readText(path));
-  const onlyLoopback = conf.servers.length > 0 && conf.servers.every((server) => /^127\.|^::1$/.test(server));
-  if (!onlyLoopback) return conf;
-  const upstream = parseResolvConf(await readText(SYSTEMD_RESOLVED_CONF));
-  return upstream.servers.length > 0 ? upstream : conf;
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return '';
-    throw wrapError(`read ${path} for the DNS settings of pods`, errorMessage(error), 'failed_precondition');
-  }
+  return parseResolvConf(await readPodResolvConf(path));
 }

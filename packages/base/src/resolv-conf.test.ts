@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { readPodResolvConf } from './resolv-conf.ts';
+
+let directory: string;
+before(() => {
+  directory = mkdtempSync(join(tmpdir(), 'pw-resolv-'));
+});
+after(() => rmSync(directory, { recursive: true }));
+
+/** `upstream` is what systemd-resolved asks, where it is there. */
+async function check(host: string, upstream: string | undefined, expected: string): Promise<void> {
+  const [path, resolvedPath] = [join(directory, 'host'), join(directory, 'resolved')];
+  writeFileSync(path, host);
+  rmSync(resolvedPath, { force: true });
+  if (upstream !== undefined) writeFileSync(resolvedPath, upstream);
+  assert.equal(await readPodResolvConf(path, resolvedPath), expected);
+}
+
+test("a host's resolv.conf is as it is, but for one with stub resolvers alone", async () => {
+  const upstream = 'nameserver 10.0.0.2\nsearch example.org\n';
+  const stub = '# stub\nnameserver 127.0.0.53\noptions edns0 trust-ad\nsearch .\n';
+  await check(stub, upstream, upstream);
+  await check('nameserver ::1 # here\n', upstream, upstream);
+  await check(stub, undefined, stub);
+  await check(stub, '# nothing yet\n', stub);
+  const both = `nameserver 10.1.1.1\n${stub}`;
+  await check(both, upstream, both);
+  await check('#nameserver 127.0.0.53\nsearch a\n', upstream, '#nameserver 127.0.0.53\nsearch a\n');
+  assert.equal(await readPodResolvConf(join(directory, 'missing'), join(directory, 'missing')), '');
+});
+
+test('what cannot be read is an error with its place', async () => {
+  await assert.rejects(readPodResolvConf(directory), { code: 'failed_precondition', message: new RegExp(directory) });
+});

@@ -1,0 +1,38 @@
+import type { ImageInspection, ImageStep } from '../engine/engine-images.ts';
+
+/** Properties of a configuration that the OCI knows; Docker has more of its own. */
+const CONFIG = [
+  'User',
+  'ExposedPorts',
+  'Env',
+  'Entrypoint',
+  'Cmd',
+  'Volumes',
+  'WorkingDir',
+  'Labels',
+  'StopSignal',
+] as const;
+
+/** An image's configuration as its author wrote it (OCI image specification, "Image Configuration"), out of what the Engine keeps. */
+export function ociImage(image: ImageInspection, history: ImageStep[]): object {
+  const { Created, Author, Architecture, Os, Config, RootFS } = image;
+  const config = CONFIG.map((name): [string, unknown] => [name, Config?.[name]]);
+  return {
+    created: Created,
+    ...(Author && { author: Author }),
+    architecture: Architecture ?? '',
+    os: Os ?? '',
+    config: Object.fromEntries(config.filter(([, value]) => isSaid(value))),
+    rootfs: { type: 'layers', diff_ids: RootFS?.Layers ?? [] },
+    history: history.toReversed().map(({ Created: seconds, CreatedBy, Comment, Size }) => ({
+      created: new Date(seconds * 1000).toISOString(),
+      ...(CreatedBy !== '' && { created_by: CreatedBy }),
+      ...(Comment !== '' && { comment: Comment }),
+      ...(Size === 0 && { empty_layer: true }),
+    })),
+  };
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
