@@ -5,6 +5,7 @@
  *   thing of it: `podwright ps` would load gRPC. Here each name is imported from the file that has it.
  * - An `import` of a module of Node.js reads all that the module exports, and some of it is loaded by being read: `node:http` brings
  *   its WebSocket client (20 ms), `node:fs` its streams (4 ms). `process.getBuiltinModule` reads nothing.
+ * - What reads YAML is run when there is some (4 ms): most of what programs write is JSON.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -21,6 +22,9 @@ const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
 const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z]+)';$/gm;
 const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
+/** Packages whose functions and classes, and nothing else of them, our sources use; none is the base of a class. */
+const LATE_PACKAGES = /^yaml$/;
+
 export function bundleImports(checkout: string): Plugin {
   const known = new Map<string, Map<string, Place>>();
   const placesOf = (file: string): Map<string, Place> => {
@@ -35,6 +39,13 @@ export function bundleImports(checkout: string): Plugin {
   return {
     name: 'bundle-imports',
     setup(build) {
+      build.onResolve({ filter: LATE_PACKAGES }, ({ path, kind }) =>
+        kind === 'import-statement' ? { path, namespace: 'late' } : undefined,
+      );
+      build.onLoad({ filter: LATE_PACKAGES, namespace: 'late' }, async ({ path }) => ({
+        contents: await lateModule(path),
+        resolveDir: checkout,
+      }));
       build.onLoad({ filter: FILES }, ({ path }) => ({
         loader: path.endsWith('.ts') ? 'ts' : 'js',
         contents: readFileSync(path, 'utf8')
@@ -69,6 +80,20 @@ function directImports(items: Item[], { index, from }: { index: Map<string, Plac
     return `import { ${place.name} as ${as} } from ${JSON.stringify(place.file)};`;
   });
   return statements.join(' ');
+}
+
+/** Exports the functions and classes of a CommonJS package, and runs the package when one is called. */
+async function lateModule(name: string): Promise<string> {
+  const all = (await import(name)) as Record<string, unknown>;
+  const exported = Object.keys(all).filter(
+    (key) => /^\w+$/.test(key) && key !== 'default' && typeof all[key] === 'function',
+  );
+  const lines = exported.map((key) =>
+    /^[A-Z]/.test(key)
+      ? `export function ${key}(...values) { return new (all().${key})(...values); }`
+      : `export const ${key} = (...values) => all().${key}(...values);`,
+  );
+  return [`let loaded; const all = () => (loaded ??= require(${JSON.stringify(name)}));`, ...lines].join('\n');
 }
 
 /** Loaded when something of it is used: commander, which imports it as a whole, has it for commands in files of their own. */

@@ -4,17 +4,23 @@ import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
 /** What a call of the bundle has loaded: our sources, packages of others, and modules of Node.js. */
 type Loaded = { sources: string[]; packages: string[]; builtins: string[] };
 
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+});
+after(() => bundle.remove());
+
 const TELL_BUILTINS =
   "data:text/javascript,process.on('exit',()=>process.stderr.write('\\nloaded '+process.moduleLoadList+'\\n'))";
 
-async function load(bundle: Bundle, directory: string, args: string[]): Promise<Loaded & { out: string }> {
+async function load(directory: string, args: string[]): Promise<Loaded & { out: string }> {
   const coverage = mkdtempSync(join(directory, 'coverage-'));
   const command = [process.execPath, '--import', TELL_BUILTINS, bundle.program, ...args];
   const { code, out, err } = await new StartedProgram(command, { env: { NODE_V8_COVERAGE: coverage } }).ended();
@@ -34,8 +40,35 @@ async function load(bundle: Bundle, directory: string, args: string[]): Promise<
   return { out, sources, packages: [...new Set(packages)], builtins };
 }
 
+/** The sources that are loaded along with one, because it names them at its beginning or those do which it names. */
+function sourcesWith(source: string): string[] {
+  const directory = join(bundle.program, '..');
+  const sourcesOf = (script: string) =>
+    (JSON.parse(readFileSync(join(directory, `${script}.map`), 'utf8')) as { sources: string[] }).sources;
+  const scripts = globSync('*.js', { cwd: directory });
+  const loaded = new Set(scripts.filter((script) => sourcesOf(script).some((path) => path.endsWith(source))));
+  assert.equal(loaded.size, 1, source);
+  for (const script of loaded) {
+    const text = readFileSync(join(directory, script), 'utf8');
+    for (const [, name] of text.matchAll(/(?:from|import)"\.\/(chunk-\w+\.js)"/g)) loaded.add(name!);
+  }
+  return [...loaded].flatMap(sourcesOf);
+}
+
+test('a lone node loads nothing for clusters and Docker', () => {
+  for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/kubelet-command.ts']) {
+    const sources = sourcesWith(daemon);
+    assert.ok(sources.some((path) => path.includes('kubelet/src/kuberuntime/')));
+    const others = /\/(?:dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\//;
+    assert.deepEqual(
+      sources.filter((path) => others.test(path)),
+      [],
+      daemon,
+    );
+  }
+});
+
 test('commands load only what they need', async (t) => {
-  const bundle = await buildBundle();
   const directory = mkdtempSync('/tmp/loaded-');
   const state = join(directory, 'state');
   const metadata = { name: 'web', namespace: 'default', uid: 'u' };
@@ -52,16 +85,15 @@ test('commands load only what they need', async (t) => {
   await once(node, 'listening');
   t.after(() => {
     node.close();
-    bundle.remove();
     rmSync(directory, { recursive: true });
   });
 
-  const version = await load(bundle, directory, ['--version']);
+  const version = await load(directory, ['--version']);
   assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
   assert.deepEqual(version.sources.sort(), ['packages/base/src/version.ts', 'packages/cli/src/start.ts']);
   assert.deepEqual(version.packages, []);
 
-  const ps = await load(bundle, directory, ['--root', state, '--state', directory, 'ps']);
+  const ps = await load(directory, ['--root', state, '--state', directory, 'ps']);
   assert.match(ps.out, /^default +web +0\/0 +Pending/m);
   assert.deepEqual(ps.packages, ['commander']);
   const others = ps.sources.filter((path) => !/^packages\/(?:base|cli)\/src\//.test(path));
@@ -72,13 +104,13 @@ test('commands load only what they need', async (t) => {
     'config-flags.ts',
     'node-paths.ts',
   ]);
-  // what `import` would load of node:http and node:fs
-  const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises'];
+  // what `import` would load of node:http and node:fs, and what a call of a node does without
+  const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises', 'http', 'readline'];
   assert.deepEqual(
     late.filter((name) => ps.builtins.includes(name)),
     [],
   );
-  assert.ok(ps.builtins.includes('http'));
+  assert.ok(ps.builtins.includes('net'));
 
   // what only URLs, and starting a node, take of Node.js
   const manifest = join(directory, 'pod.yaml');
@@ -86,7 +118,7 @@ test('commands load only what they need', async (t) => {
     manifest,
     '{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}',
   );
-  const run = await load(bundle, directory, ['--root', state, '--state', directory, 'run', '--dry-run', manifest]);
+  const run = await load(directory, ['--root', state, '--state', directory, 'run', '--dry-run', manifest]);
   const costly = [...late, 'crypto', 'child_process'];
   assert.deepEqual(
     costly.filter((name) => run.builtins.includes(name)),

@@ -2,6 +2,7 @@ export type { CriApiVersion } from './api-version.ts';
 export { type ClientTls, type ConnectOptions, type CriClient, connectCri } from './client/connect.ts';
 export { type ConnectedService, connectService } from './client/connect-service.ts';
 export type { CallOptions } from './client/connection.ts';
+export { decodedList } from './client/decoded-list.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 export * from './handling/field-checks.ts';

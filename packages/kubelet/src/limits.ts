@@ -326,8 +326,9 @@ export const REVIEW_TIMEOUT_MS = 10_000;
 export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
 /** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
 export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
-/** How often the files of certificates and authorities are read again. */
+/** How often the files of certificates and authorities are looked at, and how often they are read though they seem unchanged. */
 export const TLS_FILES_PERIOD_MS = 1000;
+export const TLS_REREAD_MS = 60_000;
 /** How long a profile is taken if its client does not say, as by Go's, and at most: its samples are kept in memory. */
 export const DEFAULT_PROFILE_SECONDS = 30;
 export const MAX_PROFILE_SECONDS = 120;

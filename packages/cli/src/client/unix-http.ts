@@ -1,7 +1,6 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { createInterface } from 'node:readline';
-import { codeOfHttpStatus, errorCode, gatherBytes, isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { codeOfHttpStatus, errorCode, gatherBytes, isErrno, linesOf, PodwrightError, wrapError } from '@podwright/base';
 import type { Decoder } from './answers.ts';
+import { exchange, type HttpResponse } from './http-exchange.ts';
 
 export type HttpCall = {
   method: 'GET' | 'POST' | 'DELETE' | 'PATCH';
@@ -31,35 +30,24 @@ export class UnixHttp {
   }
 
   /** The response once its head is there; the caller reads the body. */
-  async stream(call: HttpCall): Promise<IncomingMessage> {
+  async stream(call: HttpCall): Promise<HttpResponse> {
     const response = await this.#send(call);
-    if ((response.statusCode ?? 500) < 300) return response;
-    throw statusError(response.statusCode ?? 500, await readAll(response));
+    if (response.statusCode < 300) return response;
+    throw statusError(response.statusCode, await readAll(response));
   }
 
-  #send(call: HttpCall): Promise<IncomingMessage> {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const outgoing = this.#request(call);
-    outgoing.on('response', resolve);
-    outgoing.on('error', (error) => reject(this.#explain(error)));
-    outgoing.end(call.body);
-    return promise;
+  async #send(call: HttpCall): Promise<HttpResponse> {
+    const { method, body, contentType, signal } = call;
+    const path = call.path + encodeQuery(call.query ?? {});
+    const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
+    try {
+      return await exchange(this.#socketPath, { method, path, headers, body, signal });
+    } catch (error) {
+      throw error instanceof PodwrightError ? error : this.#explain(error);
+    }
   }
 
-  #request(call: HttpCall): ClientRequest {
-    const options = {
-      socketPath: this.#socketPath,
-      method: call.method,
-      path: call.path + encodeQuery(call.query ?? {}),
-      headers: { host: 'localhost', ...(call.contentType && { 'content-type': call.contentType }) },
-      signal: call.signal,
-      agent: false,
-      servername: '', // or node:http looks for one, for TLS (3 ms)
-    };
-    return request(options);
-  }
-
-  #explain(error: Error): PodwrightError {
+  #explain(error: unknown): PodwrightError {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) {
       return new PodwrightError(
         'unavailable',
@@ -92,7 +80,7 @@ function encodeQuery(query: Record<string, string | string[] | undefined>): stri
   return text === '' ? '' : `?${text}`;
 }
 
-async function readAll(response: IncomingMessage): Promise<string> {
+async function readAll(response: HttpResponse): Promise<string> {
   const refusal = () => new PodwrightError('resource_exhausted', `the node's answer is over ${MAX_ANSWER_BYTES} bytes`);
   return (await gatherBytes(response, MAX_ANSWER_BYTES, refusal)).toString('utf8');
 }
@@ -127,12 +115,12 @@ function statusMessage(body: string): string {
 
 /** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
 export async function* readValues<T>(
-  response: IncomingMessage,
+  response: HttpResponse,
   decode: Decoder<T>,
   signal: AbortSignal,
 ): AsyncGenerator<T> {
   try {
-    for await (const line of createInterface({ input: response })) if (line !== '') yield decode(parseJson(line));
+    for await (const line of linesOf(response, MAX_ANSWER_BYTES)) if (line !== '') yield decode(parseJson(line));
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

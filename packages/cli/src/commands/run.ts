@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
@@ -10,7 +11,7 @@ import { print, printError, printProse } from '../output/terminal-text.ts';
 import { Interrupted, type Interrupts, listenForInterrupts, TimedOut, timeoutSignal } from '../run/interrupt.ts';
 import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
-import { showEvents, showTransfers } from '../run/node-feeds.ts';
+import { showEvents } from '../run/node-feeds.ts';
 import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
@@ -101,7 +102,7 @@ async function readRunnable(names: string[], options: RunOptions): Promise<Manif
 async function apply({ text, decoded }: Manifests, { node, options, names, interrupts }: Course): Promise<ApplyResult> {
   const signal = interrupts.first;
   signal.throwIfAborted();
-  const canAsk = process.stdin.isTTY && process.stderr.isTTY && !names.includes('-');
+  const canAsk = isatty(0) && isatty(2) && !names.includes('-');
   const applied = await applyWithConsent(text, { client: node.client, force: options.force ?? false, canAsk, signal });
   printNotes(applied.findings, decoded);
   return applied;
@@ -143,7 +144,7 @@ async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
   const { session, node, view, warnings, interrupts } = course;
   const showing = new AbortController();
   const feed = { client: node.client, view, signal: AbortSignal.any([showing.signal, interrupts.first]) };
-  const feeds = Promise.all([showTransfers(feed), showEvents({ ...feed, uids: new Set(session.uids), warnings })]);
+  const events = showEvents({ ...feed, uids: new Set(session.uids), warnings });
   using _view = session.onPod((pod) => view.pod(pod));
   try {
     return await untilEnd(course);
@@ -152,7 +153,7 @@ async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
     return await endEarly(course, error);
   } finally {
     showing.abort();
-    await feeds;
+    await events;
   }
 }
 

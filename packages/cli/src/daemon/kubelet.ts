@@ -13,7 +13,7 @@ import {
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import type { ClusterConnection, ClusterConnectionInput } from './cluster.ts';
-import { startDockerRuntime } from './docker-runtime.ts';
+import type { DockerRuntime } from './docker-runtime.ts';
 import { type KubeletPlace, kubeletOptionsOf, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
@@ -41,7 +41,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   const { stopped, request } = beginDaemon(config);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
-  const dockershim = isDocker ? await startDockerRuntime(settings, metrics.registry) : undefined;
+  const dockershim = isDocker ? await dockerRuntime(settings, metrics.registry) : undefined;
   const place = {
     runtimeEndpoint: DEFAULT_RUNTIME_ENDPOINT,
     criApiVersion,
@@ -137,6 +137,12 @@ export async function serveKubelet(
       await cluster?.close();
     },
   };
+}
+
+/** A dockershim is loaded where there is a Docker Engine for it. */
+async function dockerRuntime(settings: KubeletSettings, metrics: Registry): Promise<DockerRuntime> {
+  const { startDockerRuntime } = await import('./docker-runtime.ts');
+  return startDockerRuntime(settings, metrics);
 }
 
 /** What is of a cluster is loaded where there is one. */

@@ -7,7 +7,7 @@ import type { RunView } from './run-view.ts';
 export type FeedOptions = { client: NodeClient; view: RunView; signal: AbortSignal };
 
 /** Shows the progress of image transfers. That the node ended, its pods' watch tells. */
-export async function showTransfers({ client, view, signal }: FeedOptions): Promise<void> {
+async function showTransfers({ client, view, signal }: FeedOptions): Promise<void> {
   try {
     for await (const transfer of client.watchTransfers(signal)) view.transfer(transfer);
   } catch {
@@ -15,24 +15,27 @@ export async function showTransfers({ client, view, signal }: FeedOptions): Prom
   }
 }
 
-/** Shows events of these pods, and notes the last warning about each in `warnings`, by UID. */
-export async function showEvents({
-  client,
-  view,
-  signal,
-  uids,
-  warnings,
-}: FeedOptions & { uids: Set<string>; warnings: Map<string, string> }): Promise<void> {
+/**
+ * Shows events of these pods, and notes the last warning about each in `warnings`, by UID. The node is asked for transfers of images
+ * once one is pulled: it would have that to do just when it starts the pods.
+ */
+export async function showEvents(
+  feed: FeedOptions & { uids: Set<string>; warnings: Map<string, string> },
+): Promise<void> {
+  const { client, view, signal, uids, warnings } = feed;
+  let transfers: Promise<void> | undefined;
   try {
     // a node keeps thousands: who asks for one pod's is sent no others
     const only = uids.size === 1 ? [...uids][0] : undefined;
     for await (const { object } of client.watchEvents(signal, only)) {
       const { type, reason, message, involvedObject } = object;
       if (!uids.has(involvedObject.uid)) continue;
+      if (reason === 'Pulling') transfers ??= showTransfers(feed);
       if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
       view.event(object);
     }
   } catch (error) {
     if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
   }
+  await transfers;
 }

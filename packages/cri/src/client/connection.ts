@@ -20,6 +20,8 @@ export type CallOptions = {
   signal?: AbortSignal;
   /** How long the call may take, instead of the default of its method; `Infinity` for no bound. */
   timeoutMs?: number;
+  /** Decodes the response of a call that has one, in the place of its method's decoder. */
+  decode?: (bytes: Buffer) => Message;
 };
 
 /** One call: the method's local name and definition, and the fields of its request. */
@@ -122,7 +124,7 @@ export class Connection {
     const running = this.#client.makeUnaryRequest(
       method.path,
       method.requestSerialize,
-      method.responseDeserialize,
+      call.options?.decode ?? method.responseDeserialize,
       call.request as Message,
       this.#metadata(),
       { deadline: this.#deadlineOf(call) },

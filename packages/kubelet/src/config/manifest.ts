@@ -4,7 +4,8 @@ import { type FieldPath, formatFieldPath, IssueList } from '../api/issue.ts';
 import { decodeObject, reasonToLeaveOut } from '../api/schema/kinds.ts';
 import type { ConfigMap, ManifestObject, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '../api/types.ts';
 import { validateObject } from '../api/validation/validate-object.ts';
-import { readYamlDocuments, type TextPosition, type YamlDocument } from './yaml-documents.ts';
+import type { TextPosition } from './text-lines.ts';
+import { readYamlDocuments, type YamlDocument } from './yaml-documents.ts';
 
 /** Larger manifests are refused unread. */
 export const MAX_MANIFEST_BYTES = 4 << 20;

@@ -8,7 +8,6 @@ import {
   isScalar,
   isSeq,
   Lexer,
-  type LineCounter,
   type Node,
   type ParseOptions,
   Parser,
@@ -68,10 +67,9 @@ const DOCUMENT_START = '---';
 class TooManyProblems extends Error {}
 
 /** Parses the documents of a text one by one, and stops where it is too large, too deep or too broken to go on. */
-export function* composeDocuments(text: string, lines: LineCounter, report: Report): Generator<Document.Parsed> {
-  const parser = new Parser(lines.addNewLine);
+export function* composeDocuments(text: string, report: Report): Generator<Document.Parsed> {
+  const parser = new Parser();
   const composer = boundedComposer();
-  lines.addNewLine(0);
   let problems = 0;
   function* compose(tokens: ReturnType<Parser['next']>): Generator<Document.Parsed> {
     for (const token of tokens) {

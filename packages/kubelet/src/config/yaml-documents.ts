@@ -1,11 +1,9 @@
-import { type Document, isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import type { FieldPath } from '../api/issue.ts';
 import { type JsonDocument, readJsonDocument } from './json-document.ts';
+import { TextLines, type TextPosition } from './text-lines.ts';
 import { composeDocuments, type DocumentShape, inspectDocument, isMergeKey, keyName } from './yaml-bounds.ts';
 import { YamlValues } from './yaml-values.ts';
-
-/** A place in a text, both counted from 1. */
-export type TextPosition = { line: number; column: number };
 
 /** Something wrong with the text as YAML. */
 export type SyntaxProblem = TextPosition & { message: string };
@@ -34,27 +32,19 @@ export function readYamlDocuments(
 }
 
 function ofJson(text: string, { value, offsetOf, written }: JsonDocument): YamlDocument {
-  const lines = new LineCounter();
-  lines.addNewLine(0);
-  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) lines.addNewLine(end + 1);
-  const locate = (path: FieldPath, at: 'key' | 'value') => positionOf(lines, offsetOf(path, at));
-  return { value, locate, written, duplicates: [] };
-}
-
-function positionOf(lines: LineCounter, offset: number): TextPosition {
-  const { line, col } = lines.linePos(offset);
-  return { line: Math.max(1, line), column: Math.max(1, col) };
+  const lines = new TextLines(text);
+  return { value, locate: (path, at) => lines.positionOf(offsetOf(path, at)), written, duplicates: [] };
 }
 
 function readYaml(text: string, maxDocuments: number): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
-  const lines = new LineCounter();
-  const position = (offset: number) => positionOf(lines, offset);
+  const lines = new TextLines(text);
+  const position = (offset: number) => lines.positionOf(offset);
   const problems: SyntaxProblem[] = [];
   const report = (offset: number, message: string) => {
     problems.push({ ...position(offset), message: inOneLine(message) });
   };
   const documents: YamlDocument[] = [];
-  for (const document of composeDocuments(text, lines, report)) {
+  for (const document of composeDocuments(text, report)) {
     const before = problems.length;
     for (const { pos, code, message } of document.errors)
       report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);

@@ -4,10 +4,15 @@ import {
   type Container,
   type ContainerEventResponse,
   ContainerEventType,
+  ContainerSchema,
   ContainerState,
   type ContainerStatus,
   type CriClient,
+  decodedList,
+  ListContainersResponseSchema,
+  ListPodSandboxResponseSchema,
   type PodSandbox,
+  PodSandboxSchema,
   PodSandboxState,
   type PodSandboxStatus,
   Signal,
@@ -65,6 +70,9 @@ export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, RuntimeContainer>();
+  /** Of the listings of all pods, which are the same most of the time. */
+  readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
+  readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
 
   constructor(options: RuntimePodReaderOptions) {
     this.#options = options;
@@ -73,7 +81,11 @@ export class RuntimePodReader {
 
   /** Every pod of this kubelet that the runtime has anything of, by UID. */
   async listPods(signal?: AbortSignal): Promise<Map<string, ListedPod>> {
-    const [sandboxes, containers] = await this.#list(undefined, signal);
+    const filter = { labelSelector: labelSelector(this.#options.kubeletId, undefined) };
+    const [{ items: sandboxes }, { containers }] = await Promise.all([
+      this.#cri.runtime.listPodSandbox({ filter }, { signal, decode: this.#decodeSandboxes }),
+      this.#cri.runtime.listContainers({ filter }, { signal, decode: this.#decodeContainers }),
+    ]);
     const pods = new Map<string, ListedPod>();
     const podOf = (labels: Record<string, string>) => {
       const pod = decodePodIdentity(labels);
@@ -102,7 +114,7 @@ export class RuntimePodReader {
 
   /** Everything about one pod. What vanishes while it is being read counts as gone. */
   async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
-    const [sandboxes, containers] = await this.#list(pod.uid, signal);
+    const [sandboxes, containers] = await this.#listOf(pod.uid, signal);
     const newest = sandboxes.toSorted(newestFirst);
     const [readSandboxes, readContainers] = await Promise.all([
       Promise.all(newest.map((sandbox) => this.#sandbox(sandbox, sandbox === newest[0], signal))),
@@ -136,7 +148,7 @@ export class RuntimePodReader {
     return { pod, snapshot: { id, sandbox: facts, containers: containers.filter((one) => one !== undefined) } };
   }
 
-  async #list(podUid: string | undefined, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
+  async #listOf(podUid: string, signal?: AbortSignal): Promise<[PodSandbox[], Container[]]> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, podUid) };
     const [sandboxes, containers] = await Promise.all([
       this.#cri.runtime.listPodSandbox({ filter }, { signal }),

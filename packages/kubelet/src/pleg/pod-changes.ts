@@ -6,11 +6,24 @@ import type { ListedPod } from '../kuberuntime/runtime-pod-reader.ts';
  * had nothing of it. A container that was only created does not count: its start follows.
  */
 export function hasChanged(before: ListedPod | undefined, after: ListedPod | undefined): boolean {
+  if (before !== undefined && after !== undefined && isSame(before, after)) return false;
   const old = statesOf(before);
   const now = statesOf(after);
   const ids = [...now.keys(), ...old.keys()];
   return ids.some((id) => now.get(id) !== old.get(id) && now.get(id) !== 'created');
 }
+
+/** The same in the same order, as pods are most of the time: nothing is made to see that. */
+function isSame(before: ListedPod, after: ListedPod): boolean {
+  return areSame(before.sandboxes, after.sandboxes) && areSame(before.containers, after.containers);
+}
+
+function areSame(before: readonly Sighted[], after: readonly Sighted[]): boolean {
+  if (before.length !== after.length) return false;
+  return before.every(({ id, state }, index) => after[index]!.id === id && after[index]!.state === state);
+}
+
+type Sighted = { id: string; state: string };
 
 function statesOf(pod: ListedPod | undefined): Map<string, string> {
   const { sandboxes = [], containers = [] } = pod ?? {};

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -10,13 +11,13 @@ import { WaitingClients } from '@podwright/streaming';
 import type { CertificatePair } from '../../certificates/certificate-pair.ts';
 import type { ServerReviews } from '../../configuration/server-options.ts';
 import type { Kubelet } from '../../kubelet.ts';
-import { MAX_CONNECTIONS, TLS_FILES_PERIOD_MS } from '../../limits.ts';
+import { MAX_CONNECTIONS, TLS_FILES_PERIOD_MS, TLS_REREAD_MS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
 import type { Authorizer } from './access-reviews.ts';
 import { admitting } from './admission.ts';
 import { authenticator, type TokenSource } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
-import { certificateDirectory, serverCertificate } from './server-certificate.ts';
+import { certificateDirectory, ownCertificateFiles, serverCertificate } from './server-certificate.ts';
 import { tlsSettings } from './tls-settings.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -46,6 +47,10 @@ export async function secureServer(
     certificate = signedCertificate?.() ?? (await serverCertificate(options.tls, owner, certificate));
     return tlsSettings(options, certificate);
   };
+  const own = ownCertificateFiles(options.tls, owner.directory);
+  const { certFile = own.certificate, privateKeyFile = own.key } = options.tls;
+  const files = [certFile, privateKeyFile, options.authentication.clientCaFile ?? []].flat();
+  const state = async () => `${signedCertificate?.()?.certificate}\n${await statesOf(files)}`;
   const { clientCaFile, tokenFile, anonymous, reviews } = options.authentication;
   const tokens = tokenFile === undefined ? undefined : new TokenFile(tokenFile);
   await tokens?.check();
@@ -66,30 +71,50 @@ export async function secureServer(
     shouldUpgradeCallback: (request) => api.upgrades(request),
   });
   server.on('tlsClientError', (error) => logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'));
-  server.once('listening', () => void followFiles(server, { settings, read, waiting, logger }));
+  server.once('listening', () => void followFiles(server, { settings, state, read, waiting, logger }));
   server.on('connection', (socket: Socket) => waiting.add(socket));
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // as many of those who are known as of others
   return server;
 }
 
-type Followed = { settings: TlsOptions; read: () => Promise<TlsOptions>; waiting: WaitingClients; logger: Logger };
+/** What files are known again by as long as nobody has changed them. */
+async function statesOf(paths: string[]): Promise<string> {
+  const states = paths.map(async (path) => {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  });
+  return (await Promise.all(states)).join('\n');
+}
+
+/** `state` tells whether anything may have changed, at a small part of what `read` costs; it rejects where that cannot be told. */
+type Followed = {
+  settings: TlsOptions;
+  state: () => Promise<string>;
+  read: () => Promise<TlsOptions>;
+  waiting: WaitingClients;
+  logger: Logger;
+};
 
 /** Takes what the files of a server hold for every connection from then on; while they are wrong, what they held before. */
-async function followFiles(server: SecureServer, { settings, read, waiting, logger }: Followed): Promise<void> {
+async function followFiles(server: SecureServer, { settings, state, read, waiting, logger }: Followed): Promise<void> {
   const closed = new AbortController();
   server.once('close', () => closed.abort());
   const clients = connectedClients(server);
   let current = settings;
   let told = '';
+  let last: { state: string | undefined; atMs: number } | undefined;
   while (
     await sleep(TLS_FILES_PERIOD_MS, closed.signal).then(
       () => true,
       () => false,
     )
   ) {
+    const now = { state: await state().catch(() => undefined), atMs: performance.now() };
+    if (now.state !== undefined && now.state === last?.state && now.atMs < last.atMs + TLS_REREAD_MS) continue;
+    last = undefined;
     try {
       const next = await read();
-      told = '';
+      [last, told] = [now, ''];
       if (isDeepStrictEqual(next, current)) continue;
       server.setSecureContext(next);
       if (next.ca !== current.ca) distrust(server, { clients, waiting });

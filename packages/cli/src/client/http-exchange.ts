@@ -1,0 +1,152 @@
+import { connect } from 'node:net';
+import { PodwrightError } from '@podwright/base';
+
+export type HttpRequest = {
+  method: string;
+  /** With its query, percent-encoded. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** Ends the exchange, also while the body of the response is read. */
+  signal?: AbortSignal;
+};
+
+/** A response whose head is there. Its body is read once, as it comes. */
+export type HttpResponse = AsyncIterable<Buffer> & {
+  statusCode: number;
+  /** For who wants no more of it. */
+  destroy(): void;
+};
+
+/** Heads have some hundred bytes. */
+const MAX_LINE_LENGTH = 16 << 10;
+const MAX_HEAD_LINES = 100;
+
+/**
+ * One request to a server on a unix socket, on a connection of its own, and its response (RFC 9112). A command that calls a node takes
+ * `node:http` 5 ms to load and to make its first request, and it is waited for. Rejects with the system's error, with `ECONNRESET`
+ * where the connection ends too soon, as node:http does, with `internal` for what is no HTTP, and as the signal does.
+ */
+export async function exchange(socketPath: string, request: HttpRequest): Promise<HttpResponse> {
+  const head = headOf(request);
+  const socket = connect({ path: socketPath, signal: request.signal });
+  socket.on('error', () => undefined); // those who read hear of it
+  const reader = new ByteReader(socket[Symbol.asyncIterator]());
+  try {
+    socket.write(head + (request.body ?? ''));
+    const { statusCode, headers } = await readHead(reader);
+    const destroy = () => void socket.destroy();
+    return { statusCode, destroy, [Symbol.asyncIterator]: () => bodyOf(reader, { headers, destroy }) };
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function headOf({ method, path, headers, body }: HttpRequest): string {
+  const length = body === undefined && method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body ?? '') };
+  const fields = Object.entries({ host: 'localhost', connection: 'close', ...length, ...headers });
+  const lines = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)];
+  const wrong = lines.find((line) => /[^\x20-\x7e]/.test(line)) ?? (path.includes(' ') ? path : undefined);
+  if (wrong === undefined) return `${lines.join('\r\n')}\r\n\r\n`;
+  throw new PodwrightError('invalid_argument', `call the node: ${JSON.stringify(wrong)} cannot be sent`);
+}
+
+type Head = { statusCode: number; headers: Map<string, string> };
+
+async function readHead(reader: ByteReader): Promise<Head> {
+  const first = await reader.line();
+  const statusCode = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(first)?.[1]);
+  if (Number.isNaN(statusCode)) throw notHttp(first);
+  const headers = new Map<string, string>();
+  for (let lines = 0; lines < MAX_HEAD_LINES; lines++) {
+    const line = await reader.line();
+    if (line === '') return { statusCode, headers };
+    const [, name, value] = /^([^\s:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw notHttp(line);
+    headers.set(name.toLowerCase(), value);
+  }
+  throw notHttp('a head of so many lines');
+}
+
+type Body = { headers: Head['headers']; destroy: () => void };
+
+async function* bodyOf(reader: ByteReader, { headers, destroy }: Body): AsyncGenerator<Buffer> {
+  const length = headers.get('content-length');
+  try {
+    if (headers.get('transfer-encoding')?.toLowerCase() === 'chunked') yield* chunksOf(reader);
+    else if (length !== undefined) yield* reader.bytes(sizeOf(length, /^(\d{1,15})$/, 10));
+    else for (let part = await reader.some(); part !== undefined; part = await reader.some()) yield part;
+  } finally {
+    destroy();
+  }
+}
+
+async function* chunksOf(reader: ByteReader): AsyncGenerator<Buffer> {
+  for (;;) {
+    const sizeBytes = sizeOf(await reader.line(), /^([\da-f]{1,12})\s*(?:;.*)?$/i, 16);
+    if (sizeBytes === 0) return;
+    yield* reader.bytes(sizeBytes);
+    const end = await reader.line();
+    if (end !== '') throw notHttp(end);
+  }
+}
+
+function sizeOf(text: string, pattern: RegExp, radix: number): number {
+  const [, digits] = pattern.exec(text) ?? [];
+  if (digits === undefined) throw notHttp(text);
+  return Number.parseInt(digits, radix);
+}
+
+function notHttp(line: string): PodwrightError {
+  return new PodwrightError('internal', `read the node's answer: ${JSON.stringify(line.slice(0, 100))} is no HTTP`);
+}
+
+/** Bytes of a connection, as they come. */
+class ByteReader {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterator<Buffer>) {
+    this.#chunks = chunks;
+  }
+
+  /** What is there, `most` bytes at most; `undefined` at the end. */
+  async some(most = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
+    if (this.#rest.length === 0) {
+      const { value, done } = await this.#chunks.next();
+      if (done) return undefined;
+      this.#rest = value;
+    }
+    const part = this.#rest.subarray(0, most);
+    this.#rest = this.#rest.subarray(part.length);
+    return part;
+  }
+
+  /** Exactly so many bytes. */
+  async *bytes(count: number): AsyncGenerator<Buffer> {
+    for (let left = count; left > 0; ) {
+      const part = (await this.some(left)) ?? refuseEnd();
+      left -= part.length;
+      yield part;
+    }
+  }
+
+  /** The next line, without its end. */
+  async line(): Promise<string> {
+    let line = '';
+    for (;;) {
+      const part = (await this.some()) ?? refuseEnd();
+      const end = part.indexOf('\n');
+      line += part.toString('latin1', 0, end === -1 ? part.length : end);
+      if (line.length > MAX_LINE_LENGTH) throw notHttp(line);
+      if (end === -1) continue;
+      this.#rest = part.subarray(end + 1);
+      return line.endsWith('\r') ? line.slice(0, -1) : line;
+    }
+  }
+}
+
+function refuseEnd(): never {
+  throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Event, EventWatchEvent, ImageTransfer } from '@podwright/kubelet';
+import type { NodeClient } from '../client/node-client.ts';
+import { showEvents } from './node-feeds.ts';
+import type { RunView } from './run-view.ts';
+
+/** What is shown of these events of a pod `u`, and of another. */
+async function shown(reasons: string[], uid = 'u'): Promise<{ shown: string[]; warnings: Map<string, string> }> {
+  const lines: string[] = [];
+  const client = {
+    async *watchEvents(): AsyncGenerator<EventWatchEvent> {
+      for (const reason of reasons) {
+        const type = reason === 'Failed' ? 'Warning' : 'Normal';
+        const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p', uid };
+        yield { type: 'ADDED', object: { type, reason, message: 'm', involvedObject } as Event };
+      }
+    },
+    async *watchTransfers(): AsyncGenerator<ImageTransfer> {
+      lines.push('asked for transfers');
+      yield { reference: 'i' } as ImageTransfer;
+    },
+  } as unknown as NodeClient;
+  const view = {
+    event: ({ reason }: Event) => lines.push(reason),
+    transfer: ({ reference }: ImageTransfer) => lines.push(reference),
+  } as unknown as RunView;
+  const warnings = new Map<string, string>();
+  await showEvents({ client, view, signal: new AbortController().signal, uids: new Set(['u']), warnings });
+  return { shown: lines, warnings };
+}
+
+test('a node is asked for transfers of images once, and only when an image of the pods is pulled', async () => {
+  assert.deepEqual((await shown(['Scheduled', 'Pulled', 'Started'])).shown, ['Scheduled', 'Pulled', 'Started']);
+  assert.deepEqual((await shown(['Pulling'], 'other')).shown, []);
+  const pulls = await shown(['Pulling', 'Failed', 'Pulling']);
+  assert.deepEqual(pulls.shown.toSorted(), ['Failed', 'Pulling', 'Pulling', 'asked for transfers', 'i']);
+  assert.deepEqual([...pulls.warnings], [['u', 'Failed: m']]);
+});

@@ -1,0 +1,30 @@
+/** A place in a text, both counted from 1. */
+export type TextPosition = { line: number; column: number };
+
+/** Where the lines of a text begin. */
+export class TextLines {
+  readonly #text: string;
+  #starts: number[] | undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The place of an offset. */
+  positionOf(offset: number): TextPosition {
+    this.#starts ??= startsOf(this.#text);
+    let [line, above] = [0, this.#starts.length];
+    while (above - line > 1) {
+      const middle = (line + above) >> 1;
+      if (this.#starts[middle]! <= offset) line = middle;
+      else above = middle;
+    }
+    return { line: line + 1, column: Math.max(0, offset - this.#starts[line]!) + 1 };
+  }
+}
+
+function startsOf(text: string): number[] {
+  const starts = [0];
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  return starts;
+}
