@@ -10,6 +10,9 @@ export const NODE_START_TIMEOUT_MS = 30_000;
 /** How long it may take to end. */
 export const NODE_STOP_TIMEOUT_MS = 60_000;
 
+/** Ctrl-C so long after the second one is the third: people press it more than once, and only then wait. */
+export const LAST_INTERRUPT_MS = 1000;
+
 /** How long a client may take for its request, or leave its answer unread, or its connection unused. */
 export const SCRAPER_TIMEOUT_MS = 10_000;
 

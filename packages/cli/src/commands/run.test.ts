@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LAST_INTERRUPT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { run } from './run.ts';
 
@@ -56,9 +58,12 @@ test('run ends its watch also when the pods cannot be stopped', async (t) => {
   await watched;
 });
 
-test('run ends at the third Ctrl-C, whatever the node does', async (t) => {
+test('run ends at the third Ctrl-C, whatever the node does, unless it comes with the second', async (t) => {
   const { running, watched } = await startedRun(t, () => undefined);
   for (const _signal of [1, 2, 3]) process.emit('SIGINT');
+  const first = await Promise.race([running, sleep(LAST_INTERRUPT_MS + 100, 'it waits')]);
+  assert.equal(first, 'it waits');
+  process.emit('SIGINT');
   assert.equal(await running, 130);
   await watched;
 });

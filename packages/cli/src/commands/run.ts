@@ -243,7 +243,7 @@ async function drain(logs: LogFollower): Promise<void> {
   await raceAbort(logs.drain(), signal).catch(() => undefined);
 }
 
-/** Stops the pods gracefully, at the second Ctrl-C at once; at the third the node is left to do that alone. */
+/** Stops the pods gracefully, at the second Ctrl-C at once; at a third, a second later, the node is left to do that alone. */
 async function takeDown({ session, interrupts, program }: SessionCourse): Promise<void> {
   try {
     await session.remove(undefined, interrupts.again);

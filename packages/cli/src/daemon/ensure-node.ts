@@ -27,11 +27,11 @@ export function presumedNode(config: NodePaths): EnsuredNode {
 
 /**
  * Starts the daemon of this configuration when none answers. A first interrupt ends what comes before that, and lets a daemon come up
- * that is to be taken down in order; `again` ends it at once, as does a time-out.
+ * that is to be taken down in order; `last` ends it at once, as does a time-out.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
-  interrupts?: { first: AbortSignal; again: AbortSignal },
+  interrupts?: { first: AbortSignal; last: AbortSignal },
 ): Promise<EnsuredNode> {
   const node = presumedNode(config);
   const { client, logFile } = node;
@@ -62,7 +62,7 @@ export async function ensureNode(
   daemon.once('exit', (code, signal) => {
     ended = signal === null ? `exit code ${code}` : `killed by ${signal}`;
   });
-  using deadline = withTimeout(interrupts?.again, NODE_START_TIMEOUT_MS, 'start the node');
+  using deadline = withTimeout(interrupts?.last, NODE_START_TIMEOUT_MS, 'start the node');
   const comeUp = async () => {
     if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
     return (await answers(client, deadline)) ? true : undefined;

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { isErrno } from '@podwright/base';
+import { LAST_INTERRUPT_MS } from '../limits.ts';
 import { tellOutputFailed } from '../output/standard-output.ts';
 import { canRedraw } from '../output/terminal.ts';
 
@@ -24,7 +25,10 @@ export class TimedOut extends Error {
   }
 }
 
-/** `first` aborts when the command is to end, `again` when that is to be quick, `last` when nothing more is to be waited for. */
+/**
+ * `first` aborts when the command is to end, `again` when that is to be quick, `last` when nothing more is to be waited for: by a
+ * signal that comes some time after the second, as impatient people press Ctrl-C more than once.
+ */
 export type Interrupts = { first: AbortSignal; again: AbortSignal; last: AbortSignal };
 
 /**
@@ -33,12 +37,14 @@ export type Interrupts = { first: AbortSignal; again: AbortSignal; last: AbortSi
  */
 export function listenForInterrupts(): Interrupts {
   const [first, again, last] = [new AbortController(), new AbortController(), new AbortController()];
+  let isLong = false;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       // what the terminal shows of Ctrl-C is no beginning of a sentence
       if (name === 'SIGINT' && canRedraw(process.stderr)) process.stderr.write('\r\x1b[K');
-      const next = [first, again].find(({ signal }) => !signal.aborted) ?? last;
-      next.abort(new Interrupted(name));
+      const next = [first, again].find(({ signal }) => !signal.aborted);
+      if (next === again) setTimeout(() => (isLong = true), LAST_INTERRUPT_MS).unref();
+      (next ?? (isLong ? last : undefined))?.abort(new Interrupted(name));
     });
   process.stdout.removeAllListeners('error'); // the one that exits
   process.stdout.on('error', (error) => {
