@@ -160,9 +160,16 @@ test('a control plane that was restored from a backup is caught up with, without
   });
   const isRunning = ({ status }: ApiObject) => (status as { phase?: string } | undefined)?.phase === 'Running';
   await cluster.apply(pod('kept'));
-  const backup = server.snapshot();
+  const renewals = () => server.requests.of({ verb: 'update', resource: 'leases' }).length;
+  const [backup, renewed] = [server.snapshot(), renewals()];
   await cluster.apply(pod('lost'));
   for (const name of ['kept', 'lost']) await cluster.until(pod(name), isRunning);
+  using signal = withTimeout(
+    undefined,
+    30_000,
+    'wait for the lease, and for the end of the pod that the backup does not have',
+  );
+  await waitFor(() => renewals() > renewed || undefined, { intervalMs: 5, signal }); // by its version a restored server is known
   const running = async () =>
     (await runtime.client.runtime.listPodSandbox({})).items
       .filter(({ state }) => state === 0)
@@ -174,7 +181,6 @@ test('a control plane that was restored from a backup is caught up with, without
   server.requests.clear();
   const begunAt = performance.now();
   await server.start();
-  using signal = withTimeout(undefined, 30_000, 'wait for the end of the pod that the backup does not have');
   await waitFor(async () => (await running()).join() === 'kept' || undefined, { intervalMs: 20, signal });
   const seconds = (performance.now() - begunAt) / 1000;
   // heartbeats are four leases and ten looks a second here

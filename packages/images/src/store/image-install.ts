@@ -36,7 +36,7 @@ export type ImageInstallerOptions = {
   /** Where the content is, for the question whether it fits. */
   root: string;
   parallelDownloads: number;
-  /** Called before an image's config is fetched that was not there: its layers are likely to be new, too. */
+  /** Called before a manifest is fetched that was not there: its layers are likely to be new, too. */
   prepareUnpacking: () => void;
   trace: TraceWork;
 };
@@ -111,10 +111,11 @@ export class ImageInstaller {
 
   /** Goes down from an index to the manifest for this host; each step is kept in the content store. */
   async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
-    const { content } = this.#options;
+    const { content, prepareUnpacking } = this.#options;
     const { what, source, lease } = installation;
     countDocument(path.seen, descriptor.digest, what);
     lease.hold(descriptor.digest);
+    if (!(await content.has(descriptor))) prepareUnpacking();
     await content.ingest(descriptor, async (writer) => {
       const whole = await source.readManifest(descriptor);
       await writer.write(whole.subarray(writer.offset)); // some may be there of a pull that was killed
@@ -156,7 +157,7 @@ export class ImageInstaller {
     { config, layers }: ImageManifest,
     { certain, seen }: Path,
   ): Promise<ImageConfig> {
-    const { content, platform, prepareUnpacking } = this.#options;
+    const { content, platform } = this.#options;
     const { what, source, lease, signal } = installation;
     if (config.size > manifestLimits.configBytes) {
       const limit = `${config.size} bytes, more than ${manifestLimits.configBytes}`;
@@ -164,7 +165,6 @@ export class ImageInstaller {
     }
     countDocument(seen, config.digest, what);
     lease.hold(config.digest);
-    if (!(await content.has(config))) prepareUnpacking();
     await source.fetchBlob(config, { signal, onProgress: () => undefined });
     const data = await content.readSmall(config.digest, manifestLimits.configBytes);
     const parsed = parseImageConfig(data, layers.length, `${what}: its config`);

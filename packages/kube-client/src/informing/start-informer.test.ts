@@ -162,6 +162,26 @@ test('a server of which something else tells that it was restored is read anew, 
   kept.stop();
 });
 
+test('an informer that is to wait long for its next try does not, when it is told that the server is there', async () => {
+  const client = new FakeKubeClient();
+  const told: string[] = [];
+  const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
+    told.push(`${type} ${metadata.name}`);
+  };
+  const all = new Informers(client, { backoff: { initialMs: 60_000, maxMs: 60_000 } });
+  const informer = all.start({ resource: CONFIG_MAPS, onChange });
+  await informer.synced;
+  const watch = only(client);
+  client.watches.delete(watch);
+  watch.end(refusal(500, 'InternalError'));
+  await until(() => informer.problem() !== undefined);
+  client.put(CONFIG_MAPS, object('a'));
+  all.reread();
+  await until(() => told.length === 1);
+  assert.deepEqual(told, ['ADDED a']);
+  informer.stop();
+});
+
 /** How many requests an informer makes in 300 ms of a server that always answers so, with pauses from 20 ms on. */
 async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
   const client = new FakeKubeClient();

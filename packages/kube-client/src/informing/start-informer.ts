@@ -34,6 +34,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   readonly #store = new ObjectStore<T>();
   readonly #stopping = new AbortController();
   readonly #sync = Promise.withResolvers<void>();
+  #resting = new AbortController();
   #watch: Watch<T> | undefined;
   #hasSynced = false;
   #problem: string | undefined;
@@ -80,8 +81,11 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
+  /** Soon, as the server is there, however long the next pause was to be. */
   reread(): void {
     this.#isVersionUnavailable = true;
+    this.#backoff.forget('');
+    this.#resting.abort();
     this.#endWatch();
   }
 
@@ -209,9 +213,10 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
 
   /** Up to twice the delay, so that not all clients of a server that comes back do so at once. */
   async #pause(): Promise<void> {
+    this.#resting = new AbortController();
     const { maxMs } = this.#timing.backoff ?? WATCH_BACKOFF;
     const delayMs = Math.min(maxMs, this.#backoff.next('') * (1 + Math.random()));
-    await sleep(delayMs, this.#stopping.signal).catch(() => undefined);
+    await sleep(delayMs, AbortSignal.any([this.#stopping.signal, this.#resting.signal])).catch(() => undefined);
   }
 }
 
