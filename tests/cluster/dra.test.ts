@@ -236,6 +236,8 @@ test('a pod waits for a driver that is away, and one that ends meanwhile as well
 test('a kubelet that was killed leaves nothing prepared, and prepares nothing of what runs', async () => {
   await kubelet.handle.close();
   const child = await startKubeletChild(kubelet.options, kubeconfig);
+  await cluster.untilGone(devices.slice); // by a kubelet that begins
+  await cluster.apply(devices.slice);
   await devices.claim('kept');
   await devices.claim('left');
   await devices.create(podWith('kept'), 'kept');

@@ -70,7 +70,8 @@ class Node {
     await this.restart();
   }
 
-  async restart(): Promise<void> {
+  /** Drivers may register once `released`. */
+  async restart(released: Promise<void> = Promise.resolve()): Promise<void> {
     await this.#registry?.close();
     const { rootDir } = this;
     const drivers = new CsiDrivers({
@@ -83,7 +84,7 @@ class Node {
     this.volumes = new CsiVolumes({
       ...{ drivers, nodeName: NODE, logger: silentLogger, objects: this.#objects() },
       places: new CsiPlaces({ pods: new PodDirectories(rootDir), rootDir, mounter: new ProgramMounter() }),
-      driversKnown: registry.start(),
+      driversKnown: released.then(() => registry.start()),
       reportInUse: () => {
         this.reported.push(this.volumes.volumesInUse());
         setImmediate(() => this.volumes.volumesReported(this.volumes.volumesInUse()));
@@ -230,8 +231,11 @@ test('a kubelet that is killed between unpublishing and unstaging leaves nothing
   );
   assert.deepEqual(node.volumes.volumesInUse(), [KEY]);
   await node.driver.behave({});
-  await node.restart();
-  await node.volumes.removeUnused();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await node.restart(released);
+  const removed = node.volumes.removeUnused();
+  release();
+  await removed;
   assert.deepEqual(mountsBelow(node.rootDir), []);
   assert.deepEqual(node.volumes.volumesInUse(), []);
 });

@@ -7,8 +7,8 @@ export const CONNECT_TIMEOUT_MS = 30_000;
 /** An HTTP/2 connection that was silent for so long is asked whether it lives, and given up if it does not answer (apimachinery's net/http.go). */
 export const PING_AFTER_MS = 30_000;
 export const PING_TIMEOUT_MS = 15_000;
-/** Of a server that ends connections without an answer (Go's HTTP/2 client: 1, 2, 4 … 32 s). */
-export const UNANSWERED_BACKOFF = { initialMs: 1000, maxMs: 32_000 };
+/** Of a server that ends connections without an answer. Go's HTTP/2 client goes up to 32 s, but for each call: all calls of ours wait. */
+export const UNANSWERED_BACKOFF = { initialMs: 1000, maxMs: 5000 };
 /** Each takes as many calls as the server allows, 100 with an API server's defaults. */
 export const MAX_CONNECTIONS = 64;
 /** Over HTTP/1.1, where a watch has a connection of its own: a node watches each ConfigMap and Secret of its pods. */

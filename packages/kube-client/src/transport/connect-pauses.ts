@@ -2,7 +2,7 @@ import { Backoff, type BackoffPolicy, sleep } from '@podwright/base';
 
 /**
  * Paces connections to a server that takes them and ends them without an answer. The first is made anew at once, as its server may
- * just be going away in order; each further one waits twice as long as that before, as with Go's HTTP/2 client.
+ * just be going away in order; each further one waits twice as long as that before, for all calls alike.
  */
 export class ConnectPauses {
   readonly #backoff: Backoff;

@@ -4,7 +4,7 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { createKubeClient, type KubeClientOptions } from '../client/create-kube-client.ts';
 import { NODES, PODS } from '../resources.ts';
 import { answer, makeCertificate, TestServer, until } from '../test-server.fixture.ts';
@@ -327,4 +327,18 @@ test('a server that never answers the handshake costs the time of the call', asy
     using client = connect(server);
     await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 200 }), { code: 'deadline_exceeded' });
   }
+});
+
+test('a client that is closed ends a connection whose server has not yet said anything', async () => {
+  const [opened, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using server = await serveBytes('h2', (socket) => {
+    opened.resolve();
+    socket.once('close', () => closed.resolve()).resume();
+  });
+  const client = connect(server);
+  await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 200 }), { code: 'deadline_exceeded' });
+  await opened.promise;
+  client.close();
+  using signal = withTimeout(undefined, 10_000, 'wait for the end of the connection');
+  await raceAbort(closed.promise, signal);
 });

@@ -13,7 +13,7 @@ export type TransportOptions = {
   /** Asked for each connection, so that what has changed is used for the next. */
   tls: () => TlsOptions | Promise<TlsOptions>;
   pings?: PingTimes;
-  /** Between connections that end without an answer: as Go's HTTP/2 client unless given. */
+  /** Between connections that end without an answer. */
   pauses?: BackoffPolicy;
 };
 
@@ -97,7 +97,7 @@ export class Transport {
     using signal = withTimeout(era, CONNECT_TIMEOUT_MS, `connect to ${this.#origin}`);
     const options = tlsConnectOptions(address, await raceAbort(Promise.resolve(tls()), signal));
     const socket = await this.#openSocket(options, signal);
-    if (socket.alpnProtocol === 'h2') return this.#keep(socket, signal);
+    if (socket.alpnProtocol === 'h2') return await this.#keep(socket, signal); // or the signal would be disposed of before
     socket.destroy();
     era.throwIfAborted();
     this.#http1 = new Http1Connections(address, options);

@@ -187,3 +187,15 @@ test('a server that was restored from a backup is told again, from what it has',
   sync.stop();
   assert.equal((body as { metadata: { resourceVersion?: string } }).metadata.resourceVersion, '50');
 });
+
+test('a pod that was deleted, held by a finalizer, and then restored is told of again', async () => {
+  const { api, statuses, put, sync, patches } = start();
+  api.script({ verb: 'delete' }, {}); // a finalizer keeps it
+  const pod = put('web', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  statuses.set(pod, { ...running(), phase: 'Succeeded' });
+  await api.waitForCalls({ verb: 'delete' });
+  const before = patches().length;
+  put('web');
+  await api.waitForCalls({ verb: 'patch' }, before + 1);
+  sync.stop();
+});

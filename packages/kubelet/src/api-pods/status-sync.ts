@@ -127,6 +127,7 @@ export class StatusSync {
       const { uid } = metadata;
       const shown = shownAs(uid);
       if (shown === undefined) continue;
+      if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // restored from a backup
       const isShown = isAsTold(shown.pod.status, this.#told.get(uid)?.answer.status);
       // somebody has changed it, or the server was restored from a backup: what it has answered counts no more
       if (!isShown) this.#told.delete(uid);

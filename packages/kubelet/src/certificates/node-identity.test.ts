@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { type Logger, silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { type ClusterAccess, type KubeClient, readKubeconfig } from '@podwright/kube-client';
 import { certificateRequest, nodeSubject } from './certificate-request.ts';
 import { CertificateStore } from './certificate-store.ts';
@@ -17,7 +17,11 @@ type Place = {
   /** How each client that was made reaches the API server. */
   accesses: ClusterAccess[];
   path: (name: string) => string;
-  open: (given?: { bootstrap?: boolean; rotate?: boolean }) => Promise<Awaited<ReturnType<typeof openNodeIdentity>>>;
+  open: (given?: {
+    bootstrap?: boolean;
+    rotate?: boolean;
+    logger?: Logger;
+  }) => Promise<Awaited<ReturnType<typeof openNodeIdentity>>>;
 };
 
 function place(t: TestContext): Place {
@@ -32,7 +36,7 @@ function place(t: TestContext): Place {
   };
   const user = { token: 'abcdef.0123456789abcdef' };
   writeFileSync(path('bootstrap'), kubeconfigText({ server: 'https://api:6443', tls: {}, user }), { mode: 0o600 });
-  const open: Place['open'] = async ({ bootstrap = true, rotate = true } = {}) => {
+  const open: Place['open'] = async ({ bootstrap = true, rotate = true, logger = silentLogger } = {}) => {
     const identity = await openNodeIdentity(
       {
         nodeName: 'a',
@@ -40,7 +44,7 @@ function place(t: TestContext): Place {
         bootstrapKubeconfig: bootstrap ? path('bootstrap') : undefined,
         certDirectory: path('pki'),
         rotate,
-        logger: silentLogger,
+        logger,
       },
       connect,
     );
@@ -116,6 +120,22 @@ test('a certificate that runs out while the kubelet runs is asked for anew by th
   assert.equal(await headerOf(accesses.at(-1)!), `Bearer ${token}`);
   signing.issue(byToken);
   await soon(() => (new X509Certificate(readFileSync(current)).validToDate.getTime() > Date.now() ? true : undefined));
+});
+
+test('a kubelet that began by a bootstrap kubeconfig that is gone says once that it must be started anew', async (t) => {
+  const { signing, path, open } = place(t);
+  const told: string[] = [];
+  const error = (fields: object, message: string) => void told.push(`${message}: ${Object.values(fields)[0]}`);
+  const denied = { type: 'Denied', status: 'True', reason: 'Test', message: 'no' };
+  await open({ logger: { ...silentLogger, error } });
+  const requests = () => [...signing.requests.keys()];
+  await soon(() => requests()[0]);
+  rmSync(path('bootstrap'));
+  for (const index of [0, 1]) signing.answer(await soon(() => requests()[index]), { conditions: [denied] });
+  await soon(() => requests()[2]);
+  const ways = told.filter((message) => message.includes('bootstrapKubeconfig'));
+  assert.equal(ways.length, 1);
+  assert.match(ways[0]!, /with other credentials, and start the kubelet anew: .*bootstrap.*no such file/);
 });
 
 test('without rotation a kubeconfig is taken as it is', async (t) => {

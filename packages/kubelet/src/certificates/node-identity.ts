@@ -85,6 +85,8 @@ export class NodeIdentity {
   /** Asks for certificates while there is none that is valid. */
   #asking: KubeClient | undefined;
   #hasAsked = false;
+  /** Why nobody can ask, as it was logged last. */
+  #toldWhy: string | undefined;
 
   constructor(options: NodeIdentityOptions, from: Source) {
     this.#options = options;
@@ -151,13 +153,22 @@ export class NodeIdentity {
         const access = await readKubeconfig(path, { log: logger });
         this.#close(this.#asking);
         this.#asking = this.#open(access);
+        this.#toldWhy = undefined;
         logger.info({ path }, 'there is no valid client certificate: asking for one by the bootstrap kubeconfig');
       } catch (error) {
-        logger.error({ error: errorMessage(error) }, NO_WAY_BACK);
+        this.#tellOnce(errorMessage(error));
       }
-    } else if (isAgain && this.#asking === undefined) logger.error({}, NO_WAY_BACK);
+    } else if (isAgain && this.#asking === undefined) this.#tellOnce('there is no bootstrap kubeconfig');
     this.#asking ??= this.#open(this.#from.source);
     return this.#asking;
+  }
+
+  /** Other credentials are followed in the file that this process has begun by. */
+  #tellOnce(error: string): void {
+    if (error === this.#toldWhy) return;
+    this.#toldWhy = error;
+    const message = this.#from.isFirst ? `${NO_WAY_BACK}, and start the kubelet anew` : NO_WAY_BACK;
+    this.#options.logger.error({ error }, message);
   }
 
   #close(client: KubeClient | undefined): void {

@@ -279,12 +279,13 @@ export class CsiVolumes {
   }
 
   async #unstageUnused({ directory, data }: KeptVolume): Promise<void> {
-    const { drivers, places } = this.#options;
+    const { drivers, places, driversKnown } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const key = keyOf(data);
     await this.#locks.run(key, async () => {
       const isGone = (await readVolumeData(directory)) === undefined; // somebody else was here before
       if (isGone || (await this.#isUsed(key))) return;
+      if (!drivers.has(driver)) await driversKnown;
       await this.#tries.run(directory, { driver }, async () => {
         const stagingPath = globalMountIn(directory);
         try {

@@ -1,5 +1,5 @@
-import { type Logger, PodwrightError } from '@podwright/base';
-import { type ConnectedService, connectService } from '@podwright/cri';
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { type ConnectedService, connectService, parseEndpoint } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
 import type { DeviceHealth } from '@podwright/cri/dra-health';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
@@ -80,7 +80,9 @@ export class DraDrivers implements PluginHandler {
         registered.isReached = isReached;
       });
     const watch = { onReach, onHealth: (devices?: DeviceHealth[]) => onHealth(name, devices), logger, retryMs };
-    void watchDriver(pathOf(registered), watch, registered.stop.signal);
+    watchDriver(pathOf(registered), watch, registered.stop.signal).catch((error: unknown) => {
+      logger.error({ driver: name, error: errorMessage(error) }, 'a DRA driver is not watched any more');
+    });
   }
 
   #change(name: string, work: () => unknown): void {
@@ -105,9 +107,11 @@ export class DraDrivers implements PluginHandler {
   }
 }
 
-const pathOf = ({ endpoint }: Registered) => endpoint.replace(/^unix:(\/\/)?/, '');
+const pathOf = ({ endpoint }: Pick<Plugin, 'endpoint'>) => endpoint.replace(/^unix:(\/\/)?/, '');
 
+/** Throws for a plugin that cannot be called. */
 function packageOf({ name, endpoint, versions }: Plugin): string {
+  parseEndpoint(`unix:${pathOf({ endpoint })}`);
   const chosen = versions.map((version) => PACKAGES.get(version)).find((one) => one !== undefined);
   if (chosen !== undefined) return chosen;
   const quoted = (names: Iterable<string>) => `[${[...names].map((one) => `"${one}"`).join(' ')}]`;

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
 import { connectService } from '@podwright/cri';
 import { type DeviceHealth, DRAResourceHealth } from '@podwright/cri/dra-health';
@@ -33,7 +34,7 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
         watch.onHealth(devices);
       }
     } catch (error) {
-      reach(errorCode(error) !== 'unavailable');
+      reach(errorCode(error) !== 'unavailable' || (await isServed(socket)));
       watch.logger.debug({ socket, error: errorMessage(error) }, 'a DRA driver does not tell how its devices are');
     } finally {
       clearTimeout(stands);
@@ -42,4 +43,12 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
     await sleep(watch.retryMs ?? DRA_WATCH_RETRY_MS, signal).catch(() => undefined);
   }
   service.close();
+}
+
+/** A driver may answer that it is unavailable: only its socket tells whether it is there. */
+function isServed(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(path);
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
 }

@@ -136,3 +136,17 @@ test('a lease whose version goes back tells of a server that was restored, once'
   await clock.pass(3 * PERIOD_MS);
   assert.equal(restores.count, 1);
 });
+
+test('a backup without the lease tells of a restored server once the lease is made anew', async (t) => {
+  const { api, clock, restores } = begin(t);
+  api.put(NODES, registered());
+  await clock.pass(2 * PERIOD_MS);
+  api.remove(LEASES, PLACE);
+  api.remove(NODES, { name: 'n1' });
+  await clock.pass(2 * PERIOD_MS);
+  assert.equal(restores.count, 0);
+  api.put(NODES, registered());
+  api.script({ verb: 'create', plural: 'leases' }, kept({ holderIdentity: 'n1' }, { resourceVersion: '50' }));
+  await clock.pass(2 * PERIOD_MS);
+  assert.equal(restores.count, 1);
+});

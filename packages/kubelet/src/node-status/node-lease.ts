@@ -25,6 +25,8 @@ export type NodeLeaseOptions = {
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
   #latest: Lease | undefined;
+  /** The last that was seen, of a lease that may be gone. */
+  #version: string | undefined;
   #failing = false;
 
   constructor(options: NodeLeaseOptions) {
@@ -48,9 +50,10 @@ export class NodeLease {
 
   /** Its version is the API server's newest as often as it is renewed, which never is an earlier one by itself. */
   #take(lease: Lease | undefined): void {
-    const before = this.#latest?.metadata.resourceVersion;
+    const before = this.#version;
     this.#latest = lease;
-    if ((compareVersions(lease?.metadata.resourceVersion, before) ?? 0) < 0) this.#options.onRestored();
+    this.#version = lease?.metadata.resourceVersion ?? before;
+    if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
   /** Whether it worked, within a few tries without a pause. */
