@@ -43,7 +43,7 @@ function moveUnlessThere(directory: string, shared: string): void {
   try {
     renameSync(directory, shared);
   } catch (error) {
-    if (!isErrno(error, 'ENOTEMPTY')) throw error;
+    if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'EEXIST')) throw error;
     rmSync(directory, { recursive: true });
   }
 }

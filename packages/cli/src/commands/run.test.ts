@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -13,8 +13,11 @@ const MANIFEST = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {conta
 const APPLIED = { objects: [{ kind: 'Pod', namespace: 'default', name: 'web', uid: 'u1', action: 'created' }] };
 const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '/l' };
 
-/** A run on a node that says how a pod is deleted; it watches its pods once this is given. */
-async function startedRun(t: TestContext, remove: (response: ServerResponse) => void) {
+type Answer = (response: ServerResponse) => unknown;
+const applied: Answer = (response) => response.end(JSON.stringify(APPLIED));
+
+/** A run on a node that says how a pod is made and deleted; it has asked for that, and watches its pods if it was answered. */
+async function startedRun(t: TestContext, { apply = applied, remove }: { apply?: Answer; remove: Answer }) {
   const directory = mkdtempSync('/tmp/run-');
   const apiSocket = join(directory, 'node.sock');
   const runtime = { name: 'r', version: '1', apiVersion: 'v1', endpoint: 'e' };
@@ -23,7 +26,10 @@ async function startedRun(t: TestContext, remove: (response: ServerResponse) => 
   const watching = Promise.withResolvers<void>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/podwright/v1/node') return response.end(JSON.stringify({ ...NODE, runtime, podDefaults }));
-    if (request.method === 'POST') return response.end(JSON.stringify(APPLIED));
+    if (request.method === 'POST') {
+      if (apply !== applied) watching.resolve();
+      return apply(response);
+    }
     if (request.method === 'DELETE') return remove(response);
     if (request.url === '/api/v1/pods') return response.end('{"items": []}');
     response.writeHead(200).flushHeaders();
@@ -48,22 +54,35 @@ async function startedRun(t: TestContext, remove: (response: ServerResponse) => 
   } as unknown as CommandContext;
   const running = run([file], {}, context);
   await watching.promise;
-  return { running, watched: watched.promise };
+  const records = () => readdirSync(directory).filter((name) => /^run-.*json$/.test(name));
+  return { running, watched: watched.promise, records };
 }
 
 test('run ends its watch also when the pods cannot be stopped', async (t) => {
-  const { running, watched } = await startedRun(t, (response) => response.writeHead(500).end('no'));
+  const { running, watched } = await startedRun(t, { remove: (response) => response.writeHead(500).end('no') });
   for (const _signal of [1, 2]) process.emit('SIGINT');
   await assert.rejects(running, { message: 'no' });
   await watched;
 });
 
 test('run ends at the third Ctrl-C, whatever the node does, unless it comes with the second', async (t) => {
-  const { running, watched } = await startedRun(t, () => undefined);
+  const { running, watched, records } = await startedRun(t, { remove: () => undefined });
   for (const _signal of [1, 2, 3]) process.emit('SIGINT');
   const first = await Promise.race([running, sleep(LAST_INTERRUPT_MS + 100, 'it waits')]);
   assert.equal(first, 'it waits');
   process.emit('SIGINT');
   assert.equal(await running, 130);
   await watched;
+  assert.equal(records().length, 1, 'what it made is known to the next run');
+});
+
+test('the third Ctrl-C also ends a run that the node has not answered yet', async (t) => {
+  const told = t.mock.method(process.stderr, 'write', () => true);
+  const { running } = await startedRun(t, { apply: () => undefined, remove: () => undefined });
+  for (const _signal of [1, 2]) process.emit('SIGINT');
+  await sleep(LAST_INTERRUPT_MS + 100);
+  process.emit('SIGINT');
+  assert.equal(await Promise.race([running, sleep(LAST_INTERRUPT_MS, 'it waits')]), 130);
+  const out = told.mock.calls.map(({ arguments: [text] }) => String(text)).join('');
+  assert.match(out, /may still be there.*'podwright ps'/);
 });

@@ -35,37 +35,53 @@ export type RunOptions = ManifestOptions & {
 export async function run(files: string[], options: RunOptions, context: CommandContext): Promise<number> {
   const names = manifestNames('run', files, options);
   const manifests = await readRunnable(names, options);
-  let node = presumedNode(context.config);
+  const node = presumedNode(context.config);
   if (options.dryRun) return dryRun(node.client, manifests);
   const program = ['podwright', ...context.configArgs].join(' ');
   const interrupts = listenForInterrupts();
+  const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
+  try {
+    return await raceAbort(runOnNode(manifests, course, context), interrupts.last);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    if (interrupts.last.aborted) tellLeft(course);
+    return error.exitCode;
+  }
+}
+
+/** `course` has the node that was started as soon as there is one. */
+async function runOnNode(manifests: Manifests, course: Course, context: CommandContext): Promise<number> {
+  const { interrupts, options } = course;
   const { state } = context.config;
-  const course = { program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
   try {
     // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
-    const applied = await apply(manifests, { ...course, node }).catch(async (error: unknown) => {
+    const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
-      node = await ensureNode(context, interrupts).catch((failure: unknown) => {
+      course.node = await ensureNode(context, interrupts).catch((failure: unknown) => {
         interrupts.first.throwIfAborted(); // a terminal's signal ends a node, too, that has not left the terminal yet
         throw failure;
       });
-      return apply(manifests, { ...course, node });
+      return apply(manifests, course);
     });
     const left = leftRecords(state);
     const { objects, taken, startedNode } = takeOver(applied.objects, left);
-    if (startedNode) node = { ...node, started: true };
-    using _record = options.detach ? undefined : recordRun(state, { objects, startedNode: node.started });
+    if (startedNode) course.node = { ...course.node, started: true };
+    const made = { objects, startedNode: course.node.started };
+    using _record = options.detach ? undefined : recordRun(state, made, interrupts.last);
     forgetTaken(left, taken);
-    tellTaken(taken, course.options.detach);
-    const session = new RunSession(node.client, { ...applied, objects });
+    tellTaken(taken, options.detach);
+    const session = new RunSession(course.node.client, { ...applied, objects });
     if (!options.detach) tellStood(session.stood);
-    return await runSession({ ...course, node, session });
-  } catch (error) {
-    if (error instanceof Interrupted) return error.exitCode;
-    throw error;
+    return await runSession({ ...course, session });
   } finally {
-    await leaveNode({ ...course, node });
+    await leaveNode(course);
   }
+}
+
+/** Nothing was waited for at the end: the next run of these manifests takes over what it finds. */
+function tellLeft({ node, program }: Course): void {
+  const stop = node.started ? `, '${program} stop' ends them and the node` : '';
+  printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
 }
 
 type Course = {
@@ -244,26 +260,18 @@ async function drain(logs: LogFollower): Promise<void> {
 }
 
 /** Stops the pods gracefully, at the second Ctrl-C at once; at a third, a second later, the node is left to do that alone. */
-async function takeDown({ session, interrupts, program }: SessionCourse): Promise<void> {
+async function takeDown({ session, interrupts }: SessionCourse): Promise<void> {
   try {
     await session.remove(undefined, interrupts.again);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     console.error('killing the pods (Ctrl-C again: leave that to the node)');
-    await session.remove(0, interrupts.last).catch((failure: unknown) => {
-      if (failure instanceof Interrupted) printProse(`the node goes on to end the pods; '${program} ps' lists them`);
-      throw failure;
-    });
+    await session.remove(0, interrupts.last);
   }
 }
 
 /** Ends the node if this command started it and it has no pods of others. */
-async function leaveNode({
-  node,
-  options,
-  program,
-  interrupts,
-}: Pick<Course, 'node' | 'options' | 'program' | 'interrupts'>): Promise<void> {
+async function leaveNode({ node, options, program, interrupts }: Course): Promise<void> {
   if (!node.started || interrupts.last.aborted) return;
   using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'ask the node for its pods');
   const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {

@@ -27,7 +27,7 @@ export function presumedNode(config: NodePaths): EnsuredNode {
 
 /**
  * Starts the daemon of this configuration when none answers. A first interrupt ends what comes before that, and lets a daemon come up
- * that is to be taken down in order; `last` ends it at once, as does a time-out.
+ * that is to be taken down in order; `last` ends it at once. At a time-out it goes on, unless there was an interrupt: hosts can be slow.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
@@ -62,17 +62,18 @@ export async function ensureNode(
   daemon.once('exit', (code, signal) => {
     ended = signal === null ? `exit code ${code}` : `killed by ${signal}`;
   });
-  using deadline = withTimeout(interrupts?.last, NODE_START_TIMEOUT_MS, 'start the node');
+  using deadline = withTimeout(
+    interrupts?.last,
+    NODE_START_TIMEOUT_MS,
+    `start the node (it goes on; its log is ${logFile})`,
+  );
+  const giveUp = () => interrupts?.first.aborted && daemon.kill(); // nobody would know of it
+  deadline.addEventListener('abort', giveUp, { once: true });
   const comeUp = async () => {
     if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
     return (await answers(client, deadline)) ? true : undefined;
   };
-  try {
-    await waitFor(comeUp, { intervalMs: 10, signal: deadline });
-  } catch (error) {
-    daemon.kill(); // nobody would know of it
-    throw error;
-  }
+  await raceAbort(waitFor(comeUp, { intervalMs: 10, signal: deadline }), deadline);
   return { client, started: true, logFile };
 }
 

@@ -17,11 +17,11 @@ export type LeftRecord = RunRecord & { path: string };
  */
 const FILE = /^run-(\d+)-(\d+)\.json$/;
 
-/** Writes down what this process has made of these objects; disposing of it takes that back. */
-export function recordRun(stateDirectory: string, { objects, startedNode }: RunRecord): Disposable {
+/** Writes down what this process has made of these objects; disposing of it takes that back, unless `left` has aborted. */
+export function recordRun(stateDirectory: string, { objects, startedNode }: RunRecord, left?: AbortSignal): Disposable {
   const path = join(stateDirectory, `run-${process.pid}-${startOf(process.pid)}.json`);
   write(path, { objects: objects.filter(({ action }) => action === 'created'), startedNode });
-  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+  return { [Symbol.dispose]: () => left?.aborted || rmSync(path, { force: true }) };
 }
 
 /** What killed runs have left; what is not readable as a record is nobody's. */

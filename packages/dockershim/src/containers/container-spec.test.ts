@@ -212,6 +212,8 @@ test('a volume is relabelled for a pod with a label of its own, where the Engine
   const files = ['hostname', 'hosts', 'resolv.conf'].map((name) => `/x/${name}:/etc/${name}:rw,z`);
   const plain = { Type: 'bind', Source: '/h', Target: '/c', ReadOnly: false } as const;
   checkHost(mount({}), { Mounts: [plain], Binds: files }, { ...there, networkFiles: '/x' });
+  const refused = { ...there, networkFiles: '/a:b' }; // unlabelled, no name would resolve, and nobody would know why
+  checkRefusal({}, 'invalid_argument', /cannot give "\/a:b\/hostname" an SELinux label, for its colon/, refused);
 });
 
 test('devices', () => {

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { CALL_TIMEOUT_MS } from '../limits.ts';
 import { connectEngine, type Engine } from './engine.ts';
 import { type FakeEngine, startFakeEngine } from './fake-engine.fixture.ts';
 
 let fake: FakeEngine;
 let engine: Engine;
 let answer: string;
+const imports = new EventEmitter();
 before(async () => {
   fake = await startFakeEngine((request, response) => {
+    if (request.url?.includes('/images/create')) return void imports.emit('import');
     const isLoad = request.url?.includes('/images/load') === true;
     request.resume().once('end', () => {
       response.end(isLoad ? answer : JSON.stringify({ Version: '20.10.24', ApiVersion: '1.41' }));
@@ -46,4 +50,14 @@ test('an archive that cannot be read is not taken for an Engine that is away', a
     throw new Error('the disk is gone');
   }
   await assert.rejects(load(broken()), { code: 'unknown', message: 'load images: read the archive: the disk is gone' });
+});
+
+test('an image of one program is not waited for as long as an archive of many', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const asked = once(imports, 'import');
+  const made = engine.archives.import(Readable.from([Buffer.from('tar')]), { name: 'a', tag: 'b', change: '' });
+  const refused = assert.rejects(made, { code: 'deadline_exceeded', message: /make image a: no answer within/ });
+  await asked;
+  t.mock.timers.tick(CALL_TIMEOUT_MS);
+  await refused;
 });

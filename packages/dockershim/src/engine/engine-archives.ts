@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { linesOf, wrapError } from '@podwright/base';
+import { linesOf, withTimeout, wrapError } from '@podwright/base';
 import * as z from 'zod';
-import { MAX_PROGRESS_LINE_BYTES } from '../limits.ts';
+import { CALL_TIMEOUT_MS, MAX_PROGRESS_LINE_BYTES } from '../limits.ts';
 import { engineError } from './engine-error.ts';
 import type { EngineCall, EngineHttp } from './engine-http.ts';
 
@@ -30,8 +30,9 @@ export class EngineArchives {
   ): Promise<void> {
     const query = { fromSrc: '-', repo: name, tag, changes: change };
     const call = { what: `make image ${name}`, method: 'POST', path: '/images/create', query } as const;
+    using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // of a small archive
     // told after a success
-    for await (const { error } of this.#take({ ...call, archive, signal }))
+    for await (const { error } of this.#take({ ...call, archive, signal: bound }))
       if (error !== undefined) throw engineError(call.what, 500, error);
   }
 
