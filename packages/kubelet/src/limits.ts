@@ -193,6 +193,10 @@ export const EVICTION_PERIOD_MS = 10_000;
 /** How long the end of an evicted pod is waited for before the next look, and how often it is looked for (podCleanupTimeout, podCleanupPollFreq). */
 export const EVICTION_CLEAN_UP_MS = 30_000;
 export const EVICTION_CLEAN_UP_LOOK_MS = 250;
+/** Files are still being removed until so many looks on end found no more free. */
+export const EVICTION_LOOKS_IN_VAIN = 4;
+/** How long a round waits for volumes to be measured; what is found later is left to a later one. */
+export const EVICTION_MEASURE_MS = 1000;
 /** An evicted pod that has not stopped after this long is told of, or after one and a half times its grace period (killPodNow). */
 export const EVICTION_STOP_MS = 10_000;
 /** The runtime's directories stay where they are, but for a runtime that was set up anew. */

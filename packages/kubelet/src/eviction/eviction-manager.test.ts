@@ -21,7 +21,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
   const pressure = new NodePressure();
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const reclaim = (what: string) => async () => void told.push(what);
-  let active = pods;
+  const gone = new Set<string>();
   const manager = new EvictionManager({
     thresholds: thresholdsOf(all, { areHeldToAllocatable: false }),
     ...{ transitionMs: 60_000, maxPodGraceSeconds: 20, periodMs: 1, nodeName: 'node', pressure, logger: silentLogger },
@@ -32,16 +32,16 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
         return new Map(Object.entries(signals).map(([signal, one]) => [signal as Signal, observed(one)]));
       },
     },
-    activePods: () => active,
+    activePods: () => pods.filter(({ metadata }) => !gone.has(metadata.uid)),
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
     volumePaths: () => new Map(),
     isExempt: (pod) => isExempt(pod, { isLone: true }),
     reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
     evict: async ({ metadata }, { gracePeriodSeconds }) => {
-      active = active.filter((one) => one.metadata.uid !== metadata.uid);
+      gone.add(metadata.uid);
       told.push(`evict ${metadata.name} in ${gracePeriodSeconds}`);
     },
-    isCleanedUp: () => true,
+    isCleanedUp: ({ metadata }) => gone.has(metadata.uid),
     events: {
       event: (about, _type, reason) => {
         events.push(about);
@@ -137,12 +137,80 @@ test('it goes on after what it could not find out, looks again at once after an 
     activePods: () => {
       if (failures-- > 0) throw new PodwrightError('unavailable', 'no runtime');
       if (failures < -4) controller.abort();
-      return [podOf('a')];
+      return [podOf(`a${failures}`)];
     },
   });
   signals['memory.available'] = 1n;
   await manager.run(controller.signal);
   assert.ok(told.filter((one) => one.startsWith('evict')).length >= 2, told.join());
+});
+
+test('what is removed becomes free after a while, and nobody else goes meanwhile', async () => {
+  const controller = new AbortController();
+  const evicted: string[] = [];
+  let freed = 0n;
+  let images = 0;
+  const free = (each: bigint, times: number) => {
+    const timer = setInterval(() => {
+      freed += each;
+      if (--times === 0) clearInterval(timer);
+    }, 150);
+  };
+  const { manager } = start([podOf('a'), podOf('b')], HARD, {
+    signals: {
+      diskLayout: async () => 'shared',
+      observe: async () => {
+        const observed = { available: 50n + freed, capacity: 1000n, atMs: performance.now() };
+        if (observed.available >= 100n) setTimeout(() => controller.abort(), 10);
+        return new Map([['nodefs.available', observed]]);
+      },
+    },
+    reclaim: {
+      deleteUnusedContainers: async () => undefined,
+      deleteUnusedImages: async () => {
+        if (++images === 1) free(5n, 4);
+      },
+    },
+    evict: async ({ metadata }) => {
+      evicted.push(`${metadata.name} with ${50n + freed}`);
+      free(10n, 4);
+    },
+    isCleanedUp: ({ metadata }) => evicted.some((one) => one.startsWith(metadata.name)),
+  });
+  await manager.run(controller.signal);
+  assert.deepEqual([evicted, images], [['a with 70'], 1]);
+});
+
+test('a walk through volumes that lasts holds up no eviction, and a pod that has just gone is left alone', async () => {
+  const limited = podOf('a', { limits: { 'ephemeral-storage': '1Mi' } });
+  const walk = Promise.withResolvers<void>();
+  const { signals, uses, round } = start([limited, podOf('b')], HARD, {
+    podStats: async (asked, { disk }) => {
+      if (disk) await walk.promise;
+      return asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid]));
+    },
+    isCleanedUp: ({ metadata }) => metadata.name === 'b',
+  });
+  Object.assign(uses, { a: { root: 2, memory: 1 }, b: { memory: 2 } });
+  signals['memory.available'] = 1n;
+  assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict a in 1, count memory.available');
+  walk.resolve();
+});
+
+test('a problem that is back is told again', async () => {
+  const controller = new AbortController();
+  const told: unknown[] = [];
+  let looks = 0;
+  const { manager } = start([], HARD, {
+    logger: { ...silentLogger, warn: (fields: object) => void told.push(fields) },
+    activePods: () => {
+      if (++looks === 6) controller.abort();
+      if (looks === 3) return [];
+      throw new PodwrightError('unavailable', 'no runtime');
+    },
+  });
+  await manager.run(controller.signal);
+  assert.equal(told.length, 2);
 });
 
 test('what is freed before a pod is evicted is on the disk that is short', () => {

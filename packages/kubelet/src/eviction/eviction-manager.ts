@@ -1,9 +1,15 @@
 /** Evicts pods when their node runs short: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, type Logger, raceAbort, sleep } from '@podwright/base';
 import { namespacedName, type Pod } from '../api/types.ts';
 import { type EventRecorder, eventSubject, nodeSubject } from '../events/event-recorder.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
-import { EVICTION_CLEAN_UP_LOOK_MS, EVICTION_CLEAN_UP_MS, EVICTION_GRACE_SECONDS } from '../limits.ts';
+import {
+  EVICTION_CLEAN_UP_LOOK_MS,
+  EVICTION_CLEAN_UP_MS,
+  EVICTION_GRACE_SECONDS,
+  EVICTION_LOOKS_IN_VAIN,
+  EVICTION_MEASURE_MS,
+} from '../limits.ts';
 import type { PodStats } from '../stats/summary.ts';
 import { evictionMessage } from './eviction-message.ts';
 import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
@@ -66,6 +72,9 @@ export class EvictionManager {
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: Disks | undefined;
   #stopping = new AbortController().signal;
+  /** The measuring of pods that is under way, and what was found since the last round. */
+  #measuring: Promise<void> | undefined;
+  #excesses = new Map<Pod, LocalStorageExcess>();
 
   constructor(deps: EvictionManagerDependencies) {
     this.#deps = deps;
@@ -76,15 +85,19 @@ export class EvictionManager {
     this.#stopping = signal;
     let problem = '';
     while (!signal.aborted) {
-      const evicted = await this.synchronize().catch((error: unknown) => {
+      let evicted: Pod[] = [];
+      try {
+        evicted = await this.synchronize();
+        problem = '';
+      } catch (error) {
         if (errorMessage(error) !== problem)
           this.#deps.logger.warn({ error: errorMessage(error) }, 'what the node is short of could not be looked at');
         problem = errorMessage(error);
-        return [];
-      });
+      }
       if (evicted.length === 0) await sleep(this.#deps.periodMs, signal).catch(() => undefined);
       else await this.#cleanUp(evicted, signal);
     }
+    await this.#measuring?.catch(() => undefined);
   }
 
   /** One round: at most one pod is evicted for the node's sake, and all that exceed their own limits. Resolves with those. */
@@ -119,27 +132,41 @@ export class EvictionManager {
     return this.#disks;
   }
 
-  async #enforceStorageLimits({ layout }: Disks): Promise<Pod[]> {
-    const { activePods, podStats } = this.#deps;
-    const pods = activePods();
+  /** Walks through volumes take as long as pods make them: what is not found in a moment is left to a later round. */
+  async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
+    const pods = this.#deps.activePods();
+    this.#measuring ??= this.#measure(pods, disks).finally(() => {
+      this.#measuring = undefined;
+    });
+    const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
+    await raceAbort(this.#measuring, moment).catch((error: unknown) => {
+      if (!moment.aborted) throw error;
+    });
+    const found = this.#excesses;
+    this.#excesses = new Map();
+    const evicted: Pod[] = [];
+    for (const [pod, { signal, message }] of found)
+      if (await this.#evict(pod, signal, hard({ reason: 'Evicted', message }))) evicted.push(pod);
+    return evicted;
+  }
+
+  async #measure(pods: Pod[], { layout }: Disks): Promise<void> {
+    const { podStats } = this.#deps;
     const limited = pods.filter(hasStorageLimit);
     const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
-    const evicted: Pod[] = [];
     for (const pod of pods) {
+      if (this.#stopping.aborted) return;
       const own = byUid.get(pod.metadata.uid);
       const excess =
         (await this.#emptyDirExcess(pod)) ?? (own === undefined ? undefined : storageExcess(pod, own, layout));
-      if (excess === undefined) continue;
-      if (await this.#evict(pod, excess.signal, hard({ reason: 'Evicted', message: excess.message })))
-        evicted.push(pod);
+      if (excess !== undefined) this.#excesses.set(pod, excess);
     }
-    return evicted;
   }
 
   async #emptyDirExcess(pod: Pod): Promise<LocalStorageExcess | undefined> {
     try {
-      return await emptyDirExcess(pod, this.#deps.volumePaths(pod.metadata.uid));
+      return await emptyDirExcess(pod, this.#deps.volumePaths(pod.metadata.uid), this.#stopping);
     } catch (error) {
       const told = { pod: namespacedName(pod), error: errorMessage(error) };
       this.#deps.logger.debug(told, 'an emptyDir could not be measured');
@@ -191,17 +218,33 @@ export class EvictionManager {
   }
 
   /** Whether no threshold is met any more once what nobody uses is gone. */
-  async #reclaimFromNode({ signal }: Threshold, { layout, thresholds }: Disks): Promise<boolean> {
-    const { reclaim, signals, logger } = this.#deps;
-    const steps = reclaimSteps(signal, layout);
+  async #reclaimFromNode({ signal }: Threshold, disks: Disks): Promise<boolean> {
+    const { reclaim, logger } = this.#deps;
+    const steps = reclaimSteps(signal, disks.layout);
     for (const step of steps) {
       await reclaim[step]().catch((error: unknown) =>
         logger.warn({ step, error: errorMessage(error) }, 'not all could be freed that nobody uses'),
       );
     }
     if (steps.length === 0) return false;
-    const after = await signals.observe();
-    return thresholdsMet(thresholds, after, { withReclaim: true }).length === 0;
+    return (await this.#shortAfterAll(disks)).length === 0;
+  }
+
+  /** What is short once files that were removed are free, which happens in the background. */
+  async #shortAfterAll({ thresholds }: Disks): Promise<Threshold[]> {
+    const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
+    const most = new Map<Threshold, bigint>();
+    for (let looksInVain = 0; ; ) {
+      const observations = await this.#deps.signals.observe();
+      const met = thresholdsMet(thresholds, observations, { withReclaim: true });
+      const onDisk = met.filter(({ signal }) => !['memory', 'pids'].includes(resourceOf(signal)));
+      const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
+      for (const one of freer) most.set(one, observations.get(one.signal)!.available);
+      looksInVain = freer.length > 0 ? 0 : looksInVain + 1;
+      const isOver = looksInVain >= EVICTION_LOOKS_IN_VAIN || performance.now() > untilMs;
+      if (onDisk.length === 0 || isOver || this.#stopping.aborted) return met;
+      await sleep(EVICTION_CLEAN_UP_LOOK_MS, this.#stopping).catch(() => undefined);
+    }
   }
 
   #graceSeconds({ spec }: Pod, threshold: Threshold): number {
@@ -211,9 +254,10 @@ export class EvictionManager {
     return Math.max(EVICTION_GRACE_SECONDS, wanted);
   }
 
-  /** False for a pod that may not be. */
+  /** False for a pod that may not be, or that has gone meanwhile. */
   async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
-    const { isExempt, evict, events, metrics, logger } = this.#deps;
+    const { isExempt, isCleanedUp, evict, events, metrics, logger } = this.#deps;
+    if (isCleanedUp(pod)) return false;
     const told = { pod: namespacedName(pod), signal };
     if (isExempt(pod)) {
       logger.warn(told, 'a critical pod cannot be evicted');
@@ -232,6 +276,7 @@ export class EvictionManager {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     while (!signal.aborted && performance.now() < untilMs && !pods.every(this.#deps.isCleanedUp))
       await sleep(EVICTION_CLEAN_UP_LOOK_MS, signal).catch(() => undefined);
+    if (this.#disks !== undefined) await this.#shortAfterAll(this.#disks).catch(() => undefined);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Signal } from './thresholds/signals.ts';
 import { type ThresholdSettings, thresholdsOf } from './thresholds/thresholds.ts';
 
 /** A node whose signals are shares of a hundred; `at` tells what is judged of it at a time in seconds. */
-function nodeWith(settings: Partial<ThresholdSettings>) {
+function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const thresholds = thresholdsOf(all, { areHeldToAllocatable: false });
   let memory = NOTHING_MET;
@@ -15,7 +15,7 @@ function nodeWith(settings: Partial<ThresholdSettings>) {
       const observed = Object.entries(available).map(([signal, amount]): [Signal, Observation] => {
         return [signal as Signal, { available: BigInt(amount), capacity: 100n, atMs: 0 }];
       });
-      const input = { thresholds, observations: new Map(observed), nowMs: seconds * 1000, transitionMs: 60_000 };
+      const input = { thresholds, observations: new Map(observed), nowMs: seconds * 1000, transitionMs };
       const judged = judgeThresholds(memory, input);
       memory = judged.memory;
       return `${judged.conditions.join(' ')} | ${judged.pressing.map(({ signal }) => signal).join(' ')}`;
@@ -30,6 +30,12 @@ test('a hard threshold counts at once, and its condition lasts for the transitio
   assert.equal(node.at(20, { 'nodefs.available': 10 }), 'DiskPressure | ');
   assert.equal(node.at(69, { 'nodefs.available': 50 }), 'DiskPressure | ');
   assert.equal(node.at(70, { 'nodefs.available': 50 }), ' | ');
+});
+
+test('without a transition period a condition is told of as long as its threshold is met', () => {
+  const node = nodeWith({ hard: { 'nodefs.available': '10%' } }, 0);
+  assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
+  assert.equal(node.at(20, { 'nodefs.available': 10 }), ' | ');
 });
 
 test('a soft threshold is told of at once, and counts when its grace period is over without a break', () => {

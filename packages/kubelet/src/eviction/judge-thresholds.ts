@@ -43,7 +43,9 @@ export function judgeThresholds(before: ThresholdMemory, input: JudgeInput): Jud
   const acute = [...metSinceMs].filter(([one, sinceMs]) => nowMs - sinceMs >= one.gracePeriodMs).map(([one]) => one);
   return {
     memory: { metSinceMs, acute, seenAtMs },
-    conditions: [...seenAtMs].filter(([, atMs]) => nowMs - atMs < transitionMs).map(([condition]) => condition),
+    conditions: [...seenAtMs]
+      .filter(([, atMs]) => atMs === nowMs || nowMs - atMs < transitionMs)
+      .map(([condition]) => condition),
     pressing: acute.toSorted((a, b) => Number(isOfMemory(b.signal)) - Number(isOfMemory(a.signal))),
   };
 }

@@ -18,12 +18,13 @@ export type LocalStorageExcess = { signal: string; message: string };
 export async function emptyDirExcess(
   { spec }: Pod,
   paths: ReadonlyMap<string, string>,
+  signal?: AbortSignal,
 ): Promise<LocalStorageExcess | undefined> {
   for (const volume of spec.volumes ?? []) {
     const limit = diskLimit(volume);
     const path = paths.get(volume.name);
     if (limit === undefined || path === undefined) continue;
-    if (BigInt(await treeBytes(path)) <= quantityValue(limit)) continue;
+    if (BigInt(await treeBytes(path, signal)) <= quantityValue(limit)) continue;
     const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${canonical(limit)}". `;
     return { signal: 'emptydirfs.limit', message };
   }

@@ -82,3 +82,12 @@ test('for a node that is short all unused images go that were there when it bega
   assert.deepEqual(await left(), ['used:1', 'new:1']);
   assert.deepEqual(told, ['there 2']);
 });
+
+test('an image that was there at the start, went and came again is as young as any', async () => {
+  const { runtime, collector, left } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
+  await collector.begin();
+  await collector.removeUnused();
+  await runtime.client.image.pullImage({ image: { image: 'old:1' } });
+  await collector.removeUnused();
+  assert.deepEqual(await left(), ['used:1', 'old:1']);
+});

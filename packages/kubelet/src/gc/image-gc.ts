@@ -33,7 +33,8 @@ export class ImageGarbageCollector {
   readonly #removed: Counter<'reason'> | undefined;
   #records = new Map<string, ImageRecord>();
   #failedBefore = false;
-  #thereBefore: ReadonlySet<string> = new Set();
+  /** Ids of images that are there since the start. */
+  #thereBefore = new Set<string>();
 
   constructor(input: ImageGcInput) {
     this.#input = input;
@@ -116,6 +117,7 @@ export class ImageGarbageCollector {
     try {
       await this.#cri.image.removeImage({ image: { image: id } });
       this.#records.delete(id);
+      this.#thereBefore.delete(id);
       this.#removed?.inc({ reason });
       return true;
     } catch (error) {
@@ -142,6 +144,7 @@ export class ImageGarbageCollector {
       return [id, { id, sizeBytes: size, pinned, firstSeenMs, lastUsedMs }];
     });
     this.#records = new Map(records);
+    this.#thereBefore = new Set([...this.#thereBefore].filter((id) => this.#records.has(id)));
     return inUse;
   }
 

@@ -24,9 +24,17 @@ export const SHUT_DOWN: PodVerdict = {
   disruption: SHUT_DOWN_MESSAGE,
 };
 
-/** Whether a pod's status tells that verdict. */
+/** Why a pod that came as the host shut down was refused. */
+export const REFUSED_AT_SHUTDOWN: WaitingReason = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+};
+
+/** Whether a pod's status tells one of the two. */
 export function isShutDown(status: { reason?: string; message?: string } | undefined): boolean {
-  return status?.reason === SHUT_DOWN.reason && status.message === SHUT_DOWN.message;
+  return [SHUT_DOWN, REFUSED_AT_SHUTDOWN].some(
+    ({ reason, message }) => status?.reason === reason && status.message === message,
+  );
 }
 
 /** How one step ended: `error` is absent if it succeeded. */

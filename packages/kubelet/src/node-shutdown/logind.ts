@@ -43,11 +43,11 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
   try {
     // asked first, as a logind that does not run yet is started for it
     await readDelay(bus);
-    owner = await bus.owner(NAME);
     await bus.listen(`type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='${NAME}'`);
     await bus.listen(
       `type='signal',sender='${NAME}',interface='${MANAGER}',member='PrepareForShutdown',path='${PATH}'`,
     );
+    owner = await bus.owner(NAME); // after that, a restart is heard
   } catch (error) {
     bus.close();
     throw error;

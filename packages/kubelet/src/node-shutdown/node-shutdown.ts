@@ -1,15 +1,13 @@
 /** Ends pods in order before the host shuts down, where systemd-logind lets us delay that (pkg/kubelet/nodeshutdown). */
 import { errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
-import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { REFUSED_AT_SHUTDOWN, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { INHIBIT_DELAY_LOOKS_MS, LOGIND_RETRY_MS } from '../limits.ts';
 import { endPodsInOrder, type PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
 import { connectLogind, type Logind } from './logind.ts';
 import { type ShutdownPeriod, wholePeriodMs } from './shutdown-groups.ts';
 import type { ShutdownRecord } from './shutdown-record.ts';
-
-const REFUSAL = { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' };
 
 export type NodeShutdownOptions = {
   /** None: pods are not ended. */
@@ -46,7 +44,7 @@ export class NodeShutdown {
 
   /** Why a new pod may not run. */
   refusal(): WaitingReason | undefined {
-    return this.#isGoing ? REFUSAL : undefined;
+    return this.#isGoing ? REFUSED_AT_SHUTDOWN : undefined;
   }
 
   /** Calls back when `problem` has changed; returns what ends that. */

@@ -51,13 +51,13 @@ export async function treeUse(path: string): Promise<FileUse> {
 }
 
 /** The bytes of it on disk. */
-export function treeBytes(path: string): Promise<number> {
-  return treeTotal(path, '--block-size=1');
+export function treeBytes(path: string, signal?: AbortSignal): Promise<number> {
+  return treeTotal(path, '--block-size=1', signal);
 }
 
 /** Of files that vanish meanwhile `du` complains, and counts the others: a tree that changes all the time is measured as well. */
-async function treeTotal(path: string, unit: string): Promise<number> {
-  const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
+async function treeTotal(path: string, unit: string, stop?: AbortSignal): Promise<number> {
+  const signal = AbortSignal.any([AbortSignal.timeout(MEASURE_TIMEOUT_MS), ...(stop ? [stop] : [])]);
   const options = ['--summarize', unit, '--one-file-system'];
   const { stdout, exitCode } = await runProgram('du', [...options, '--', path], { signal, stderr: false });
   const total = /^(\d+)\t/.exec(stdout)?.[1];

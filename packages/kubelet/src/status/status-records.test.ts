@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
-import { SHUT_DOWN } from '../kubecontainer/sync-result.ts';
+import { REFUSED_AT_SHUTDOWN, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { StatusManager } from './status-manager.ts';
 import { type StatusRecord, StatusRecords } from './status-records.ts';
 
@@ -58,18 +58,20 @@ test('without pods nothing stays on disk', async (context) => {
   await records.close();
 });
 
-test("a pod that ended as its host shut down begins anew, unless it is an API server's", async (context) => {
+test("a pod that ended, or was refused, as its host shut down begins anew, unless it is an API server's", async (context) => {
   const records = new StatusRecords(scratch(context), silentLogger);
-  const { disruption: _, ...told } = SHUT_DOWN;
-  const known = { ...running, status: { phase: 'Failed' as const, ...told } };
-  records.save('a', known);
-  await records.flush();
-  const next = new StatusManager(await records.read());
-  const metadata = { name: known.name, namespace: known.namespace, uid: 'a' };
-  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
-  assert.equal(next.lastKnown(pod), undefined);
-  const annotations = { 'kubernetes.io/config.source': 'api' };
-  assert.equal(next.lastKnown({ ...pod, metadata: { ...metadata, annotations } })?.phase, 'Failed');
+  const { disruption: _, ...ended } = SHUT_DOWN;
+  for (const told of [ended, REFUSED_AT_SHUTDOWN]) {
+    const known = { ...running, status: { phase: 'Failed' as const, ...told } };
+    records.save('a', known);
+    await records.flush();
+    const next = new StatusManager(await records.read());
+    const metadata = { name: known.name, namespace: known.namespace, uid: 'a' };
+    const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
+    assert.equal(next.lastKnown(pod), undefined);
+    const annotations = { 'kubernetes.io/config.source': 'api' };
+    assert.equal(next.lastKnown({ ...pod, metadata: { ...metadata, annotations } })?.phase, 'Failed');
+  }
 });
 
 test('the end of a pod is written at once', async (context) => {
