@@ -84,6 +84,7 @@ export class NodeShutdown {
   async #keepUp(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     const { signal } = this.#controller;
+    let problem = '';
     for (;;) {
       const why = await this.#logind?.closed;
       if (signal.aborted) return;
@@ -91,9 +92,15 @@ export class NodeShutdown {
       this.#logind = undefined;
       await sleep(LOGIND_RETRY_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
-      await this.#begin(ender).catch((error: unknown) => {
-        if (why !== undefined) logger.error({ error: errorMessage(error) }, 'systemd-logind cannot be asked to wait');
-      });
+      try {
+        await this.#begin(ender);
+        problem = '';
+      } catch (error) {
+        if (signal.aborted) return;
+        const message = errorMessage(error);
+        if (message !== problem) logger.error({ error: message }, 'systemd-logind cannot be asked to wait');
+        problem = message;
+      }
     }
   }
 

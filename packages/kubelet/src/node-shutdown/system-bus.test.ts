@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -119,4 +119,20 @@ test('a bus that is not there, refuses us or has no such address is named', asyn
   });
   await startBus(t, 'REJECTED EXTERNAL\r\n');
   await assert.rejects(connect(), /it answers "REJECTED EXTERNAL/);
+});
+
+test('connections that have ended leave nothing with the signal that would have ended them', async (t) => {
+  const { server } = await startBus(t);
+  const { signal } = new AbortController();
+  const bus = await SystemBus.connect(() => undefined, signal);
+  bus.close('the test has seen it');
+  await bus.closed;
+  server.close();
+  process.env.DBUS_SYSTEM_BUS_ADDRESS = 'unix:path=/nonexistent';
+  await assert.rejects(
+    SystemBus.connect(() => undefined, signal),
+    { code: 'unavailable' },
+  );
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
 });

@@ -140,7 +140,12 @@ function understood(bytes: Buffer): DBusMessage | undefined {
 
 /** A connection on which messages may follow; who we are is told by the kernel (EXTERNAL). */
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
-  const socket = connect({ path, signal });
+  signal.throwIfAborted();
+  const socket = connect({ path });
+  // `connect` itself would listen to a signal that lives on for as long as that does
+  const end = () => void socket.destroy();
+  signal.addEventListener('abort', end);
+  socket.once('close', () => signal.removeEventListener('abort', end));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const id = Buffer.from(String(process.getuid?.() ?? 0)).toString('hex');
   let answer = '';
@@ -152,13 +157,13 @@ async function authenticated(path: string, signal: AbortSignal): Promise<Socket>
   };
   socket.on('data', onData);
   socket.on('error', reject);
-  socket.on('close', () => reject(new Error('it has closed the connection')));
+  const onClose = () => reject(new Error('it has closed the connection'));
+  socket.on('close', onClose);
   const timer = setTimeout(() => reject(new Error('no answer')), DBUS_TIMEOUT_MS);
   socket.write(`\0AUTH EXTERNAL ${id}\r\n`);
   try {
     await promise;
     socket.write('BEGIN\r\n');
-    socket.removeAllListeners('close');
     return socket;
   } catch (error) {
     socket.destroy();
@@ -167,5 +172,6 @@ async function authenticated(path: string, signal: AbortSignal): Promise<Socket>
     clearTimeout(timer);
     socket.off('data', onData);
     socket.off('error', reject);
+    socket.off('close', onClose);
   }
 }
