@@ -144,15 +144,15 @@ test('a pod has the volume of its claim once it is attached, and the node tells 
   await bound('disk');
   await create('claims', { persistentVolumeClaim: { claimName: 'disk' } });
   await cluster.until(node, (object) => inUse(object) === `kubernetes.io/csi/${DRIVER}^disk`);
-  assert.deepEqual(driver.volumeCalls(), [], 'nothing is mounted that is not attached');
+  assert.deepEqual(await driver.volumeCalls(), [], 'nothing is mounted that is not attached');
   await attach('disk');
   await cluster.until(named('claims'), isReady);
   const file = join(driver.data, 'disk/file');
   await kubelet.until('it is the fsGroup’s', () => isThere(file) && readFileSync(file, 'utf8') === '4321\n');
-  const stage = driver.calls.find(({ call }) => call === 'nodeStageVolume')!.request;
+  const stage = (await driver.allCalls()).find(({ call }) => call === 'nodeStageVolume')!.request;
   assert.deepEqual([stage.volumeId, stage.publishContext], ['disk', { device: '/dev/disk' }]);
   await goes('claims');
-  assert.deepEqual(driver.volumeCalls(), [
+  assert.deepEqual(await driver.volumeCalls(), [
     'nodeStageVolume',
     'nodePublishVolume',
     'nodeUnpublishVolume',

@@ -129,7 +129,7 @@ test('a pod has the device of a claim that was made for it, and its driver gets 
   assert.deepEqual([driverName, poolName, deviceName, cdiDevices?.[0]?.name], [DRIVER, 'pool', 'dev0', cdi]);
   assert.deepEqual(Object.keys(record()[0]!.PodUIDs), [created.metadata.uid]);
   await devices.goes('own');
-  assert.deepEqual(driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
+  assert.deepEqual(await driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
   assert.deepEqual([driver.specifications(), record()], [[], []]);
 });
 
@@ -141,9 +141,9 @@ test('two pods share a claim, which is prepared once and taken back after the la
     await cluster.until(podNamed(name), isReady);
   }
   await devices.goes('one');
-  assert.deepEqual(driver.claimCalls(), ['nodePrepareResources shared']);
+  assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources shared']);
   await devices.goes('two');
-  assert.deepEqual(driver.claimCalls(), ['nodePrepareResources shared', 'nodeUnprepareResources shared']);
+  assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources shared', 'nodeUnprepareResources shared']);
 });
 
 test('an extended resource may be a device of a driver', async () => {
@@ -153,10 +153,10 @@ test('an extended resource may be a device of a driver', async () => {
     RESOURCE,
   );
   await cluster.until(podNamed('extended'), isReady);
-  const [, claim] = driver.claimCalls()[0]!.split(' ');
+  const [, claim] = (await driver.claimCalls())[0]!.split(' ');
   assert.deepEqual(await logOf(created, 2), [`DRA_dev0=${claim}`, '3']);
   await devices.goes('extended');
-  assert.deepEqual(driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
+  assert.deepEqual(await driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
 });
 
 test('why a claim is not prepared is told in upstream’s words, and it is tried again', async () => {
@@ -174,7 +174,7 @@ test('why a claim is not prepared is told in upstream’s words, and it is tried
   await driver.called('nodePrepareResources');
   await devices.goes('hangs');
   await driver.behave({});
-  assert.deepEqual(driver.claimCalls(), ['nodePrepareResources broken', 'nodeUnprepareResources broken']);
+  assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources broken', 'nodeUnprepareResources broken']);
 });
 
 test('a pod has neither a claim that is not its own nor one that is gone', async () => {
@@ -228,7 +228,7 @@ test('a pod waits for a driver that is away, and one that ends meanwhile as well
   await cluster.untilGone(podNamed('ends'));
   await cluster.until(podNamed('waits'), isReady);
   await devices.goes('waits');
-  assert.deepEqual(driver.claimCalls().toSorted(), [
+  assert.deepEqual((await driver.claimCalls()).toSorted(), [
     ...['nodePrepareResources waits', 'nodeUnprepareResources ends', 'nodeUnprepareResources waits'],
   ]);
 });
@@ -255,7 +255,7 @@ test('a kubelet that was killed leaves nothing prepared, and prepares nothing of
   await kubelet.until('it is known', () => record().length === 1);
   const now = await cluster.until(podNamed('kept'), isReady);
   assert.equal(textAt(container(now), 'containerID'), textAt(container(before), 'containerID'));
-  assert.deepEqual(driver.claimCalls(), ['nodeUnprepareResources left']);
+  assert.deepEqual(await driver.claimCalls(), ['nodeUnprepareResources left']);
   await devices.goes('kept');
   assert.deepEqual([driver.specifications(), record()], [[], []]);
 });

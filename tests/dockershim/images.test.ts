@@ -12,6 +12,7 @@ import { engineAt } from '../../packages/dockershim/src/engine/engine.ts';
 import { imageEnsurer } from '../../packages/dockershim/src/images/ensure-image.ts';
 import { pullImage } from '../../packages/dockershim/src/images/pull-image.ts';
 import { parseReference } from '../../packages/dockershim/src/images/reference.ts';
+import { LIST_KEPT_MS } from '../../packages/dockershim/src/limits.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 import { DockerRegistry } from '../images/docker-registry.ts';
 import { BarePods, bareOptions } from './bare-pods.fixture.ts';
@@ -75,6 +76,22 @@ test('an image is pulled, found by tag, digest and id, listed, and removed with 
   await images().pullImage({ image: spec(digest!) });
   await images().removeImage({ image: spec(digest!) });
   assert.equal((await images().imageStatus({ image: spec(digest!), verbose: false })).image, undefined);
+});
+
+test('a list of containers is not kept when an image gets another name, whoever gives it', async () => {
+  const list = () => pods.engine.lists.list({ label: ['image.test=1'] });
+  const isKept = async () => {
+    const one = await list();
+    return one === (await list()) ? one : undefined;
+  };
+  const kept = await waitFor(isKept, { intervalMs: 10, signal: AbortSignal.timeout(10_000) });
+  const other = engineAt(pods.docker.socket);
+  await other.archives.tag(busyboxImage, { repository: 'renamed', tag: '1' });
+  // in half of the time for which it would have been kept
+  const isNew = async () => ((await list()) !== kept ? true : undefined);
+  await waitFor(isNew, { intervalMs: 10, signal: AbortSignal.timeout(LIST_KEPT_MS / 2) });
+  await other.archives.untag('renamed:1');
+  other.close();
 });
 
 test('credentials are told to the registry, and without the right ones a pull is refused in its class', async () => {

@@ -6,8 +6,8 @@ export class CsiDriverUnderTest extends PluginUnderTest {
   protected readonly program = new URL('./csi-driver.ts', import.meta.url).pathname;
 
   /** Names of the calls about volumes, in order. */
-  volumeCalls(): string[] {
-    return this.calls.map(({ call }) => call).filter((call) => call.endsWith('Volume'));
+  async volumeCalls(): Promise<string[]> {
+    return (await this.allCalls()).map(({ call }) => call).filter((call) => call.endsWith('Volume'));
   }
 }
 

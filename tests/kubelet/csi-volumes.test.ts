@@ -109,8 +109,8 @@ class Node {
   }
 
   /** The calls about volumes since the last look. */
-  calls(): string[] {
-    const calls = this.driver.volumeCalls();
+  async calls(): Promise<string[]> {
+    const calls = await this.driver.volumeCalls();
     this.driver.forget();
     return calls;
   }
@@ -135,7 +135,7 @@ test('a volume is staged once, published for each pod, and unstaged after the la
   const digest = createHash('sha256').update('disk-1').digest('hex');
   const stagingTargetPath = join(node.rootDir, 'plugins/kubernetes.io/csi/disk.test', digest, 'globalmount');
   assert.equal(await node.setUp('1'), node.published('1'));
-  const [stage, publish] = node.driver.calls
+  const [stage, publish] = (await node.driver.allCalls())
     .filter(({ call }) => call.endsWith('Volume'))
     .map(({ request }) => request);
   const capability = {
@@ -166,12 +166,12 @@ test('a volume is staged once, published for each pod, and unstaged after the la
     ...{ inodesFree: 7, inodes: 10, inodesUsed: 3 },
   });
   await node.setUp('2', { readOnly: true });
-  assert.deepEqual(node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
+  assert.deepEqual(await node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
   await node.volumes.tearDown('1');
-  assert.deepEqual(node.calls(), ['nodeUnpublishVolume']);
+  assert.deepEqual(await node.calls(), ['nodeUnpublishVolume']);
   assert.deepEqual(node.volumes.volumesInUse(), [KEY]);
   await node.volumes.tearDown('2');
-  assert.deepEqual(node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
+  assert.deepEqual(await node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
   assert.deepEqual(node.volumes.volumesInUse(), []);
   assert.deepEqual([isThere(stagingTargetPath), isThere(node.published('2'))], [false, false]);
 });
@@ -194,7 +194,7 @@ test('a volume waits until it is attached', async (context) => {
   );
   await check({ attached: false }, new RegExp(`^${failed}volume disk-1 is not attached for volume attachment ${id}$`));
   await check({ attached: false, attachError: { message: 'no room' } }, new RegExp(`^${failed}no room$`));
-  assert.deepEqual(node.calls(), []);
+  assert.deepEqual(await node.calls(), []);
   await node.restart();
   node.driverObject = { ...node.driverObject, attachRequired: false };
   await node.setUp('1');
@@ -216,7 +216,7 @@ test('a kubelet that is killed between staging and publishing leaves nothing', a
   node.driver.forget();
   assert.deepEqual(node.volumes.volumesInUse(), [KEY], 'it must not be detached');
   await node.volumes.tearDown('1');
-  assert.deepEqual(node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
+  assert.deepEqual(await node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
   assert.deepEqual(node.volumes.volumesInUse(), []);
 });
 
@@ -266,7 +266,7 @@ test('a driver is not asked again too soon, except after it has registered anew'
     'MountVolume.MountDevice failed for volume "pv-1" : rpc error: code = InvalidArgument desc = told to fail nodeStageVolume',
   );
   assert.equal(await node.failure(node.setUp('1')), failure);
-  assert.deepEqual(node.calls(), ['nodeStageVolume']);
+  assert.deepEqual(await node.calls(), ['nodeStageVolume']);
   assert.equal(isThere(join(node.rootDir, 'plugins/kubernetes.io/csi/disk.test')), true);
   node.volumes.driverRegistered('disk.test');
   await node.driver.behave({});
@@ -286,7 +286,7 @@ test('a driver that wants tokens and to be called again gets both', async (conte
   };
   await node.setUp('1');
   await node.setUp('1');
-  const publish = node.driver.calls.findLast(({ call }) => call === 'nodePublishVolume')!.request;
+  const publish = (await node.driver.allCalls()).findLast(({ call }) => call === 'nodePublishVolume')!.request;
   assert.deepEqual(publish.volumeContext, {
     tier: 'fast',
     'csi.storage.k8s.io/pod.name': 'pod-1',
@@ -297,6 +297,6 @@ test('a driver that wants tokens and to be called again gets both', async (conte
     'csi.storage.k8s.io/serviceAccount.tokens':
       '{"vault":{"token":"for vault","expirationTimestamp":"2026-01-01T00:00:00Z"}}',
   });
-  assert.deepEqual(node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
+  assert.deepEqual(await node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
   await node.volumes.tearDown('1');
 });

@@ -61,7 +61,7 @@ test('a pod has a volume that a driver makes for it, and takes away with it', as
   const file = join(driver.data, handle, 'file');
   await kubelet.until('the file is there', () => isThere(file) && readFileSync(file, 'utf8') === 'hello\n');
   assert.match(handle, /^csi-[\da-f]{64}$/);
-  const published = driver.calls.find(({ call }) => call === 'nodePublishVolume')!.request;
+  const published = (await driver.allCalls()).find(({ call }) => call === 'nodePublishVolume')!.request;
   const place = join(podDirectory(uid), 'volumes/kubernetes.io~csi/data');
   assert.deepEqual(
     [published.volumeId, published.targetPath, published.stagingTargetPath, published.readonly],
@@ -79,7 +79,7 @@ test('a pod has a volume that a driver makes for it, and takes away with it', as
   assert.deepEqual([data.driverName, data.volumeHandle, data.volumeLifecycleMode], [driver.name, handle, 'Ephemeral']);
   await kubelet.remove('inline.yaml');
   await kubelet.until('the pod is gone', isGone('inline'));
-  assert.deepEqual(driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
+  assert.deepEqual(await driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
   assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
   assert.equal(isThere(podDirectory(uid)), false);
 });
@@ -100,7 +100,7 @@ test('a pod waits for a driver that comes later, and another one does not wait f
   await kubelet.pod('late', isRunning);
   await kubelet.remove('hangs.yaml');
   await kubelet.until('the pod that hangs is gone', isGone('hangs'));
-  assert.deepEqual(driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
+  assert.deepEqual(await driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
   await driver.behave({});
   await kubelet.remove('late.yaml');
   await kubelet.until('the other one is gone', isGone('late'));
@@ -161,6 +161,6 @@ for (const [when, misbehaviour, isDeleted] of [
     kubelet.handle = await startKubelet(kubelet.options);
     await kubelet.until('all is gone', () => !isThere(podDirectory(uid!)));
     assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
-    assert.deepEqual(driver.volumeCalls(), ['nodeUnpublishVolume']);
+    assert.deepEqual(await driver.volumeCalls(), ['nodeUnpublishVolume']);
   });
 }

@@ -19,8 +19,8 @@ export class DraDriverUnderTest extends PluginUnderTest {
   }
 
   /** The calls about claims, in order, with the names of the claims. */
-  claimCalls(): string[] {
-    return this.calls.flatMap(({ call, request }) => {
+  async claimCalls(): Promise<string[]> {
+    return (await this.allCalls()).flatMap(({ call, request }) => {
       const claims = (request.claims ?? []) as { name: string }[];
       return call.endsWith('Resources') ? [`${call} ${claims.map(({ name }) => name).join()}`] : [];
     });

@@ -20,6 +20,7 @@ export abstract class PluginUnderTest {
   /** The program, which gets the name, `data` and the two sockets as its arguments. */
   protected abstract readonly program: string;
   readonly #rootDir: string;
+  readonly #syncs: PromiseWithResolvers<void>[] = [];
   #child: ChildProcess | undefined;
 
   constructor({ name, rootDir, data }: { name: string; rootDir: string; data: string }) {
@@ -48,9 +49,13 @@ export abstract class PluginUnderTest {
     const listening = Promise.withResolvers<void>();
     child.on('message', (report: PluginReport) => {
       if ('listening' in report) listening.resolve();
+      else if ('synced' in report) this.#syncs[report.synced]!.resolve();
       else this.calls.push(report as PluginCall);
     });
-    child.on('exit', () => listening.reject(new Error('the plugin has ended')));
+    child.on('exit', () => {
+      listening.reject(new Error('the plugin has ended'));
+      for (const sync of this.#syncs) sync.resolve();
+    });
     await listening.promise;
   }
 
@@ -63,6 +68,16 @@ export abstract class PluginUnderTest {
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${call}`);
     const enough = () => this.calls.filter((one) => one.call === call).length >= times || undefined;
     await waitFor(enough, { intervalMs: 5, signal });
+  }
+
+  /** The calls since the last `forget`, with those that it has answered before we heard of them. */
+  async allCalls(): Promise<PluginCall[]> {
+    if (this.#child?.connected) {
+      const sync = this.#syncs.push(Promise.withResolvers()) - 1;
+      await this.tell({ sync });
+      await this.#syncs[sync]!.promise;
+    }
+    return this.calls;
   }
 
   forget(): void {

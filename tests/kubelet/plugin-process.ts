@@ -16,8 +16,9 @@ import { Registration } from '@podwright/cri/plugin-registration';
 
 /** How a call goes wrong; `hang` before its work is done, `hangAfter` after it. */
 export type Misbehaviour = { hang?: boolean; hangAfter?: boolean; crash?: boolean; error?: number };
-export type PluginMessage = { behave?: Record<string, Misbehaviour>; [more: string]: unknown };
-export type PluginReport = { call: string; request: unknown } | { listening: true };
+/** A `sync` is answered once all calls before it were told. */
+export type PluginMessage = { behave?: Record<string, Misbehaviour>; sync?: number; [more: string]: unknown };
+export type PluginReport = { call: string; request: unknown } | { listening: true } | { synced: number };
 
 type Service = Parameters<typeof grpcServiceDefinition>[0];
 type Calls = Record<string, (request: never) => object>;
@@ -33,8 +34,9 @@ export type PluginServices = {
 };
 
 let behaviour: Record<string, Misbehaviour> = {};
-process.on('message', ({ behave }: PluginMessage) => {
+process.on('message', ({ behave, sync }: PluginMessage) => {
   behaviour = behave ?? behaviour;
+  if (sync !== undefined) tell({ synced: sync });
 });
 process.on('disconnect', () => process.exit());
 const tell = (report: PluginReport) => process.send?.(report);
