@@ -349,7 +349,12 @@ async function dial(t: TestContext, { port }: TestApi): Promise<Socket> {
 
 test('heads that are too long, halves of requests and no TLS at all end their connections', async (t) => {
   const api = await serveApi(t);
-  assert.equal((await api.ask('/pods', { headers: { long: 'x'.repeat(300 << 10) } })).status, 431);
+  const refused = await api.ask('/pods', { headers: { long: 'x'.repeat(300 << 10) } }).then(
+    ({ status }) => status,
+    (error: NodeJS.ErrnoException) => error.code,
+  );
+  // a connection that ends with bytes unread may take its answer with it
+  assert.ok([431, 'ECONNRESET', 'EPIPE'].includes(refused ?? ''), String(refused));
   assert.notEqual((await api.ask(`/exec/a/b/c?output=1&command=${'x'.repeat(200 << 10)}`)).status, 431);
   const plain = await dial(t, api);
   plain.write('GET /pods HTTP/1.1\r\nhost: x\r\n\r\n');
