@@ -95,7 +95,7 @@ test('a kubelet that comes back takes over its node object, and leaves what is o
   assert.equal(readyOf(after)?.lastTransitionTime, readyOf(before)?.lastTransitionTime);
 });
 
-test('a machine that never had device plugins has none of what its node object says of them', async (t) => {
+test('a node that never had device plugins has none of what its node object says of them', async (t) => {
   const { cluster, node, ready } = await begin(t);
   await ready();
   const amounts = { 'example.com/widget': '3' };

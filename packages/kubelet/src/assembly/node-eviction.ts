@@ -2,7 +2,7 @@
 import { PodwrightError, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject, nodeSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, nodeSubject, tellExceededGracePeriod } from '../events/event-recorder.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';
 import { isExempt } from '../eviction/pressure-admission.ts';
@@ -100,7 +100,6 @@ async function evict(
   );
   const outcome = await Promise.race([sync.workers.whenStopped(uid), late]).finally(() => patience.abort());
   if (outcome === undefined) return;
-  const message = 'Container runtime did not kill the pod within specified grace period.';
-  events.event(eventSubject(pod), 'Warning', 'ExceededGracePeriod', message);
+  tellExceededGracePeriod(events, pod);
   throw new PodwrightError('deadline_exceeded', 'timeout waiting to kill pod');
 }

@@ -134,7 +134,7 @@ export class DeviceManager implements HintProvider {
     this.#options.logger.warn({ resource, error: why }, 'a device plugin has gone');
   }
 
-  /** Whether no kubelet here has ever heard of a plugin: what its node object says of devices is of a machine that was before. */
+  /** Whether no kubelet here has ever heard of a plugin: what its node object says of devices is of a host that was before. */
   get isNew(): boolean {
     return this.#isNew;
   }

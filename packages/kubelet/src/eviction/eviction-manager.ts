@@ -18,7 +18,7 @@ import { type Observations, thresholdInWords, thresholdsMet } from './observed-s
 import { type Candidate, rankPods } from './rank-pods.ts';
 import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
 import type { NodePressure } from './thresholds/node-pressure.ts';
-import { resourceOf } from './thresholds/signals.ts';
+import { isOfDisk, resourceOf } from './thresholds/signals.ts';
 import { isHard, type Threshold } from './thresholds/thresholds.ts';
 
 /** How a pod is evicted. */
@@ -207,7 +207,7 @@ export class EvictionManager {
   }
 
   async #rank(pods: Pod[], { signal }: Threshold, { layout }: Disks): Promise<Candidate[]> {
-    const disk = !['memory', 'pids'].includes(resourceOf(signal));
+    const disk = isOfDisk(signal);
     const stats = await this.#deps.podStats(pods, { disk }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     return rankPods(
@@ -237,7 +237,7 @@ export class EvictionManager {
     for (let looksInVain = 0; ; ) {
       const observations = await this.#deps.signals.observe();
       const met = thresholdsMet(thresholds, observations, { withReclaim: true });
-      const onDisk = met.filter(({ signal }) => !['memory', 'pids'].includes(resourceOf(signal)));
+      const onDisk = met.filter(({ signal }) => isOfDisk(signal));
       const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
       for (const one of freer) most.set(one, observations.get(one.signal)!.available);
       looksInVain = freer.length > 0 ? 0 : looksInVain + 1;

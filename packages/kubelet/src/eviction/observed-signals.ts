@@ -1,5 +1,5 @@
 import { formatQuantity } from '../api/quantity.ts';
-import { resourceOf, type Signal } from './thresholds/signals.ts';
+import { isInBytes, type Signal } from './thresholds/signals.ts';
 import { amountOf, binaryText, type Threshold, valueText } from './thresholds/thresholds.ts';
 
 /** How much there is of what a signal tells, and at most: bytes or pieces. `atMs` is monotonic. */
@@ -8,8 +8,7 @@ export type Observations = ReadonlyMap<Signal, Observation>;
 
 /** What there is as Kubernetes writes it: bytes with binary suffixes, pieces with decimal ones. */
 export function availableText(signal: Signal, { available }: Observation): string {
-  const isBytes = ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
-  return isBytes ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
+  return isInBytes(signal) ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
 }
 
 /** The thresholds below which there is less, `withReclaim` also those of which what is to be freed besides is not yet. Pure. */
@@ -26,7 +25,7 @@ export function thresholdsMet(
   });
 }
 
-/** A threshold that is met, in words for people. */
+/** A threshold that is met, for people to read. */
 export function thresholdInWords({ signal, value, gracePeriodMs }: Threshold, observations: Observations): string {
   const observed = observations.get(signal);
   const has =
@@ -37,7 +36,7 @@ export function thresholdInWords({ signal, value, gracePeriodMs }: Threshold, ob
 }
 
 function readable(signal: Signal, amount: bigint): string {
-  if (!['memory', 'ephemeral-storage'].includes(resourceOf(signal))) return String(amount);
+  if (!isInBytes(signal)) return String(amount);
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Number(amount))) / 10));
   return `${power === 0 ? amount : (Number(amount) / 1024 ** power).toFixed(1)} ${units[power]}`;

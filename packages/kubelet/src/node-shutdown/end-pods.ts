@@ -1,6 +1,6 @@
 import type { Logger } from '@podwright/base';
 import { namespacedName, type Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, tellExceededGracePeriod } from '../events/event-recorder.ts';
 import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { LEAST_KILL_PATIENCE_MS } from '../limits.ts';
 import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';
@@ -53,6 +53,5 @@ async function endPod(ender: PodEnder, pod: Pod, how: { seconds: number; signal:
   const stopped = ender.whenStopped(uid).finally(() => over.abort());
   await Promise.race([stopped, ender.sleep(patienceMs, AbortSignal.any([how.signal, over.signal]))]);
   if (over.signal.aborted || how.signal.aborted) return;
-  const message = 'Container runtime did not kill the pod within specified grace period.';
-  ender.events.event(eventSubject(pod), 'Warning', 'ExceededGracePeriod', message);
+  tellExceededGracePeriod(ender.events, pod);
 }

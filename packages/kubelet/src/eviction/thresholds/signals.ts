@@ -34,6 +34,16 @@ export function conditionOf(signal: Signal): PressureCondition {
   return isOfMemory(signal) ? 'MemoryPressure' : 'DiskPressure';
 }
 
+/** Of a file system: its space, or its inodes. */
+export function isOfDisk(signal: Signal): boolean {
+  return conditionOf(signal) === 'DiskPressure';
+}
+
+/** Whether it is told in bytes, and not in pieces. */
+export function isInBytes(signal: Signal): boolean {
+  return ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
+}
+
 /** Of the whole node, or of what pods may have together. */
 export function isOfMemory(signal: Signal): boolean {
   return signal === 'memory.available' || signal === 'allocatableMemory.available';
