@@ -34,6 +34,7 @@ export class ClusterKubelet {
       logger: createLogger({ level: 'error' }),
       cluster: { client: this.client, heartbeatClient: this.client, eventClient: this.client },
     });
+    this.options.eviction = { ...this.options.eviction, hard: {} }; // however full the host's disk is
   }
 
   async start(): Promise<void> {

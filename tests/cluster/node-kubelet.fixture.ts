@@ -10,6 +10,12 @@ import { createKubeClient, type KubeClient } from '@podwright/kube-client';
 import { type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import type { Credential } from './api-server/kubeconfig.ts';
 
+/** However full the host's disk is. */
+const NO_EVICTION = {
+  ...kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: silentLogger }).eviction,
+  hard: {},
+};
+
 type Place = { url: string; certificateAuthority: string };
 
 /** A kubelet on a runtime in memory, which is a node of a cluster. */
@@ -46,6 +52,7 @@ export async function startNode(
         podLogsDir: join(scratch, 'logs'),
         cgroupRoot: '',
         cluster: { client: client(), heartbeatClient: client(), eventClient: client() },
+        eviction: NO_EVICTION,
         ...given,
         ...more,
       }),
