@@ -7,7 +7,7 @@ import { EVICTION_PERIOD_MS } from './limits.ts';
 
 /** When pods are evicted because the node runs short, and how: KubeletConfiguration's fields that begin with `eviction`. */
 export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
-  /** Absent: upstream's defaults in a cluster, smaller amounts of disk on a lone node. */
+  /** Absent: upstream's defaults in a cluster, smaller shares of the disk on a lone node. */
   hard?: ThresholdSettings['hard'];
   /** A condition of pressure is told for so long after it was last seen. */
   transitionMs: number;

@@ -39,9 +39,9 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
  */
 export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
-  'nodefs.available': '1Gi',
+  'nodefs.available': '1%',
   'nodefs.inodesFree': '1%',
-  'imagefs.available': '1Gi',
+  'imagefs.available': '1%',
   'imagefs.inodesFree': '1%',
 };
 
