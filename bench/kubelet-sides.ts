@@ -108,6 +108,8 @@ healthz_port = ${healthz}
 tls_cert_file = "${certificate}"
 tls_private_key_file = "${key}"
 anonymous_auth = true
+[kubelet.eviction]
+hard = {}
 `;
 
 async function ourKubelet(directory: string, setup: Setup): Promise<ChildProcess> {

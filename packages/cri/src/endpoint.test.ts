@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CriEndpoint, formatEndpoint, grpcTarget, parseEndpoint } from './endpoint.ts';
+import { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 
 test('endpoints are read as the kubelet’s flags have them', () => {
   const check = (text: string, expected: CriEndpoint) => assert.deepEqual(parseEndpoint(text), expected);
@@ -26,9 +26,7 @@ test('endpoints that make no sense are refused with what is possible', () => {
   check(`/${'x'.repeat(107)}`, /108 bytes; Linux allows 107/);
 });
 
-test('endpoints are written as URLs, and as targets for grpc-js', () => {
+test('endpoints are written as URLs', () => {
   assert.equal(formatEndpoint(parseEndpoint('/run/x.sock')), 'unix:///run/x.sock');
   assert.equal(formatEndpoint(parseEndpoint('tcp://[::1]:80')), 'tcp://[::1]:80');
-  assert.equal(grpcTarget(parseEndpoint('/run/x.sock')), 'unix:/run/x.sock');
-  assert.equal(grpcTarget(parseEndpoint('tcp://host:80')), 'dns:host:80');
 });

@@ -24,11 +24,6 @@ export function formatEndpoint(endpoint: CriEndpoint): string {
   return `tcp://${endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
 }
 
-/** The endpoint as a grpc-js target. */
-export function grpcTarget(endpoint: CriEndpoint): string {
-  return endpoint.kind === 'unix' ? `unix:${endpoint.path}` : formatEndpoint(endpoint).replace('tcp://', 'dns:');
-}
-
 function unixEndpoint(endpoint: string, path: string): CriEndpoint {
   if (!path.startsWith('/')) throw invalid(endpoint, 'the path of the socket must be absolute, as in unix:///path');
   const length = Buffer.byteLength(path);

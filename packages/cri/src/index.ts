@@ -1,5 +1,6 @@
 export type { CriApiVersion } from './api-version.ts';
-export { type ClientTls, type ConnectOptions, type CriClient, connectCri } from './client/connect.ts';
+export type { ClientTls } from './client/channel.ts';
+export { type ConnectOptions, type CriClient, connectCri } from './client/connect.ts';
 export { type ConnectedService, connectService } from './client/connect-service.ts';
 export type { CallOptions } from './client/connection.ts';
 export { decodedList } from './client/decoded-list.ts';

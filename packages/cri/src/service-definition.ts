@@ -7,7 +7,6 @@ import {
   type Message,
   toBinary,
 } from '@bufbuild/protobuf';
-import type { MethodDefinition } from '@grpc/grpc-js';
 
 /** The part of a generated service descriptor that types are taken from. */
 export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
@@ -20,11 +19,23 @@ export type ServiceDefinitionOptions = {
   methods?: ReadonlySet<string>;
 };
 
-/** A grpc-js service definition, keyed by the method's local (camelCase) name. */
-export type GrpcServiceDefinition = Readonly<Record<string, MethodDefinition<Message, Message>>>;
+/** A method on the wire, as grpc-js has it, too. Serializers take a message or the fields of one. */
+export type GrpcMethod = {
+  path: string;
+  requestStream: boolean;
+  responseStream: boolean;
+  originalName: string;
+  requestSerialize: (message: Message) => Buffer;
+  requestDeserialize: (bytes: Buffer) => Message;
+  responseSerialize: (message: Message) => Buffer;
+  responseDeserialize: (bytes: Buffer) => Message;
+};
+
+/** The methods of a service, keyed by their local (camelCase) names. */
+export type GrpcServiceDefinition = Readonly<Record<string, GrpcMethod>>;
 
 /**
- * Turns the descriptor of a protobuf service into what grpc-js serves and calls. The messages stay those of
+ * Turns the descriptor of a protobuf service into what is served and called. The messages stay those of
  * the descriptor whatever the package name says: two versions of a service that agree on the wire share them.
  */
 export function grpcServiceDefinition(
@@ -39,7 +50,7 @@ export function grpcServiceDefinition(
   );
 }
 
-function methodDefinition(method: DescMethod, serviceName: string): MethodDefinition<Message, Message> {
+function methodDefinition(method: DescMethod, serviceName: string): GrpcMethod {
   return {
     path: `/${serviceName}/${method.name}`,
     requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',

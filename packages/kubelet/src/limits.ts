@@ -1,4 +1,4 @@
-/** The kubelet's timers and bounds that are not options, with their sources. */
+/** The kubelet's timers and bounds that are not options, with their sources; rooms that have many have their own `limits.ts`. */
 
 /** setTimeout's limit: with more it does not wait at all. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -28,6 +28,8 @@ export const DEFAULT_GRACE_SECONDS = 30;
 export const LEAST_GRACE_SECONDS = 1;
 /** Upstream's immediate eviction: hooks before the stop may still begin. */
 export const EVICTION_GRACE_SECONDS = 1;
+/** An event tells of an end that takes longer than half as much again as the pod's time, and than this (killPodNow). */
+export const LEAST_KILL_PATIENCE_MS = 10_000;
 /** Stopping may take this much longer than the grace period before the runtime counts as hanging. */
 export const STOP_MARGIN_MS = 120_000;
 /** A file system that does not answer must not hold up its pod for ever. */
@@ -36,6 +38,8 @@ export const MOUNT_TIMEOUT_MS = 60_000;
 export const MAX_VOLUME_DEPTH = 500;
 /** Pauses between tries of what plugins of the node are asked for, as upstream doubles them (pkg/util/goroutinemap/exponentialbackoff). */
 export const VOLUME_BACKOFF = { initialMs: 500, maxMs: 122_000 };
+/** Pauses between reports of the volumes in use that a mount waits for. */
+export const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
 // Plugins that register
 
@@ -107,20 +111,6 @@ export const RUNTIME_START_PATIENCE_MS = 2000;
 /** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
 export const HELD_RETRY_MS = 1000;
 
-// The host's shutdown
-
-/** Upstream's pause before a connection to logind that was lost is tried again. */
-export const LOGIND_RETRY_MS = 1000;
-/** D-Bus's own bound of a call. */
-export const DBUS_TIMEOUT_MS = 25_000;
-/** Nobody sends a kubelet more than this; the protocol would let them send 128 MiB. */
-export const MAX_DBUS_MESSAGE_BYTES = 1 << 20;
-/** Pauses before looking whether logind has taken a longer delay: upstream's, five looks in all. */
-export const INHIBIT_DELAY_LOOKS_MS = [0, 100, 200, 400, 800];
-/** A pod that takes longer than half as much again as its time, and than this, is told of by an event. */
-export const LEAST_KILL_PATIENCE_MS = 10_000;
-export const MAX_SHUTDOWN_RECORD_BYTES = 4096;
-
 // What the runtime has
 
 /** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
@@ -128,52 +118,8 @@ export const PLEG_THRESHOLD_MS = 180_000;
 /** How long the start of the kubelet waits for pods that are slow to be read. */
 export const PLEG_START_PATIENCE_MS = 10_000;
 
-// Images
-
-/** Registries sometimes answer with pages of HTML, which are too long for a status. */
-export const MAX_PULL_ERROR_LENGTH = 800;
-/** A config file larger than this is not read. */
-export const MAX_DOCKER_CONFIG_BYTES = 1 << 20;
-/** A pull that failed is tried again after a delay; this long after it the status says so. */
-export const PULL_BACKOFF_SHOWN_AFTER_MS = 1000;
-/** Secrets that are remembered of one image beyond those that it was pulled with (upstream's writeRecordWhileMatchingLimit). */
-export const MAX_PULL_SECRETS_PER_IMAGE = 100;
-/** A record of a pulled image has a few hundred bytes a Secret. */
-export const MAX_PULL_RECORD_BYTES = 1 << 20;
-export const MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES = 1 << 20;
-/** Upstream's time for a credential provider. */
-export const CREDENTIAL_PLUGIN_TIMEOUT_MS = 60_000;
-/** Tokens of registries have a few KiB; an answer has one or a few. */
-export const MAX_CREDENTIAL_PLUGIN_BYTES = 1 << 20;
-export const MAX_CREDENTIAL_ENTRIES = 1000;
-export const MAX_CREDENTIAL_LENGTH = 64 << 10;
-/** Answers of credential providers that are kept, the oldest go first. */
-export const MAX_CACHED_CREDENTIALS = 1000;
-
-// Probes
-
-/** Until its first tick, an unready container is looked at this often, each time half as often. */
-export const EAGER_PROBE_INITIAL_MS = 25;
-/** A probe that could not be made is tried so often at once (upstream's maxProbeRetries). */
-export const MAX_PROBE_TRIES = 3;
-/** A container that began this long before the kubelet may count as one of its own (upstream's kubeletRestartGracePeriod). */
-export const KUBELET_RESTART_GRACE_MS = 10_000;
-/** Output that an event shows of a failed probe. */
-export const MAX_PROBE_OUTPUT_BYTES = 1024;
-/** As much of a body as upstream reads. */
-export const MAX_PROBE_BODY_BYTES = 10 << 10;
-/** Requests of one httpGet handler, as Go's client makes at most. */
-export const MAX_PROBE_REQUESTS = 10;
-/** Answers such as 103 before the one that counts. */
-export const MAX_INFORMATIONAL_ANSWERS = 10;
-/** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */
-export const HTTP_ANSWER_LIMITS = { bytes: 256 << 10, events: 1000 };
-/** A health answer has a few hundred bytes in some ten frames, of which each has nine bytes at least (RFC 9113, 4.1). */
-export const GRPC_ANSWER_LIMITS = { bytes: 16 << 10, events: 100 };
-
 // Housekeeping
 
-/** Upstream's periods of garbage collection. */
 /** A log that was written to is looked at after as long as so many bytes a millisecond take to fill it. */
 export const MOST_LOG_BYTES_A_MS = 200_000;
 export const LEAST_LOG_LOOK_MS = 2;
@@ -182,6 +128,7 @@ export const MOST_LOG_LOOK_MS = 1000;
 export const LOG_REOPEN_MS = 20;
 /** A log that grows fast is rotated by as much before its limit as it grows meanwhile, but by no more than this share of the limit. */
 export const MOST_LOG_SHARE_AHEAD = 0.3;
+/** Upstream's periods of garbage collection. */
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 export const IMAGE_GC_PERIOD_MS = 300_000;
 /** How often pods that no source has are looked for. */
@@ -197,8 +144,6 @@ export const EVICTION_CLEAN_UP_LOOK_MS = 250;
 export const EVICTION_LOOKS_IN_VAIN = 4;
 /** How long a round waits for volumes to be measured; what is found later is left to a later one. */
 export const EVICTION_MEASURE_MS = 1000;
-/** An evicted pod that has not stopped after this long is told of, or after one and a half times its grace period (killPodNow). */
-export const EVICTION_STOP_MS = 10_000;
 /** The runtime's directories stay where they are, but for a runtime that was set up anew. */
 export const IMAGE_PLACES_KEPT_MS = 300_000;
 /** How long an eviction waits for walks through volumes that were begun; then what was known before counts. */
@@ -210,27 +155,6 @@ export const MEASURE_TIMEOUT_MS = 60_000;
 export const STATUS_RECORD_DELAY_MS = 100;
 /** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
 export const MAX_STATUS_RECORD_BYTES = 4 << 20;
-
-// The node of a cluster
-
-/** Pauses between tries to register (kubelet_node_status.go, registerWithAPIServer). */
-export const NODE_REGISTRATION_BACKOFF = { initialMs: 100, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
-/** Tries to tell the status, and to renew the lease, before the next period is waited for (nodeStatusUpdateRetry, maxUpdateRetries). */
-export const NODE_STATUS_TRIES = 5;
-export const LEASE_TRIES = 5;
-/** Pauses between tries to make the lease. */
-export const LEASE_BACKOFF = { initialMs: 200, maxMs: 7000, resetMs: Number.POSITIVE_INFINITY };
-/** Periods of heartbeats are longer by up to this share, so that those of many nodes do not meet. */
-export const HEARTBEAT_JITTER = 0.04;
-/** What makes a node ready, or not any more, is told at once, but no sooner than this after the last time: upstream's fast path at the start. */
-export const NODE_PROMPT_PERIOD_MS = 100;
-/** The images of a node are listed this often (image_gc_manager.go). */
-export const NODE_IMAGES_PERIOD_MS = 30_000;
-/** Pauses between tries to make the CSINode: a few short ones, and between such rounds long ones, of which the last is repeated. */
-export const CSI_NODE_QUICK_RETRIES_MS = [10, 50, 250];
-export const CSI_NODE_RETRIES_MS = [30, 240, 1920, 15_360, 122_880];
-/** How often it is asked whether the API server answers at all. */
-export const API_WAIT_MS = 1000;
 
 // What users see: statuses, events, traces, logs, the local API
 
@@ -298,116 +222,9 @@ export const STATISTICS_WANTED_MS = 90_000;
 /** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
 export const VOLUME_USE_KEPT_MS = 60_000;
 
-// The kubelet's HTTP API
+// What was given out of the node
 
-/** Heads of requests hold the commands of `exec` in their URL: enough for three long arguments, percent-encoded. */
-export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
-/** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
-export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
-/** Between two requests on one connection: as upstream. */
-export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
-/** Idle time after which the kernel probes a client's connection: as upstream (Go's net.ListenConfig). */
-export const KEEP_ALIVE_PROBE_MS = 15_000;
-/** A client that does not read its response is disconnected after this long. */
-export const STALLED_CLIENT_MS = 60_000;
-/** Request bodies that are not used are read and discarded up to this size. */
-export const MAX_IGNORED_BODY_BYTES = 64 << 10;
-/** How long a command of `/run` may take: upstream's bound of a response. */
-export const MAX_RUN_MS = 4 * 3_600_000;
-/** Bearer tokens of a file, and its size. */
-export const MAX_TOKENS = 10_000;
-export const MAX_TOKEN_FILE_BYTES = 4 << 20;
-/** Answers of reviews that are kept: of tokens, and of access (upstream's 8192). */
-export const MAX_REVIEWED_TOKENS = 4096;
-export const MAX_ACCESS_REVIEWS = 8192;
-/** Reviews of one kind under way: those beyond are refused, or callers that nobody knows would hold up the API server. */
-export const MAX_REVIEWS_AT_ONCE = 100;
-/** A service account's token has some 1.2 KiB; what the API server says of its user has less. */
-export const MAX_REVIEWED_TOKEN_LENGTH = 64 << 10;
-export const MAX_USER_LENGTH = 64 << 10;
-/** How long a review may take with its repetitions, and these (upstream's DefaultAuthWebhookRetryBackoff). */
-export const REVIEW_TIMEOUT_MS = 10_000;
-export const REVIEW_RETRIES = { most: 5, initialMs: 500, factor: 1.5 };
-/** A certificate of our own is valid this long, as upstream's, and is replaced when less than a tenth of it is left. */
-export const OWN_CERTIFICATE_MS = 365 * 24 * 3_600_000;
-/** How often the files of certificates and authorities are looked at, and how often they are read though they seem unchanged. */
-export const TLS_FILES_PERIOD_MS = 1000;
-export const TLS_REREAD_MS = 60_000;
-/** How long a profile is taken if its client does not say, as by Go's, and at most: its samples are kept in memory. */
-export const DEFAULT_PROFILE_SECONDS = 30;
-export const MAX_PROFILE_SECONDS = 120;
-/** Entries of a directory below `/logs/` that are shown. */
-export const MAX_LOG_DIRECTORY_ENTRIES = 10_000;
-
-// Certificates of a cluster
-
-/** A certificate with its chain has a few KiB. */
-export const MAX_CERTIFICATE_BYTES = 256 << 10;
-/** How long a request for a certificate is waited for before another is made (client-go's certificateWaitTimeout). */
-export const CERTIFICATE_TIMEOUT_MS = 900_000;
-/** A watch for its answer is begun anew after this long. */
-export const CERTIFICATE_WATCH_SECONDS = 300;
-/** How long until what has become of a request is looked at again after that failed. */
-export const SIGNING_RETRY_MS = 1000;
-/** Delays between requests that failed (client-go's certificate manager: five tries from 2 s on, then every 32 s). */
-export const RENEWAL_BACKOFF = { initialMs: 2000, maxMs: 32_000 };
-/** How often it is looked at whether a certificate is due, or another is wanted, as upstream: the wall clock may be set meanwhile. */
-export const RENEWAL_WAIT_MS = 1000;
-
-// Device plugins
-
-/** How long the devices of a plugin that has gone are counted, as upstream (endpointStopGracePeriod). */
-export const DEVICE_PLUGIN_GRACE_MS = 5 * 60_000;
-/** How long a plugin that registers may take to answer, as upstream's dial. */
-export const DEVICE_PLUGIN_CONNECT_TIMEOUT_MS = 10_000;
-/** How long a plugin may take to give out devices: upstream waits without end, and so do all pods after it. */
-export const DEVICE_ALLOCATE_TIMEOUT_MS = 60_000;
-/** Before the start of a container: upstream's KubeletPreStartContainerRPCTimeoutInSecs. */
-export const DEVICE_PRE_START_TIMEOUT_MS = 30_000;
-/** A list of devices: what a client of Go's gRPC takes. */
-export const MAX_DEVICE_LIST_BYTES = 4 << 20;
-/** What such a list has room for with ids of a sensible length. */
-export const MAX_DEVICES = 65_536;
-export const MAX_DEVICE_ID_LENGTH = 4096;
-/** NUMA nodes that a host can have, as upstream's masks. */
-export const MAX_DEVICE_NODES = 64;
-/** Resources that plugins register: a kubelet keeps a connection for each. */
-export const MAX_DEVICE_RESOURCES = 256;
 /** Files of what was given out are read at a start up to this size. */
 export const MAX_STATE_FILE_BYTES = 64 << 20;
 /** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
-
-// What pods need of an API server
-
-/** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */
-export const OBJECT_PATIENCE_MS = 1000;
-/** Watches of single ConfigMaps and Secrets are begun anew after a random time between these (upstream's). */
-export const OBJECT_WATCH_SECONDS = { least: 1800, most: 3600 };
-/** How long an object is used that is not watched, unless the Node's annotation says (upstream's defaultTTL). */
-export const OBJECT_TTL_MS = 60_000;
-/** A token is replaced after this share of its life, and after a day, some seconds earlier (upstream's token manager). */
-export const TOKEN_USED_SHARE = 0.8;
-export const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
-export const TOKEN_JITTER_MS = 10_000;
-/** A token is not replaced sooner, but for one that lives for less than twice this. */
-export const TOKEN_LEAST_AGE_MS = 30_000;
-/** Pauses between reports of the volumes in use that a mount waits for. */
-export const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
-/** A token has one to two KiB. */
-export const MAX_TOKEN_LENGTH = 64 << 10;
-/** Delays after tokens that could not be replaced (upstream's of volumes). */
-export const TOKEN_RETRY = { initialMs: 500, maxMs: 122_000 };
-
-// Pods of an API server
-
-/** So many statuses are sent at a time; one a pod. */
-export const STATUSES_AT_ONCE = 8;
-/** A status of a pod that is Pending waits so long for the next one: most pods run by then, and one patch tells it. */
-export const PENDING_STATUS_HOLD_MS = 100;
-/** How often what the API server shows of pods is compared with their statuses, as upstream. */
-export const STATUS_RECONCILE_MS = 10_000;
-/** Delays between tries while the API server does not answer. */
-export const STATUS_OUTAGE_BACKOFF = { initialMs: 500, maxMs: 10_000 };
-/** The same for mirror pods. */
-export const MIRROR_BACKOFF = { initialMs: 1000, maxMs: 60_000 };

@@ -60,18 +60,18 @@ function timeOfLine(line: string): number {
 }
 
 export async function startOurs(endpoint: string, cgroupRoot: string, places: Places): Promise<ComparedKubelet> {
-  const kubelet = await startKubelet(
-    kubeletOptions({
-      nodeName: NODE_NAME,
-      nodeIp: nodeAddress(),
-      runtimeEndpoint: endpoint,
-      manifestDir: places.manifests,
-      rootDir: places.root,
-      podLogsDir: places.logs,
-      cgroupRoot,
-      logger: createLogger({ level: 'error' }),
-    }),
-  );
+  const options = kubeletOptions({
+    nodeName: NODE_NAME,
+    nodeIp: nodeAddress(),
+    runtimeEndpoint: endpoint,
+    manifestDir: places.manifests,
+    rootDir: places.root,
+    podLogsDir: places.logs,
+    cgroupRoot,
+    logger: createLogger({ level: 'error' }),
+  });
+  // as upstream's here: whatever the host is short of
+  const kubelet = await startKubelet({ ...options, eviction: { ...options.eviction, hard: {} } });
   return {
     pods: async () => kubelet.pods(),
     events: async () =>

@@ -1,4 +1,3 @@
-import { credentials } from '@grpc/grpc-js';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import type { TypedService } from '../service-definition.ts';
 import { Connection } from './connection.ts';
@@ -18,6 +17,6 @@ export function connectService<S extends TypedService>(
 ): ConnectedService<S> {
   const endpoint = parseEndpoint(formatEndpoint({ kind: 'unix', path: socketPath }));
   const observer = { started: () => () => undefined };
-  const connection = new Connection(endpoint, credentials.createInsecure(), { observer, maxReceiveBytes });
+  const connection = new Connection(endpoint, { observer, maxReceiveBytes });
   return { ...createServiceClient(service, connection, { packageName }), close: () => connection.close() };
 }

@@ -1,4 +1,3 @@
-import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { Logger, Registry, Tracer } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
@@ -6,13 +5,11 @@ import { ImageTransfers } from '../gen/podwright/v1/images_pb.js';
 import { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
+import type { ClientTls } from './channel.ts';
 import { Connection } from './connection.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { createCallObserver } from './observer.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
-
-/** Certificates of a TLS connection, PEM. A client certificate has both `certificate` and `key`. */
-export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
 
 /** Options of `connectCri`. */
 export type ConnectOptions = {
@@ -62,9 +59,9 @@ export async function connectCri(options: ConnectOptions): Promise<CriClient> {
   const open: Connection[] = [];
   const connect = async (endpointText: string, service: 'runtime' | 'image') => {
     const endpoint = parseEndpoint(endpointText);
-    const credentials = endpoint.kind === 'tcp' ? credentialsOf(options.tls) : grpcCredentials.createInsecure();
     const { requestTimeoutMs, tracer } = options;
-    const connection = new Connection(endpoint, credentials, { observer, requestTimeoutMs, tracer });
+    const tls = endpoint.kind === 'tcp' ? options.tls : undefined;
+    const connection = new Connection(endpoint, { observer, tls, requestTimeoutMs, tracer });
     open.push(connection);
     const apiVersion = await negotiateVersion({
       connection,
@@ -101,9 +98,4 @@ function closeAll(connections: Connection[]): void {
 
 function sameEndpoint(one: string, other: string): boolean {
   return formatEndpoint(parseEndpoint(one)) === formatEndpoint(parseEndpoint(other));
-}
-
-function credentialsOf(tls: ClientTls | undefined) {
-  if (tls === undefined) return grpcCredentials.createInsecure();
-  return grpcCredentials.createSsl(tls.ca, tls.key, tls.certificate);
 }

@@ -1,16 +1,20 @@
+import { type ClientHttp2Stream, constants } from 'node:http2';
 import type { Message } from '@bufbuild/protobuf';
 import {
-  type ChannelCredentials,
-  Client,
-  type ClientReadableStream,
-  Metadata,
-  type MethodDefinition,
-  type ServiceError,
-  status,
-} from '@grpc/grpc-js';
-import { errorCodeOfStatus, formatTraceparent, PodwrightError, TRACEPARENT, type Tracer } from '@podwright/base';
-import { type CriEndpoint, grpcTarget } from '../endpoint.ts';
-import { MAX_MESSAGE_BYTES, RECONNECT_MS } from '../limits.ts';
+  formatTraceparent,
+  PodwrightError,
+  raceAbort,
+  TRACEPARENT,
+  type Tracer,
+  withTimeout,
+  wrapError,
+} from '@podwright/base';
+import type { CriEndpoint } from '../endpoint.ts';
+import { MAX_MESSAGE_BYTES, MAX_TIMER_MS } from '../limits.ts';
+import { MessageReader, withPrefix } from '../message-reader.ts';
+import type { GrpcMethod } from '../service-definition.ts';
+import { CallOutcome } from './call-outcome.ts';
+import { Channel, type ClientTls } from './channel.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
 
@@ -27,54 +31,47 @@ export type CallOptions = {
 /** One call: the method's local name and definition, and the fields of its request. */
 export type Call = {
   name: string;
-  method: MethodDefinition<Message, Message>;
+  method: GrpcMethod;
   request: object;
   options?: CallOptions;
 };
 
-/** How much of an answer may come at once: lists of hundreds of containers come without waiting for us in between. */
-const WINDOW_BYTES = 1 << 20;
+export type ConnectionOptions = {
+  observer: CallObserver;
+  tls?: ClientTls;
+  requestTimeoutMs?: number;
+  tracer?: Tracer;
+  maxReceiveBytes?: number;
+};
 
-/** A gRPC channel to one endpoint. It connects at the first call, and again whenever the connection is lost. */
+/** A call under way. `signal` ends it: its caller's, or that of its time. */
+type Begun = { stream: ClientHttp2Stream; outcome: CallOutcome };
+type Bound = { signal: AbortSignal | undefined; timeoutMs: number } & Disposable;
+
+const HEADERS = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'user-agent': 'podwright' };
+/** The `grpc-timeout` header has eight digits at most. */
+const MOST_TIMEOUT_MS = 99_999_999;
+
+/**
+ * A client of gRPC at one endpoint, on node:http2 alone (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). It connects
+ * at the first call, and again whenever the connection is lost.
+ */
 export class Connection {
-  readonly #client: Client;
-  readonly #observer: CallObserver;
-  readonly #requestTimeoutMs: number | undefined;
-  readonly #tracer: Tracer | undefined;
+  readonly #channel: Channel;
+  readonly #options: ConnectionOptions;
 
-  constructor(
-    endpoint: CriEndpoint,
-    credentials: ChannelCredentials,
-    {
-      observer,
-      requestTimeoutMs,
-      tracer,
-      maxReceiveBytes = MAX_MESSAGE_BYTES,
-    }: { observer: CallObserver; requestTimeoutMs?: number; tracer?: Tracer; maxReceiveBytes?: number },
-  ) {
-    this.#observer = observer;
-    this.#requestTimeoutMs = requestTimeoutMs;
-    this.#tracer = tracer;
-    this.#client = new Client(grpcTarget(endpoint), credentials, {
-      'grpc.max_receive_message_length': maxReceiveBytes,
-      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-      'grpc.initial_reconnect_backoff_ms': RECONNECT_MS.initial,
-      'grpc.max_reconnect_backoff_ms': RECONNECT_MS.max,
-      'grpc.use_local_subchannel_pool': 1,
-      'grpc.service_config_disable_resolution': 1,
-      'grpc.enable_http_proxy': 0,
-      'grpc-node.flow_control_window': WINDOW_BYTES,
-      'grpc.enable_channelz': 0,
-    });
+  constructor(endpoint: CriEndpoint, options: ConnectionOptions) {
+    this.#channel = new Channel(endpoint, options.tls);
+    this.#options = options;
   }
 
   close(): void {
-    this.#client.close();
+    this.#channel.close();
   }
 
   /** Makes a call with one response. */
   async unary(call: Call): Promise<Message> {
-    const done = this.#observer.started(call.name);
+    const done = this.#options.observer.started(call.name);
     try {
       const response = await this.#unary(call);
       done();
@@ -85,100 +82,125 @@ export class Connection {
     }
   }
 
-  /** Makes a call with a stream of responses; the call starts now. */
+  /** Makes a call with a stream of responses; the call starts now. Leaving the loop over it early cancels it. */
   serverStream(call: Call): AsyncIterable<Message> {
-    const done = this.#observer.started(call.name);
-    const signal = call.options?.signal;
-    if (signal?.aborted) return failedStream(signal.reason, done);
-    const { method } = call;
-    const stream: ClientReadableStream<Message> = this.#client.makeServerStreamRequest(
-      method.path,
-      method.requestSerialize,
-      method.responseDeserialize,
-      call.request as Message,
-      this.#metadata(),
-      { deadline: this.#deadlineOf(call) },
-    );
-    return iterateStream(stream, { signal, done });
+    const done = this.#options.observer.started(call.name);
+    const bound = this.#boundOf(call);
+    const begun = this.#begin(call, bound);
+    const told = begun
+      .then(async ({ outcome }) => {
+        await outcome.ended;
+        const error = this.#errorOf(outcome, bound.signal);
+        done(error);
+        return error;
+      }, done)
+      .finally(() => bound[Symbol.dispose]());
+    return this.#responses(call, begun, () => told);
   }
 
-  /** Tells the server which trace the call is part of, if it is of one. */
-  #metadata(): Metadata {
-    const metadata = new Metadata();
-    const context = this.#tracer?.current();
-    if (context !== undefined) metadata.set(TRACEPARENT, formatTraceparent(context));
-    return metadata;
-  }
-
-  #deadlineOf({ name, request, options }: Call): number {
-    const usual = () => defaultTimeoutMs(name, request, this.#requestTimeoutMs) ?? Number.POSITIVE_INFINITY;
-    return Date.now() + (options?.timeoutMs ?? usual());
-  }
-
-  #unary(call: Call): Promise<Message> {
-    const { method } = call;
-    const signal = call.options?.signal;
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    const { promise, resolve, reject } = Promise.withResolvers<Message>();
-    const onAbort = () => running.cancel();
-    const running = this.#client.makeUnaryRequest(
-      method.path,
-      method.requestSerialize,
-      call.options?.decode ?? method.responseDeserialize,
-      call.request as Message,
-      this.#metadata(),
-      { deadline: this.#deadlineOf(call) },
-      (error, response) => {
-        signal?.removeEventListener('abort', onAbort);
-        if (error === null) resolve(response!);
-        else reject(signal?.aborted ? signal.reason : errorFromService(error));
-      },
-    );
-    signal?.addEventListener('abort', onAbort, { once: true });
-    return promise;
-  }
-}
-
-/**
- * The responses of a stream. grpc-js emits a failure without destroying the stream, so it is kept for a reader
- * that comes later; leaving the loop early cancels the call.
- */
-function iterateStream(
-  stream: ClientReadableStream<Message>,
-  { signal, done }: { signal: AbortSignal | undefined; done: (error?: unknown) => void },
-): AsyncIterable<Message> {
-  let failure: { error: unknown } | undefined;
-  const onAbort = () => stream.cancel();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  stream.on('error', (error) => {
-    failure = { error: signal?.aborted ? signal.reason : errorFromService(error as ServiceError) };
-  });
-  stream.on('status', () => {
-    signal?.removeEventListener('abort', onAbort);
-    done(failure?.error);
-  });
-  return (async function* () {
+  async *#responses(call: Call, begun: Promise<Begun>, told: () => Promise<unknown>): AsyncGenerator<Message> {
+    const { stream } = await begun;
+    const reader = new MessageReader(this.#options.maxReceiveBytes);
     try {
-      yield* stream;
+      for await (const chunk of stream)
+        for (const message of reader.push(chunk as Buffer)) yield decoded(call.method.responseDeserialize, message);
     } catch (error) {
-      throw failure?.error ?? error;
+      if (error instanceof PodwrightError) throw error;
+      throw (await told()) ?? error;
     } finally {
-      stream.cancel();
+      stream.close(constants.NGHTTP2_CANCEL);
     }
-    if (failure !== undefined) throw failure.error;
-  })();
+    const error = await told();
+    if (error !== undefined) throw error;
+  }
+
+  async #unary(call: Call): Promise<Message> {
+    using bound = this.#boundOf(call);
+    const { stream, outcome } = await this.#begin(call, bound);
+    const response = onlyMessage(stream, outcome, {
+      maxBytes: this.#options.maxReceiveBytes,
+      error: () => this.#errorOf(outcome, bound.signal),
+    });
+    const bytes = await (bound.signal === undefined ? response : raceAbort(response, bound.signal));
+    return decoded(call.options?.decode ?? call.method.responseDeserialize, bytes);
+  }
+
+  async #begin({ method, request }: Call, { signal, timeoutMs }: Bound): Promise<Begun> {
+    signal?.throwIfAborted();
+    const bytes = method.requestSerialize(request as Message);
+    if (bytes.length > MAX_MESSAGE_BYTES)
+      throw new PodwrightError(
+        'resource_exhausted',
+        `a request of ${bytes.length} bytes, more than ${MAX_MESSAGE_BYTES}`,
+      );
+    const connected = this.#channel.session();
+    const session = await (signal === undefined ? connected : raceAbort(connected, signal));
+    const stream = this.#channel.request(session, { ...HEADERS, ':path': method.path, ...this.#metadata(timeoutMs) });
+    const outcome = new CallOutcome(stream);
+    const cancel = () => stream.close(constants.NGHTTP2_CANCEL);
+    signal?.addEventListener('abort', cancel, { once: true });
+    stream.once('close', () => signal?.removeEventListener('abort', cancel));
+    stream.end(withPrefix(bytes));
+    return { stream, outcome };
+  }
+
+  /** Tells the server how long it has, and which trace the call is part of, if it is of one. */
+  #metadata(timeoutMs: number): Record<string, string> {
+    const context = this.#options.tracer?.current();
+    return {
+      ...(timeoutMs <= MOST_TIMEOUT_MS && { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` }),
+      ...(context !== undefined && { [TRACEPARENT]: formatTraceparent(context) }),
+    };
+  }
+
+  #boundOf({ name, request, options = {} }: Call): Bound {
+    const { signal } = options;
+    const usual = () => defaultTimeoutMs(name, request, this.#options.requestTimeoutMs) ?? Number.POSITIVE_INFINITY;
+    const timeoutMs = options.timeoutMs ?? usual();
+    if (timeoutMs > MAX_TIMER_MS) return { signal, timeoutMs, [Symbol.dispose]: () => undefined };
+    const timed = withTimeout(signal, timeoutMs, name);
+    return { signal: timed, timeoutMs, [Symbol.dispose]: () => timed[Symbol.dispose]() };
+  }
+
+  #errorOf(outcome: CallOutcome, signal: AbortSignal | undefined): unknown {
+    if (!outcome.isTold && signal?.aborted) return signal.reason;
+    return outcome.error(() => this.#channel.failure());
+  }
 }
 
-// biome-ignore lint/correctness/useYield: a stream that fails before its first value
-async function* failedStream(reason: unknown, done: (error?: unknown) => void): AsyncGenerator<Message> {
-  done(reason);
-  throw reason;
+function decoded(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
+  try {
+    return decode(bytes);
+  } catch (error) {
+    throw wrapError('the answer cannot be read', error, 'internal');
+  }
 }
 
-/** The server's class and message, unchanged; what grpc-js says itself (no connection, deadline) comes the same way. */
-function errorFromService({ code, details }: ServiceError): PodwrightError {
-  // containerd 2.2 has no handler for UpdatePodSandboxResources, and says so by words alone
-  if (code === status.UNKNOWN && /\bnot implemented$/.test(details))
-    return new PodwrightError('unimplemented', details);
-  return new PodwrightError(errorCodeOfStatus(code), details);
+/** The message of an answer that has one. Rejects with `error()`, and with `unimplemented` for an answer with none or several. */
+function onlyMessage(
+  stream: ClientHttp2Stream,
+  outcome: CallOutcome,
+  { maxBytes, error }: { maxBytes: number | undefined; error: () => unknown },
+): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const reader = new MessageReader(maxBytes);
+  const messages: Buffer[] = [];
+  const finish = () => {
+    const failure = error();
+    if (failure !== undefined) reject(failure);
+    else if (messages.length === 1) resolve(messages[0]!);
+    else reject(new PodwrightError('unimplemented', 'an answer without a message'));
+  };
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      messages.push(...reader.push(chunk));
+      if (messages.length > 1) throw new PodwrightError('unimplemented', 'an answer of several messages, not one');
+    } catch (cause) {
+      reject(cause);
+      stream.close(constants.NGHTTP2_CANCEL);
+    }
+  });
+  stream.once('end', () => outcome.isTold && finish());
+  stream.once('close', finish);
+  return promise;
 }

@@ -1,4 +1,4 @@
-import { errorCode, errorMessage, isUnimplemented, PodwrightError, sleep } from '@podwright/base';
+import { errorCode, errorMessage, isUnimplemented, PodwrightError, sleep, wrapError } from '@podwright/base';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
@@ -73,10 +73,7 @@ function notServed({ endpoint, service, apiVersion }: Negotiation, cause: unknow
 }
 
 function notReached({ endpoint, connectTimeoutMs }: Negotiation, cause: unknown): PodwrightError {
-  const why = errorMessage(cause).replace(/\.? Resolution note: $/, ''); // what grpc-js appends even if it has none
-  return new PodwrightError(
-    'unavailable',
-    `connect to the container runtime at ${endpoint}: ${why} (tried for ${connectTimeoutMs} ms); is it running?`,
-    { cause },
-  );
+  const attempt = `connect to the container runtime at ${endpoint}`;
+  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the system's words, without the place once more
+  return new PodwrightError('unavailable', `${message} (tried for ${connectTimeoutMs} ms); is it running?`, { cause });
 }

@@ -1,5 +1,4 @@
 import { fromJson } from '@bufbuild/protobuf';
-import { credentials } from '@grpc/grpc-js';
 import type { Span } from '@podwright/base';
 import { Connection } from '../client/connection.ts';
 import { createServiceClient } from '../client/service-client.ts';
@@ -13,7 +12,7 @@ import { otlpRequest, type SpanResource } from './otlp-request.ts';
 /** A channel to a collector that takes OTLP over gRPC, without TLS as upstream's kubelet has it. */
 export function grpcCollector(endpoint: CriEndpoint) {
   const observer = { started: () => () => undefined };
-  const connection = new Connection(endpoint, credentials.createInsecure(), { observer });
+  const connection = new Connection(endpoint, { observer });
   const service = createServiceClient(TraceService, connection);
   return {
     send: async ({

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
-import { MessageReader, withPrefix } from './message-reader.ts';
+import { MessageReader, withPrefix } from '../message-reader.ts';
 
 /** The status message travels in a header: what is longer is cut, in characters. */
 const MAX_DETAILS = 4096;

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, sleep, statusNumber } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { withPrefix } from '../message-reader.ts';
 import { createCriServer } from './create-server.ts';
 import type { CallContext } from './handlers.ts';
-import { withPrefix } from './message-reader.ts';
 
 const VERSION = '/runtime.v1.RuntimeService/Version';
 const EMPTY = withPrefix(Buffer.alloc(0));

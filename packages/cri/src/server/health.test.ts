@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { credentials } from '@grpc/grpc-js';
 import { isNotFound, silentLogger } from '@podwright/base';
 import { Connection } from '../client/connection.ts';
 import { createServiceClient } from '../client/service-client.ts';
@@ -16,7 +15,7 @@ test('a server is well until it closes, and says so for itself and each service'
   const socket = join(directory, 'cri.sock');
   const server = await createCriServer({ socket, handlers: { runtime: {}, image: {} }, logger: silentLogger });
   const observer = { started: () => () => undefined };
-  const connection = new Connection(parseEndpoint(socket), credentials.createInsecure(), { observer });
+  const connection = new Connection(parseEndpoint(socket), { observer });
   t.after(async () => {
     connection.close();
     await server.close(0);
@@ -33,6 +32,7 @@ test('a server is well until it closes, and says so for itself and each service'
   const seen: ServingStatus[] = [];
   const unknown = health.watch({ service: 'nobody' })[Symbol.asyncIterator]();
   assert.equal((await unknown.next()).value?.status, SERVICE_UNKNOWN);
+  await unknown.return?.();
   await assert.rejects(
     async () => {
       for await (const { status } of health.watch({})) {

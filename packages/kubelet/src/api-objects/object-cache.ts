@@ -4,8 +4,8 @@ import type { Pod } from '../api/types.ts';
 import type { LocalObjectChange, LocalObjectOf } from '../config/local-objects.ts';
 import { localObjectKey } from '../config/local-objects.ts';
 import { podReferences } from '../config/pod-references.ts';
-import { OBJECT_PATIENCE_MS } from '../limits.ts';
 import { decodeObject } from './decode-object.ts';
+import { OBJECT_PATIENCE_MS } from './limits.ts';
 import type { FeedObject, ObjectFeed } from './object-feeds.ts';
 import { within } from './within.ts';
 

@@ -8,7 +8,7 @@ import {
   type KubeClient,
   type KubeObject,
 } from '@podwright/kube-client';
-import { OBJECT_PATIENCE_MS, OBJECT_WATCH_SECONDS } from '../limits.ts';
+import { OBJECT_PATIENCE_MS, OBJECT_WATCH_SECONDS } from './limits.ts';
 
 export type ObjectPlace = { resource: Resource; namespace: string; name: string };
 

@@ -10,9 +10,9 @@ import type {
   PodObjects,
 } from '../config/local-objects.ts';
 import { isStaticPod } from '../config/pod-update.ts';
-import { OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from '../limits.ts';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';
+import { OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from './limits.ts';
 import { type NodeInformers, startNodeInformers } from './node-informers.ts';
 import { ObjectCache } from './object-cache.ts';
 import { fetchObjects, type StartInformer, watchObjects } from './object-feeds.ts';

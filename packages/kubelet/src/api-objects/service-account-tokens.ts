@@ -1,6 +1,8 @@
 import { Backoff, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
 import { type KubeClient, type KubeObject, SERVICE_ACCOUNTS } from '@podwright/kube-client';
 import { namespacedName, type Pod } from '../api/types.ts';
+import type { PodTokens, TokenWish } from '../volumes/payload.ts';
+import { apiMessage } from './api-message.ts';
 import {
   MAX_TOKEN_LENGTH,
   TOKEN_JITTER_MS,
@@ -8,9 +10,7 @@ import {
   TOKEN_MAX_AGE_MS,
   TOKEN_RETRY,
   TOKEN_USED_SHARE,
-} from '../limits.ts';
-import type { PodTokens, TokenWish } from '../volumes/payload.ts';
-import { apiMessage } from './api-message.ts';
+} from './limits.ts';
 
 type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetchedAt: Clocks };
 

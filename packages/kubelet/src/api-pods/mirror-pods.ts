@@ -3,9 +3,9 @@ import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from 
 import { isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import { namespacedName, type Pod } from '../api/types.ts';
 import { CONFIG_FILE_ANNOTATION, CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from '../config/pod-update.ts';
-import { MIRROR_BACKOFF } from '../limits.ts';
 import type { MirrorListener } from './api-pod-list.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
+import { MIRROR_BACKOFF } from './limits.ts';
 
 export type MirrorPodsOptions = {
   client: KubeClient;

@@ -1,8 +1,9 @@
 /** What evicts pods when the node runs short, put together. */
-import { PodwrightError, sleep } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
-import { type EventRecorder, nodeSubject, tellExceededGracePeriod } from '../events/event-recorder.ts';
+import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { stopsInTime } from '../events/stops-in-time.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';
 import { isExempt } from '../eviction/pressure-admission.ts';
@@ -11,12 +12,13 @@ import { thresholdsOf } from '../eviction/thresholds/thresholds.ts';
 import { thresholdSettings } from '../eviction-options.ts';
 import { collectUnusedContainers } from '../gc/container-gc.ts';
 import { ImageGarbageCollector } from '../gc/image-gc.ts';
-import { EVICTION_STOP_MS, EVICTION_WALKS_MS } from '../limits.ts';
+import { EVICTION_WALKS_MS } from '../limits.ts';
 import { pressureEvents } from '../node-status/node-conditions.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { KnownHost } from './known-host.ts';
+import { sleepAtMost } from './node-shutdown.ts';
 import type { PodSync } from './pod-sync.ts';
 
 export type NodeEvictionInput = {
@@ -91,16 +93,9 @@ async function evict(
   { pod, how }: { pod: Pod; how: PodEviction },
   signal: AbortSignal,
 ): Promise<void> {
-  const { uid } = pod.metadata;
   sync.loop.evict(pod, how);
-  const patience = new AbortController();
-  const ends = AbortSignal.any([patience.signal, signal]);
-  const late = sleep(Math.max(EVICTION_STOP_MS, how.gracePeriodSeconds * 1500), ends).then(
-    () => 'late',
-    () => undefined,
-  );
-  const outcome = await Promise.race([sync.workers.whenStopped(uid), late]).finally(() => patience.abort());
-  if (outcome === undefined) return;
-  tellExceededGracePeriod(events, pod);
+  const stopped = sync.workers.whenStopped(pod.metadata.uid);
+  const { gracePeriodSeconds } = how;
+  if (await stopsInTime(pod, { events, stopped, gracePeriodSeconds, signal, sleep: sleepAtMost })) return;
   throw new PodwrightError('deadline_exceeded', 'timeout waiting to kill pod');
 }

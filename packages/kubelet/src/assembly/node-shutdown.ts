@@ -34,7 +34,7 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
     end: (pod, how) => void workers.end(pod, { ...how, remove: false }),
     whenStopped: (podUid) => workers.whenStopped(podUid),
     whenReleased: (podUid, signal) => whenReleased(sync, podUid, signal),
-    sleep: (ms, signal) => sleep(Math.min(ms, MAX_TIMER_MS), signal).catch(() => undefined),
+    sleep: sleepAtMost,
     bringBack: () => {
       for (const pod of manager.list()) {
         if (!isStaticPod(pod) || !isShutDown(statuses.get(pod.metadata.uid))) continue;
@@ -43,6 +43,11 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
       }
     },
   };
+}
+
+/** Resolves also when the signal aborts. */
+export function sleepAtMost(ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(Math.min(ms, MAX_TIMER_MS), signal).catch(() => undefined);
 }
 
 type Ending = { options: KubeletOptions; events: EventRecorder; sync: PodSync };

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { PodwrightError, wrapError } from '@podwright/base';
-import { MAX_CERTIFICATE_BYTES } from '../limits.ts';
 import type { CertificateSubject } from './certificate-request.ts';
+import { MAX_CERTIFICATE_BYTES } from './limits.ts';
 
 /** A certificate, with its chain behind it, and its key. PEM. */
 export type CertificatePair = { certificate: string; key: string };

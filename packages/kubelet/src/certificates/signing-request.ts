@@ -1,7 +1,7 @@
 /** CertificateSigningRequests (certificates.k8s.io/v1): asked, and waited for. */
 import { errorCode, errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient, type KubeObject } from '@podwright/kube-client';
-import { CERTIFICATE_WATCH_SECONDS, MAX_CERTIFICATE_BYTES, SIGNING_RETRY_MS } from '../limits.ts';
+import { CERTIFICATE_WATCH_SECONDS, MAX_CERTIFICATE_BYTES, SIGNING_RETRY_MS } from './limits.ts';
 
 /** Who signs, and so what the certificate is good for. */
 export type SignerName = 'kubernetes.io/kube-apiserver-client-kubelet' | 'kubernetes.io/kubelet-serving';

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
 import {
   type DecodedManifest,
@@ -28,12 +28,15 @@ export async function readManifestFile(
   path: string,
   knownStamp?: string,
 ): Promise<ManifestFile | 'unchanged' | undefined> {
+  // most looks find the file as it was: it need not be opened for that
+  const seen = knownStamp === undefined ? undefined : await stat(path, { bigint: true }).catch(() => undefined);
+  if (seen !== undefined && stampOf(seen) === knownStamp) return 'unchanged';
   const file = await openExisting(path);
   if (file === undefined) return undefined;
   try {
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) return undefined;
-    const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+    const stamp = stampOf(stats);
     if (stamp === knownStamp) return 'unchanged';
     // one byte more than allowed makes the decoder say that it is too large
     const buffer = Buffer.alloc(Math.min(Number(stats.size), MAX_MANIFEST_BYTES + 1));
@@ -49,6 +52,8 @@ export async function readManifestFile(
     await file.close();
   }
 }
+
+const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
 async function openExisting(path: string): Promise<FileHandle | undefined> {
   try {

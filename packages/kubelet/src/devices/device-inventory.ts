@@ -1,5 +1,5 @@
-import { DEVICE_PLUGIN_GRACE_MS } from '../limits.ts';
 import type { Device } from './device-types.ts';
+import { DEVICE_PLUGIN_GRACE_MS } from './limits.ts';
 import type { PluginConnection } from './plugin-connection.ts';
 
 /**

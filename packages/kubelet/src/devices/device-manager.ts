@@ -12,7 +12,6 @@ import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { isClaimed } from '../api/claim-statuses.ts';
 import { quantityValue } from '../api/quantity.ts';
 import { type AllocatedResourceStatus, type Container, isSidecar, type Pod } from '../api/types.ts';
-import { MAX_DEVICE_RESOURCES } from '../limits.ts';
 import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
 import { chooseDevices } from './choose-devices.ts';
@@ -24,6 +23,7 @@ import { type DeviceMetrics, deviceMetrics } from './device-metrics.ts';
 import { deviceOptions } from './device-options.ts';
 import { podRequests } from './device-requests.ts';
 import { type Assignment, type ContainerDeviceOptions, type Device, deviceIds } from './device-types.ts';
+import { MAX_DEVICE_RESOURCES } from './limits.ts';
 import { PluginConnection } from './plugin-connection.ts';
 import { checkPlugin, type RegisteredPlugin, serveRegistration } from './registration.ts';
 

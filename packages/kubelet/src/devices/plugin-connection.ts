@@ -7,6 +7,7 @@ import {
   type DevicePluginOptions,
   type ListAndWatchResponse,
 } from '@podwright/cri/device-plugin';
+import type { Device } from './device-types.ts';
 import {
   DEVICE_ALLOCATE_TIMEOUT_MS,
   DEVICE_PLUGIN_CONNECT_TIMEOUT_MS,
@@ -15,8 +16,7 @@ import {
   MAX_DEVICE_LIST_BYTES,
   MAX_DEVICE_NODES,
   MAX_DEVICES,
-} from '../limits.ts';
-import type { Device } from './device-types.ts';
+} from './limits.ts';
 
 export class PluginConnection {
   readonly resource: string;

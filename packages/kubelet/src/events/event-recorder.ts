@@ -44,9 +44,3 @@ function pathOf({ spec }: Pod, name: string): string {
 export function nodeSubject(name: string): EventSubject {
   return { kind: 'Node', namespace: '', name, uid: name };
 }
-
-/** Tells that a pod that was to end, for an eviction or for the host's shutdown, has not in its time. */
-export function tellExceededGracePeriod(events: EventRecorder, pod: Pod): void {
-  const message = 'Container runtime did not kill the pod within specified grace period.';
-  events.event(eventSubject(pod), 'Warning', 'ExceededGracePeriod', message);
-}

@@ -11,14 +11,14 @@ import {
   withTimeout,
 } from '@podwright/base';
 import { parseGoDuration } from '../api/go-duration.ts';
+import type { CredentialProvider } from './credential-provider-config.ts';
+import { type KeyringEntry, registryPattern } from './keyring.ts';
 import {
   CREDENTIAL_PLUGIN_TIMEOUT_MS,
   MAX_CREDENTIAL_ENTRIES,
   MAX_CREDENTIAL_LENGTH,
   MAX_CREDENTIAL_PLUGIN_BYTES,
-} from '../limits.ts';
-import type { CredentialProvider } from './credential-provider-config.ts';
-import { type KeyringEntry, registryPattern } from './keyring.ts';
+} from './limits.ts';
 
 /** For which images an answer may be given again: this one, those of its registry, or all. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global';

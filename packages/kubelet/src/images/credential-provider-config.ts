@@ -7,8 +7,8 @@ import { parseGoDuration } from '../api/go-duration.ts';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
 import { type Decoder, list, object, oneOf, string } from '../api/schema/decoder.ts';
 import { readYamlDocuments } from '../config/yaml-documents.ts';
-import { MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES } from '../limits.ts';
 import { imagePatternProblem } from './keyring.ts';
+import { MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES } from './limits.ts';
 
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 

@@ -1,8 +1,8 @@
 /** What is remembered of an image that the kubelet has pulled: by whose credentials (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
 import { createHash } from 'node:crypto';
-import { MAX_PULL_SECRETS_PER_IMAGE } from '../limits.ts';
 import { canonicalName, withoutTag } from './image-reference.ts';
 import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyring.ts';
+import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 
 /** A Secret that an image was pulled with, and a hash of what was in it. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };

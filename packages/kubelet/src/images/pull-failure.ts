@@ -1,6 +1,6 @@
 import { errorMessage } from '@podwright/base';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
-import { MAX_PULL_ERROR_LENGTH } from '../limits.ts';
+import { MAX_PULL_ERROR_LENGTH } from './limits.ts';
 
 /** Prefixes of a runtime's errors (cri-api, pkg/errors), and what the kubelet does about each. */
 const KNOWN = {

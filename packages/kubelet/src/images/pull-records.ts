@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
-import { MAX_PULL_RECORD_BYTES } from '../limits.ts';
+import { MAX_PULL_RECORD_BYTES } from './limits.ts';
 import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';

@@ -1,8 +1,8 @@
 import type { Logger } from '@podwright/base';
 import { namespacedName, type Pod } from '../api/types.ts';
-import { type EventRecorder, tellExceededGracePeriod } from '../events/event-recorder.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { stopsInTime } from '../events/stops-in-time.ts';
 import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
-import { LEAST_KILL_PATIENCE_MS } from '../limits.ts';
 import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
@@ -45,13 +45,11 @@ export async function endPodsInOrder(ender: PodEnder, periods: ShutdownPeriod[],
   }
 }
 
-async function endPod(ender: PodEnder, pod: Pod, how: { seconds: number; signal: AbortSignal }): Promise<void> {
-  const { uid } = pod.metadata;
-  ender.end(pod, { gracePeriodSeconds: how.seconds, verdict: SHUT_DOWN });
-  const over = new AbortController();
-  const patienceMs = Math.max(LEAST_KILL_PATIENCE_MS, how.seconds * 1500);
-  const stopped = ender.whenStopped(uid).finally(() => over.abort());
-  await Promise.race([stopped, ender.sleep(patienceMs, AbortSignal.any([how.signal, over.signal]))]);
-  if (over.signal.aborted || how.signal.aborted) return;
-  tellExceededGracePeriod(ender.events, pod);
+async function endPod(
+  ender: PodEnder,
+  pod: Pod,
+  { seconds: gracePeriodSeconds, signal }: { seconds: number; signal: AbortSignal },
+): Promise<void> {
+  ender.end(pod, { gracePeriodSeconds, verdict: SHUT_DOWN });
+  await stopsInTime(pod, { ...ender, stopped: ender.whenStopped(pod.metadata.uid), gracePeriodSeconds, signal });
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { startByFork, withTimeout, wrapError } from '@podwright/base';
-import { DBUS_TIMEOUT_MS } from '../limits.ts';
+import { DBUS_TIMEOUT_MS } from './limits.ts';
 
 /** Something that the host waits for before it shuts down. */
 export type InhibitLock = {

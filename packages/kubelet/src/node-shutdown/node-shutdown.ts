@@ -2,9 +2,9 @@
 import { errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { REFUSED_AT_SHUTDOWN, type WaitingReason } from '../kubecontainer/sync-result.ts';
-import { INHIBIT_DELAY_LOOKS_MS, LOGIND_RETRY_MS } from '../limits.ts';
 import { endPodsInOrder, type PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
+import { INHIBIT_DELAY_LOOKS_MS, LOGIND_RETRY_MS } from './limits.ts';
 import { connectLogind, type Logind } from './logind.ts';
 import { type ShutdownPeriod, wholePeriodMs } from './shutdown-groups.ts';
 import type { ShutdownRecord } from './shutdown-record.ts';

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry, writeFileAtomic } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
-import { MAX_SHUTDOWN_RECORD_BYTES } from '../limits.ts';
+import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 
 const FILE = 'graceful_node_shutdown_state';
 /** Go's zero time, which stands for none. */

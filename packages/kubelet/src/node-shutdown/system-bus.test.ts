@@ -5,8 +5,8 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { MAX_DBUS_MESSAGE_BYTES } from '../limits.ts';
 import { type DBusMessage, encodeCall } from './dbus-message.ts';
+import { MAX_DBUS_MESSAGE_BYTES } from './limits.ts';
 import { SystemBus } from './system-bus.ts';
 
 const DESTINATION = { destination: 'a.b', path: '/a', interface: 'a.b' };

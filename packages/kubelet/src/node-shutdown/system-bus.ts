@@ -1,7 +1,6 @@
 /** A connection to the system's D-Bus. The kubelet uses no program for it, as it listens as long as it runs. */
 import { connect, type Socket } from 'node:net';
 import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
-import { DBUS_TIMEOUT_MS, MAX_DBUS_MESSAGE_BYTES } from '../limits.ts';
 import {
   type DBusMessage,
   type DBusValue,
@@ -10,6 +9,7 @@ import {
   type MethodCall,
   messageLength,
 } from './dbus-message.ts';
+import { DBUS_TIMEOUT_MS, MAX_DBUS_MESSAGE_BYTES } from './limits.ts';
 
 /** Where the bus is, unless the environment names another (the specification, Well-known Message Bus Instances). */
 const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket';

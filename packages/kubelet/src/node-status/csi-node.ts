@@ -1,8 +1,8 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import type { CsiNode } from '../api/csi-node.ts';
-import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from '../limits.ts';
 import { absentAsUndefined } from './api-answer.ts';
+import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from './limits.ts';
 
 /** The volume plugins of old that every kubelet of today leaves to CSI drivers (upstream's migratedPlugins). */
 const MIGRATED_PLUGINS = [

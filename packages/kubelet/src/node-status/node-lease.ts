@@ -2,8 +2,8 @@ import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { compareVersions, isApiStatus, type KubeClient, LEASES, NODES } from '@podwright/kube-client';
 import type { Lease } from '../api/lease.ts';
 import { formatMicroTime } from '../api/time.ts';
-import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from '../limits.ts';
 import { absentAsUndefined } from './api-answer.ts';
+import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from './limits.ts';
 
 /** Where the leases of nodes are. */
 const NAMESPACE = 'kube-node-lease';

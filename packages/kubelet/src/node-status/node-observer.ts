@@ -2,10 +2,10 @@ import { errorMessage, type Logger, raceAbort, withTimeout } from '@podwright/ba
 import type { CriClient, Image } from '@podwright/cri';
 import type { NodeAddress } from '../api/node.ts';
 import { formatQuantity } from '../api/quantity.ts';
-import { NODE_IMAGES_PERIOD_MS } from '../limits.ts';
 import { type NodeResources, resourceList } from '../node/node-resources.ts';
 import { addReserves, hardEvictionReserve } from './hard-eviction.ts';
 import type { HostFacts } from './host-facts.ts';
+import { NODE_IMAGES_PERIOD_MS } from './limits.ts';
 import { nodeAddresses, providedAddresses, type WantedAddresses } from './node-addresses.ts';
 import { nodeImages } from './node-images.ts';
 import type { NodeSettings } from './node-settings.ts';

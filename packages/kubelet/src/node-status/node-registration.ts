@@ -2,9 +2,9 @@ import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
-import { NODE_REGISTRATION_BACKOFF } from '../limits.ts';
 import { takeOverNode } from './existing-node.ts';
 import { initialNode, type NodeIdentity } from './initial-node.ts';
+import { NODE_REGISTRATION_BACKOFF } from './limits.ts';
 import { nodePatch } from './node-patch.ts';
 import type { ObservedNode } from './observed-node.ts';
 

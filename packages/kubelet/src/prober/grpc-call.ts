@@ -2,9 +2,9 @@ import { type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { isDeadlineExceeded } from '@podwright/base';
 import { formatDuration } from '../api/time.ts';
 import { codeName } from '../kubecontainer/rpc-error.ts';
-import { GRPC_ANSWER_LIMITS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
+import { GRPC_ANSWER_LIMITS } from './limits.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const STATUS_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];

@@ -5,10 +5,10 @@ import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import { BoundedBytes, isDeadlineExceeded, PodwrightError, raceAbort } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
-import { HTTP_ANSWER_LIMITS, MAX_INFORMATIONAL_ANSWERS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REQUESTS } from '../limits.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem } from './dial-error.ts';
 import { ProbeHeaders } from './http-headers.ts';
+import { HTTP_ANSWER_LIMITS, MAX_INFORMATIONAL_ANSWERS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REQUESTS } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 /** The status and the beginning of the body; `bodyError` if the body was cut before that. */

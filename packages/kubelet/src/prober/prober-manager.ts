@@ -3,7 +3,7 @@ import { allContainers, type Container, type Pod, type Probe } from '../api/type
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { KUBELET_RESTART_GRACE_MS } from '../limits.ts';
+import { KUBELET_RESTART_GRACE_MS } from './limits.ts';
 import type { PodProbes } from './pod-probes.ts';
 import { PROBE_NAMES, type ProbeMetrics, type ProbeSubject, probeMetrics } from './probe-metrics.ts';
 import { type ProbeKind, type ProbeResult, ProbeResults } from './probe-results.ts';

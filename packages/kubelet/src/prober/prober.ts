@@ -5,10 +5,11 @@ import type { Container, Probe } from '../api/types.ts';
 import { expand } from '../container/expansion.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
-import { MAX_PROBE_OUTPUT_BYTES, MAX_PROBE_TRIES, MAX_TIMER_MS } from '../limits.ts';
+import { MAX_TIMER_MS } from '../limits.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';
+import { MAX_PROBE_OUTPUT_BYTES, MAX_PROBE_TRIES } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { Probe } from '../api/types.ts';
-import { EAGER_PROBE_INITIAL_MS, MAX_TIMER_MS } from '../limits.ts';
+import { MAX_TIMER_MS } from '../limits.ts';
+import { EAGER_PROBE_INITIAL_MS } from './limits.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
 import { type ProbeTicks, tickAfter, tickFrom } from './probe-ticks.ts';
 import { ThresholdCounter } from './threshold-counter.ts';

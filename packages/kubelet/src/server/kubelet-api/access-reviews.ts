@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { type KubeClient, SUBJECT_ACCESS_REVIEWS } from '@podwright/kube-client';
-import { MAX_ACCESS_REVIEWS } from '../../limits.ts';
 import { type Refusal, refusal } from './api-route.ts';
+import { MAX_ACCESS_REVIEWS } from './limits.ts';
 import { type RequestAttributes, requestAttributes } from './request-attributes.ts';
 import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';

@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { runChecked, silentLogger, sleep, waitFor } from '@podwright/base';
 import { kubeletServerOptions } from '../../configuration/server-options.ts';
-import { TLS_FILES_PERIOD_MS } from '../../limits.ts';
+import { TLS_FILES_PERIOD_MS } from './limits.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 import { freePort, serveApi, type TestApi } from './served-api.fixture.ts';
 import { opensslName } from './tls-settings.ts';

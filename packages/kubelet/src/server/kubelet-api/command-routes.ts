@@ -3,9 +3,9 @@ import { makePrivateDirectory } from '@podwright/base';
 import { formatTime } from '../../api/time.ts';
 import { rpcErrorText } from '../../kubecontainer/rpc-error.ts';
 import type { Kubelet } from '../../kubelet.ts';
-import { MAX_RUN_MS } from '../../limits.ts';
 import { sendJson } from '../api-call.ts';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
+import { MAX_RUN_MS } from './limits.ts';
 import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 
 /** `/run/…?cmd=`: a command and its output. `/checkpoint/…`: the runtime writes a container's state into a file. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { waitFor } from '@podwright/base';
-import { REQUEST_HEAD_TIMEOUT_MS } from '../../limits.ts';
+import { REQUEST_HEAD_TIMEOUT_MS } from './limits.ts';
 import { serveApi, type TestApi } from './served-api.fixture.ts';
 
 const POD = `apiVersion: v1

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
+import { MAX_CONNECTIONS } from '../../limits.ts';
+import type { HttpListener } from '../http-listener.ts';
 import {
   KEEP_ALIVE_PROBE_MS,
   KEEP_ALIVE_TIMEOUT_MS,
-  MAX_CONNECTIONS,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_HEAD_TIMEOUT_MS,
   STALLED_CLIENT_MS,
-} from '../../limits.ts';
-import type { HttpListener } from '../http-listener.ts';
+} from './limits.ts';
 
 /** What clients of a server on a port may cost. */
 export const HTTP_LIMITS: ServerOptions = {

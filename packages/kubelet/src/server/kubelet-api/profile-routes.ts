@@ -1,8 +1,8 @@
 import type { Profiler, Session } from 'node:inspector/promises';
 import { sleep } from '@podwright/base';
-import { DEFAULT_PROFILE_SECONDS, MAX_PROFILE_SECONDS } from '../../limits.ts';
 import { sendJson } from '../api-call.ts';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
+import { DEFAULT_PROFILE_SECONDS, MAX_PROFILE_SECONDS } from './limits.ts';
 
 type Take = { begin: (session: Session) => Promise<unknown>; end: (session: Session) => Promise<{ profile: object }> };
 

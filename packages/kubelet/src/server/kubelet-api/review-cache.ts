@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { MAX_REVIEWS_AT_ONCE } from '../../limits.ts';
+import { MAX_REVIEWS_AT_ONCE } from './limits.ts';
 
 /** An answer, and how long it may be given again. */
 export type Reviewed<T> = { value: T; keepMs: number };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
 import { type CertificatePair, readPair } from '../../certificates/certificate-pair.ts';
 import type { ServerTls } from '../../configuration/server-options.ts';
-import { OWN_CERTIFICATE_MS } from '../../limits.ts';
+import { OWN_CERTIFICATE_MS } from './limits.ts';
 import { selfSignedCertificate } from './self-signed-certificate.ts';
 
 /** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, readlink, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { MAX_LOG_DIRECTORY_ENTRIES } from '../../limits.ts';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
+import { MAX_LOG_DIRECTORY_ENTRIES } from './limits.ts';
 
 /** Where `/logs/` is, and whether it is served. */
 export type SystemLogs = {

@@ -5,7 +5,7 @@ import { didYouMean, PodwrightError, wrapError } from '@podwright/base';
 import type { CertificatePair } from '../../certificates/certificate-pair.ts';
 import { CIPHER_SUITES } from '../../configuration/rules/server-rules.ts';
 import type { KubeletServerOptions, TlsVersion } from '../../configuration/server-options.ts';
-import { REQUEST_HEAD_TIMEOUT_MS } from '../../limits.ts';
+import { REQUEST_HEAD_TIMEOUT_MS } from './limits.ts';
 
 const VERSIONS: Record<TlsVersion, SecureVersion> = {
   VersionTLS10: 'TLSv1',

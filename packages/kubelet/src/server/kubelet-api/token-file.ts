@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { PodwrightError, WRITABLE_BY_OTHERS, wrapError } from '@podwright/base';
-import { MAX_TOKEN_FILE_BYTES, MAX_TOKENS } from '../../limits.ts';
+import { MAX_TOKEN_FILE_BYTES, MAX_TOKENS } from './limits.ts';
 
 /** Who calls, as the API server names users. */
 export type User = { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };

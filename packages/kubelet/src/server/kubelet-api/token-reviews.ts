@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { errorCode, errorMessage, isRecord, PodwrightError } from '@podwright/base';
 import { type KubeClient, TOKEN_REVIEWS } from '@podwright/kube-client';
-import { MAX_REVIEWED_TOKEN_LENGTH, MAX_REVIEWED_TOKENS, MAX_USER_LENGTH } from '../../limits.ts';
+import { MAX_REVIEWED_TOKEN_LENGTH, MAX_REVIEWED_TOKENS, MAX_USER_LENGTH } from './limits.ts';
 import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';

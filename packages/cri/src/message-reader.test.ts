@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { fuzz, pieces } from '../../../base/src/fuzz.fixture.ts';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { fuzz, pieces } from '../../base/src/fuzz.fixture.ts';
+import { MAX_MESSAGE_BYTES } from './limits.ts';
 import { MessageReader, withPrefix } from './message-reader.ts';
 
 /** The messages in a body that comes in these chunks, or the code of what was thrown. */

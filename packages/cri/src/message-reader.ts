@@ -1,5 +1,5 @@
 import { BoundedBytes, PodwrightError } from '@podwright/base';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 /** A flag, which says whether the message is compressed, and the length of what follows. */
 const PREFIX_BYTES = 5;
@@ -10,8 +10,13 @@ const PREFIX_BYTES = 5;
  * length is known, and `unimplemented` for one that is compressed.
  */
 export class MessageReader {
+  readonly #maxBytes: number;
   /** What has come of a message that is not whole; its length was looked at. */
   #begun = begun();
+
+  constructor(maxBytes = MAX_MESSAGE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Takes the next bytes; returns the messages that are whole by now. */
   push(chunk: Buffer): Buffer[] {
@@ -20,7 +25,7 @@ export class MessageReader {
     let rest = isContinued ? this.#begun.bytes() : chunk;
     const messages: Buffer[] = [];
     while (rest.length >= PREFIX_BYTES) {
-      const end = PREFIX_BYTES + messageLength(rest);
+      const end = PREFIX_BYTES + messageLength(rest, this.#maxBytes);
       if (rest.length < end) break;
       messages.push(rest.subarray(PREFIX_BYTES, end));
       rest = rest.subarray(end);
@@ -35,13 +40,13 @@ export class MessageReader {
 /** In one buffer: a list of chunks would take a hundred bytes and more for each, however short the client makes them. */
 const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
 
-function messageLength(bytes: Buffer): number {
+function messageLength(bytes: Buffer, maxBytes: number): number {
   if (bytes[0] !== 0) throw new PodwrightError('unimplemented', 'compressed messages are not understood here');
   const length = bytes.readUInt32BE(1);
-  if (length <= MAX_MESSAGE_BYTES) return length;
+  if (length <= maxBytes) return length;
   throw new PodwrightError(
     'resource_exhausted',
-    `the request has ${length} bytes, more than the ${MAX_MESSAGE_BYTES} that a CRI message may have`,
+    `the message has ${length} bytes, more than the ${maxBytes} that it may have`,
   );
 }
 

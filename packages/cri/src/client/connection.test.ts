@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { errorCode, errorMessage, isCancelled } from '@podwright/base';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { withPrefix } from '../message-reader.ts';
+import { create, RuntimeService, toBinary, VersionResponseSchema } from '../messages.ts';
+import { Connection } from './connection.ts';
+import { createServiceClient } from './service-client.ts';
+
+const ANSWER = withPrefix(toBinary(VersionResponseSchema, create(VersionResponseSchema, { runtimeName: 'ours' })));
+const OK = { 'grpc-status': '0' };
+
+type Answer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
+
+/** A server that answers calls as a test says, and a client of it. */
+async function served(t: TestContext, answer: Answer) {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
+  const path = join(directory, 'cri.sock');
+  const server = createServer();
+  const sessions = new Set<{ destroy(): void }>();
+  let connections = 0;
+  server.on('session', (session) => {
+    connections++;
+    sessions.add(session);
+  });
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined);
+    answer(stream, headers);
+  });
+  await once(server.listen(path), 'listening');
+  const connection = new Connection({ kind: 'unix', path }, { observer: { started: () => () => undefined } });
+  const cut = () => {
+    for (const session of sessions) session.destroy();
+  };
+  t.after(async () => {
+    connection.close();
+    cut();
+    server.close();
+    await rm(directory, { recursive: true });
+  });
+  return { ...createServiceClient(RuntimeService, connection), connection, cut, path, connections: () => connections };
+}
+
+/** Answers with these bytes, cut into chunks, and these trailers; without trailers if there are none. */
+function reply(stream: ServerHttp2Stream, chunks: Buffer[], trailers?: Record<string, string>): void {
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.once('wantTrailers', () => (trailers === undefined ? stream.close() : stream.sendTrailers(trailers)));
+  for (const chunk of chunks) stream.write(chunk);
+  stream.end();
+}
+
+test('answers that are none are told by what they are', async (t) => {
+  const head = (headers: Record<string, string | number>) => (stream: ServerHttp2Stream) =>
+    stream.respond(headers, { endStream: true });
+  const cases: [Answer, string][] = [
+    [(stream) => reply(stream, [ANSWER.subarray(0, 3), ANSWER.subarray(3)], OK), 'ours'],
+    [(stream) => reply(stream, [], OK), 'unimplemented: an answer without a message'],
+    [(stream) => reply(stream, [ANSWER, ANSWER, ANSWER], OK), 'unimplemented: an answer of several messages, not one'],
+    [
+      (stream) => reply(stream, [ANSWER], { 'grpc-status': '5', 'grpc-message': 'no%20%C3%BC%' }),
+      'not_found: no%20%C3%BC%',
+    ],
+    [(stream) => reply(stream, [], { 'grpc-status': '5', 'grpc-message': 'no%20%C3%BC' }), 'not_found: no ü'],
+    [(stream) => reply(stream, [], { 'grpc-status': '99' }), 'unknown: '],
+    [
+      (stream) => reply(stream, [Buffer.from([1, 0, 0, 0, 0])], OK),
+      'unimplemented: compressed messages are not understood here',
+    ],
+    [(stream) => reply(stream, [withPrefix(Buffer.from([0x0f]))], OK), 'internal: the answer cannot be read'],
+    [(stream) => reply(stream, [ANSWER]), 'internal: the call ended without a status'],
+    [head({ ':status': 200, 'grpc-status': 14, 'grpc-message': 'closing' }), 'unavailable: closing'],
+    [head({ ':status': 404 }), 'unimplemented: HTTP status 404, not gRPC'],
+    [head({ ':status': 418 }), 'unknown: HTTP status 418, not gRPC'],
+    [(stream) => stream.close(7), 'unavailable: the call was reset, code 7'],
+    [(stream) => stream.close(11), 'resource_exhausted: the call was reset, code 11'],
+    [(stream) => stream.close(1), 'internal: the call was reset, code 1'],
+  ];
+  let answer: Answer;
+  const { version, connections } = await served(t, (...call) => answer(...call));
+  for (const [given, expected] of cases) {
+    answer = given;
+    const seen = await version({}).then(
+      ({ runtimeName }) => runtimeName,
+      (error: unknown) => `${errorCode(error)}: ${errorMessage(error)}`,
+    );
+    assert.ok(seen.startsWith(expected), `${seen}, not ${expected}`);
+  }
+  assert.equal(connections(), 1);
+});
+
+test('a call says how long it has, and is cancelled when its time is over or nobody wants it', async (t) => {
+  const heard: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const { version, status } = await served(t, (stream, headers) => {
+    heard.push(String(headers['grpc-timeout']));
+    stream.on('close', () => {
+      heard.push(`reset ${stream.rstCode}`);
+      if (heard.length === 4) ended.resolve();
+    });
+  });
+  await assert.rejects(version({}, { timeoutMs: 20 }), { code: 'deadline_exceeded' });
+  const controller = new AbortController();
+  const call = status({}, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal });
+  setTimeout(() => controller.abort(new Error('no more')), 20);
+  await assert.rejects(call, { message: 'no more' });
+  await ended.promise;
+  assert.deepEqual(heard, ['20m', 'reset 8', 'undefined', 'reset 8']);
+});
+
+test('calls on a connection that is lost fail, and the next one makes another', async (t) => {
+  let answers = false;
+  const { version, getContainerEvents, cut, path, connections } = await served(t, (stream) => {
+    if (answers) reply(stream, [ANSWER], OK);
+    else setImmediate(cut);
+  });
+  const lost = { code: 'unavailable', message: `the connection to unix://${path} was lost` };
+  await assert.rejects(version({}), lost);
+  await assert.rejects(getContainerEvents({})[Symbol.asyncIterator]().next(), lost);
+  answers = true;
+  assert.deepEqual(
+    (await Promise.all([version({}), version({})])).map(({ runtimeName }) => runtimeName),
+    ['ours', 'ours'],
+  );
+  assert.equal(connections(), 3);
+});
+
+test('calls under way and later ones are cancelled when the client closes', async (t) => {
+  const { version, connection } = await served(t, () => connection.close());
+  await assert.rejects(version({}), isCancelled);
+  await assert.rejects(version({}), isCancelled);
+});
+
+test('a request that is larger than a message may be is not sent', async (t) => {
+  const { version, connections } = await served(t, () => undefined);
+  await assert.rejects(version({ version: 'x'.repeat(MAX_MESSAGE_BYTES) }), { code: 'resource_exhausted' });
+  assert.equal(connections(), 0);
+});
