@@ -2,6 +2,7 @@
 import { PodwrightError, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { type EventRecorder, nodeSubject, tellExceededGracePeriod } from '../events/event-recorder.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';
@@ -21,6 +22,7 @@ import type { PodSync } from './pod-sync.ts';
 export type NodeEvictionInput = {
   options: KubeletOptions;
   cri: CriClient;
+  cgroups: Pick<PodCgroups, 'allPods'>;
   events: EventRecorder;
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
   sync: PodSync;
@@ -32,8 +34,8 @@ export type NodeEvictionInput = {
 
 /** Nothing happens before it runs. On a lone node the events of its conditions are told here, in a cluster with its status. */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
-  const { options, cri, known, sync, summary, events, pressure, volumes } = input;
-  const { eviction, nodeName, logger, cgroupRoot, rootDir, enforceNodeAllocatable } = options;
+  const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
+  const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;
   const isLone = options.cluster === undefined;
   if (isLone)
     pressure.onChange((changed) => {
@@ -46,7 +48,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
     ...{ transitionMs: eviction.transitionMs, maxPodGraceSeconds: eviction.maxPodGraceSeconds },
     thresholds: thresholdsOf(eviction, { areHeldToAllocatable: enforceNodeAllocatable }),
     periodMs: eviction.periodMs,
-    signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, cgroupRoot, rootDir }),
+    signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, podsCgroup: cgroups.allPods, rootDir }),
     activePods: () => sync.workers.activePods().map((pod) => sync.allocated(pod)),
     podStats: (pods, { disk }, signal) =>
       summary.podStats(
