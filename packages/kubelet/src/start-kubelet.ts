@@ -146,10 +146,10 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   shutdown.start(podEnder({ options, events, sync }));
   parts.nodePlugins.start(onRecovery);
   const grantServices = await startGrantServices({ options, cri, sync, grants });
-  const summary = summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
+  const summary = summaryProvider({ options, cri, cgroups, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const images = imageGarbageCollector({ options, cri, events }, sync);
   const { volumes } = parts;
-  const eviction = nodeEviction({ options, cri, events, known, sync, volumes, summary, images, pressure });
+  const eviction = nodeEviction({ options, cri, cgroups, events, known, sync, volumes, summary, images, pressure });
   const running = run({
     ...{ options, cri, events, parts, cgroups, sync, runtimeState, shutdown, records, cluster, grants, grantServices },
     ...{ images, eviction },
@@ -218,14 +218,22 @@ async function tellPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient):
   });
 }
 
-type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'parts' | 'sync'> &
+type SummaryInput = Pick<RunInput, 'options' | 'cri' | 'cgroups' | 'parts' | 'sync'> &
   Pick<SummaryParts, 'hierarchy' | 'memoryBytes'>;
 
-function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: SummaryInput): SummaryProvider {
-  const { nodeName, cgroupRoot, rootDir, podLogsDir, logger, metrics } = options;
+function summaryProvider({
+  options,
+  cri,
+  cgroups,
+  parts,
+  sync,
+  hierarchy,
+  memoryBytes,
+}: SummaryInput): SummaryProvider {
+  const { nodeName, rootDir, podLogsDir, logger, metrics } = options;
   const directories = new PodDirectories(rootDir);
   return new SummaryProvider({
-    ...{ cri, nodeName, hierarchy, memoryBytes, cgroupRoot, rootDir, logger, metrics },
+    ...{ cri, nodeName, hierarchy, memoryBytes, podsCgroup: cgroups.allPods, rootDir, logger, metrics },
     logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
     hostsFile: (uid) => directories.etcHosts(uid),
     runtimePods: () => sync.cache.list(),

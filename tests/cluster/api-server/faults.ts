@@ -30,6 +30,8 @@ export type Fault =
   | { kind: 'lose-answer' }
   /** A watch answers 200, and nothing more comes; `close` ends it at once. */
   | { kind: 'empty-stream'; close?: boolean }
+  /** Watches cannot begin with all objects, as of a server whose WatchList is off. */
+  | { kind: 'no-watch-list' }
   /** The bookmark that ends the first events is left out. */
   | { kind: 'no-initial-end' }
   /** A watch from any version is too old: by HTTP status, or as an ERROR event within a stream. */

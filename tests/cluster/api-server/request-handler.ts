@@ -18,7 +18,7 @@ import type { Registry } from './registry.ts';
 import { type RequestInfo, requestInfo } from './request-info.ts';
 import { handleResource, type ResourceRequest, targetOf } from './resource-handler.ts';
 import { answerReview } from './reviews.ts';
-import { ApiError, expired, internalError } from './status-error.ts';
+import { ApiError, expired, internalError, invalid } from './status-error.ts';
 import { handleSubresource, type SubresourceParts } from './subresources.ts';
 import { WatchStream } from './watch-stream.ts';
 
@@ -101,6 +101,9 @@ async function survives(exchange: HttpExchange, faults: Fault[], info: RequestIn
         exchange.begin(200, { 'content-type': 'application/json' });
         exchange.end();
         return false;
+      case 'no-watch-list':
+        if (exchange.url.searchParams.has('sendInitialEvents')) throw noWatchList();
+        break;
       case 'expired':
         return refuseVersion(exchange, fault.as);
     }
@@ -114,6 +117,13 @@ async function refuse(exchange: HttpExchange, fault: Extract<Fault, { kind: 'sta
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
   exchange.answer(code, body ?? new ApiError(code, reason, { message, details }).status, headers);
+}
+
+function noWatchList(): ApiError {
+  const field = 'sendInitialEvents';
+  const message = `Forbidden: ${field} is forbidden for watch unless the WatchList feature gate is enabled`;
+  const causes = [{ reason: 'FieldValueForbidden', message, field }];
+  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
 }
 
 function refuseVersion(exchange: HttpExchange, as: 'status' | 'event'): boolean {

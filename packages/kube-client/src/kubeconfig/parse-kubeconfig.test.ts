@@ -45,7 +45,10 @@ test('what a kubeconfig says', () => {
     field: '/etc/node/kubeconfig: users["u"].user.client-key-data: ',
     data: Buffer.from('key'),
   });
-  assert.equal(user.tokenFile, '/etc/node/token');
+  assert.deepEqual(user.tokenFile, {
+    field: '/etc/node/kubeconfig: users["u"].user.tokenFile: ',
+    path: '/etc/node/token',
+  });
   assert.deepEqual(user.exec, {
     ...EXEC,
     command: '/etc/node/bin/get-token',
@@ -269,6 +272,61 @@ for (const [what, text, error] of BROKEN) {
     });
   });
 }
+
+const TEXT = [5, true, ['x'], { x: 1 }];
+const FLAG = [5, 'true', ['x'], { x: 1 }];
+const LIST = [5, 'x', { x: 1 }];
+const PART = [5, 'x', ['x']];
+const WRONG: Record<string, Record<string, unknown[]>> = {
+  root: { apiVersion: TEXT, kind: TEXT, 'current-context': TEXT, clusters: LIST, users: LIST, contexts: LIST },
+  context: { cluster: TEXT, user: TEXT, namespace: TEXT },
+  cluster: {
+    server: [...TEXT, 'ftp://h', 'h', 'https://'],
+    'certificate-authority': TEXT,
+    'certificate-authority-data': [...TEXT, 'no base64!'],
+    'insecure-skip-tls-verify': FLAG,
+    'tls-server-name': TEXT,
+    'proxy-url': [...TEXT, 'http://p'],
+    extensions: LIST,
+  },
+  user: {
+    'client-certificate': TEXT,
+    'client-certificate-data': [...TEXT, 'no base64!'],
+    'client-key': TEXT,
+    'client-key-data': [...TEXT, 'no base64!'],
+    token: TEXT,
+    tokenFile: TEXT,
+    username: TEXT,
+    password: TEXT,
+    exec: PART,
+    as: TEXT,
+    'as-groups': [['x']],
+    'auth-provider': [{ name: 'gcp' }],
+  },
+  exec: {
+    command: TEXT,
+    args: LIST,
+    env: LIST,
+    apiVersion: TEXT,
+    installHint: TEXT,
+    provideClusterInfo: FLAG,
+    interactiveMode: TEXT,
+  },
+};
+
+for (const [part, fields] of Object.entries(WRONG))
+  test(`a kubeconfig that is broken in any field of its ${part} is refused with the file, the place and the field`, () => {
+    for (const [field, values] of Object.entries(fields))
+      for (const value of values) {
+        const given = { [field]: value };
+        const text = kubeconfig(part === 'exec' ? { user: { exec: { ...EXEC, ...given } } } : { [part]: given });
+        assert.throws(
+          () => parseKubeconfig(text, '/k'),
+          (error: Error) => new RegExp(`^/k: (\\S+\\.)?${field}(\\[\\d\\])?: ?.`).test(error.message),
+          `${field}: ${JSON.stringify(value)}`,
+        );
+      }
+  });
 
 test('errors quote no text of a file that is no YAML', () => {
   const text = `users: [{name: u, user: {token: hidden-token}}\nkey: : hidden\n`;

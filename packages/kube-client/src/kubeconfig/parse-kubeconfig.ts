@@ -5,7 +5,9 @@ import { parseServer } from '../client/create-kube-client.ts';
 import { Fields } from './fields.ts';
 
 /** Bytes that stand in the kubeconfig itself, or in a file. `field` is where, for errors. */
-export type Material = { field: string; data: Buffer } | { field: string; path: string };
+export type Material = { field: string; data: Buffer } | MaterialFile;
+
+export type MaterialFile = { field: string; path: string };
 
 /** Which program to ask for credentials, and how (client.authentication.k8s.io). */
 export type ExecConfig = {
@@ -31,7 +33,7 @@ export type User = {
   certificate?: Material;
   key?: Material;
   token?: string;
-  tokenFile?: string;
+  tokenFile?: MaterialFile;
   basic?: { username: string; password: string };
   exec?: ExecConfig;
 };
@@ -157,7 +159,10 @@ function parseUser(fields: Fields, directory: string): User {
   return {
     ...(certificate === undefined ? {} : { certificate, key }),
     token,
-    tokenFile: tokenFile === undefined ? undefined : resolve(directory, tokenFile),
+    tokenFile:
+      tokenFile === undefined
+        ? undefined
+        : { field: fields.error('tokenFile', '').message, path: resolve(directory, tokenFile) },
     ...(hasBasic ? { basic: { username: username ?? '', password: password ?? '' } } : {}),
     ...(exec === undefined ? {} : { exec: parseExec(exec, directory) }),
   };

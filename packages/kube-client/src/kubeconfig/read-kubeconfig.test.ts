@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { silentLogger, sleep } from '@podwright/base';
 import { stringify } from 'yaml';
 import { isApiStatus } from '../api-status-error.ts';
 import { createKubeClient } from '../client/create-kube-client.ts';
@@ -128,6 +129,68 @@ test('a client certificate and its key in one file, replaced under way: the clie
   client.close();
 });
 
+test('certificates and tokens that stand in a kubeconfig are taken up when it is rewritten, also after one that was broken', async () => {
+  using files = new Files();
+  const shown: unknown[] = [];
+  await using server = await startServer(({ headers }, response) => {
+    shown.push(headers.authorization);
+    answer(response, 200, { metadata: { name: 'n' } });
+  });
+  const subjects: string[] = [];
+  server.server.on('secureConnection', (socket) => subjects.push(String(socket.getPeerCertificate().subject?.CN)));
+  const write = (name: string, authority: string) => {
+    const { certificate, key } = makeCertificate(name);
+    const data = { 'client-certificate-data': inBase64(certificate), 'client-key-data': inBase64(key) };
+    const cluster = {
+      server: server.url,
+      'certificate-authority-data': inBase64(authority),
+      'tls-server-name': 'kubernetes',
+    };
+    return files.kubeconfig(cluster, { ...data, token: `of-${name}` });
+  };
+  const own = server.certificate!.certificate;
+  const client = createKubeClient(await readKubeconfig(write('first', own), { rereadMs: 20 }));
+  const untilShown = (expected: string) =>
+    until(async () => {
+      await client.get(NODES, NODE);
+      return `${subjects.at(-1)} ${shown.at(-1)}` === expected;
+    });
+  await untilShown('first Bearer of-first');
+  files.write('kubeconfig', 'users: [');
+  await sleep(60);
+  await untilShown('first Bearer of-first');
+  write('second', own);
+  await untilShown('second Bearer of-second');
+  write('third', makeCertificate('another authority').certificate);
+  await until(() =>
+    client.get(NODES, NODE).then(
+      () => false,
+      (error) => /authority/.test(error.message),
+    ),
+  );
+  write('fourth', own);
+  await until(() =>
+    client.get(NODES, NODE).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await untilShown('fourth Bearer of-fourth');
+  client.close();
+});
+
+test('what only a new process takes up is told, without what it is', async () => {
+  using files = new Files();
+  const told: unknown[] = [];
+  const log = { ...silentLogger, warn: (fields: object) => void told.push((fields as { changed?: unknown }).changed) };
+  const path = files.kubeconfig({ server: 'https://a' }, { tokenFile: files.write('one', 'x') });
+  using _ = (await readKubeconfig(path, { log, rereadMs: 10 })).follow(() => undefined);
+  files.kubeconfig({ server: 'https://b' }, { exec: plugin('true') });
+  await until(() => told.length > 0);
+  await sleep(50);
+  assert.deepEqual(told, [['server', 'tokenFile', 'exec']]);
+});
+
 test('a token file is read again when the server refuses what it held', async () => {
   using files = new Files();
   let wanted = 'one';
@@ -236,17 +299,17 @@ const BROKEN: [what: string, write: (files: Files) => [cluster: object, user: ob
   [
     'a token file that is not there',
     () => [{}, { tokenFile: 't' }],
-    /^tokenFile: open .*\/t: no such file or directory$/,
+    /kubeconfig: users\["u"\]\.user\.tokenFile: open .*\/t: no such file or directory$/,
   ],
   [
     'a token file that is empty',
     (files) => [{}, { tokenFile: files.write('t', '\n') }],
-    /^tokenFile: .*\/t has no token, or more than one$/,
+    /kubeconfig: users\["u"\]\.user\.tokenFile: .*\/t has no token, or more than one$/,
   ],
   [
     'a token file that is endless',
     () => [{}, { tokenFile: '/dev/zero' }],
-    /^tokenFile: \/dev\/zero has more than 1048576 bytes$/,
+    /kubeconfig: users\["u"\]\.user\.tokenFile: \/dev\/zero has more than 1048576 bytes$/,
   ],
 ];
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, type Logger, silentLogger } from '@podwright/base';
 import type { Authorization } from '../client/caller.ts';
 import type { ClusterAccess } from '../client/create-kube-client.ts';
@@ -16,7 +17,11 @@ export type ReadKubeconfigOptions = {
   rereadMs?: number;
 };
 
-/** A context of a kubeconfig, for `createKubeClient`. Its files may change: what they hold is used for the next connection. */
+/**
+ * A context of a kubeconfig, for `createKubeClient`. It and its files may change: certificates, keys and authorities, in it or beside
+ * it, are used for the next connections, tokens and passwords for the next calls. Another server, token file or plugin is told in the
+ * log, and used by a new process alone.
+ */
 export interface Kubeconfig extends ClusterAccess {
   readonly path: string;
   readonly context: string;
@@ -35,6 +40,13 @@ export async function readKubeconfig(path: string, options: ReadKubeconfigOption
   if (tokenFile !== undefined) await new TokenFile(tokenFile).header();
   return new FollowedKubeconfig(path, parsed, options);
 }
+
+/** What a process begins and ends with, by its fields. */
+const lasting = ({ cluster, user }: ParsedKubeconfig): Record<string, unknown> => ({
+  server: cluster.server,
+  tokenFile: user.tokenFile?.path,
+  exec: user.exec,
+});
 
 async function readParsed(path: string, context: string | undefined): Promise<ParsedKubeconfig> {
   const text = (await readSmallFile(path, 'kubeconfig: ')).toString('utf8');
@@ -102,7 +114,7 @@ class FollowedKubeconfig implements Kubeconfig {
   async #reread(): Promise<void> {
     try {
       const parsed = await readParsed(this.path, this.#options.context);
-      this.#noteServer(parsed);
+      this.#noteLasting(parsed);
       this.#parsed = parsed;
     } catch (error) {
       this.#note(error);
@@ -138,9 +150,11 @@ class FollowedKubeconfig implements Kubeconfig {
     );
   }
 
-  #noteServer({ cluster: { server } }: ParsedKubeconfig): void {
-    if (server !== this.#parsed.cluster.server)
-      this.#log.warn({ path: this.path, server }, 'the kubeconfig names another server: restart to use it');
+  #noteLasting(parsed: ParsedKubeconfig): void {
+    const [before, now] = [lasting(this.#parsed), lasting(parsed)];
+    const changed = Object.keys(now).filter((name) => !isDeepStrictEqual(before[name], now[name]));
+    if (changed.length > 0)
+      this.#log.warn({ path: this.path, changed }, 'the kubeconfig names others of these: restart to use them');
   }
 
   #tellFollowers(): void {

@@ -1,17 +1,18 @@
 import { PodwrightError } from '@podwright/base';
 import type { Authorization } from '../client/caller.ts';
 import { REREAD_MS } from '../limits.ts';
+import type { MaterialFile } from './parse-kubeconfig.ts';
 import { readSmallFile } from './read-material.ts';
 
 /** A bearer token in a file that somebody else keeps fresh: read again after a minute, or once the server refuses it. */
 export class TokenFile implements Authorization {
-  readonly #path: string;
+  readonly #file: MaterialFile;
   readonly #now: () => number;
   #token: string | undefined;
   #readAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(path: string, now: () => number = () => performance.now()) {
-    this.#path = path;
+  constructor(file: MaterialFile, now: () => number = () => performance.now()) {
+    this.#file = file;
     this.#now = now;
   }
 
@@ -34,9 +35,10 @@ export class TokenFile implements Authorization {
   }
 
   async #read(): Promise<string> {
-    const token = (await readSmallFile(this.#path, 'tokenFile: ')).toString('utf8').trim();
+    const { path, field } = this.#file;
+    const token = (await readSmallFile(path, field)).toString('utf8').trim();
     if (!/^[\x21-\x7e]+$/.test(token))
-      throw new PodwrightError('invalid_argument', `tokenFile: ${this.#path} has no token, or more than one`);
+      throw new PodwrightError('invalid_argument', `${field}${path} has no token, or more than one`);
     return token;
   }
 }

@@ -22,6 +22,12 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
+/** By what these say, certificates are judged by the clock of this host. */
+const BY_CLOCK: Record<string, string> = {
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  CERT_HAS_EXPIRED: 'its certificate has run out',
+};
+
 const NOT_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
 /** A failure below HTTP as an `unavailable` error, whose cause is the failure; an error of ours stays as it is. */
@@ -34,6 +40,8 @@ function reasonOf(error: unknown): string {
   const code = systemCode(error);
   if (UNTRUSTED.has(code))
     return 'its certificate is signed by an authority that is not trusted here; name the authority as certificate-authority in the kubeconfig';
+  if (Object.hasOwn(BY_CLOCK, code))
+    return `${BY_CLOCK[code]} by this host's clock (${new Date().toISOString()}), which may be wrong`;
   if (NOT_TLS.has(code)) return `the TLS handshake failed; does the server speak TLS? (${code})`;
   if (LOST.has(code)) return 'the connection was cut';
   return errorMessage(error);

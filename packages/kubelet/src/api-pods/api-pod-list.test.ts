@@ -96,6 +96,29 @@ test('a pod is read with what nobody here knows of it, and without the record of
   ]);
 });
 
+test('what only schedulers act upon may have values of a newer API server', () => {
+  const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] };
+  const check = (spec: object, expected: RegExp | undefined) => {
+    const given = apiPod('a');
+    const decoded = decodeApiPod({ ...given, spec: { ...given.spec, ...spec } }, 0);
+    const { refusal } = decoded as { refusal?: { message: string } };
+    if (expected === undefined) assert.equal(refusal, undefined, JSON.stringify(spec));
+    else assert.match(refusal?.message ?? '', expected);
+  };
+  const preferred = [{ weight: 1, preference: selector }];
+  const terms = [{ topologyKey: 'z', labelSelector: selector }];
+  for (const spec of [
+    { tolerations: [{ key: 'a', operator: 'Near', effect: 'NoBreath' }] },
+    { preemptionPolicy: 'Sometimes' },
+    { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'TryHard' }] },
+    { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } } },
+    { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } },
+  ])
+    check(spec, undefined);
+  check({ dnsPolicy: 'Best' }, /^spec\.dnsPolicy must be one of/);
+  check({ tolerations: [{ operator: 1 }] }, /^spec\.tolerations\[0\]\.operator must be one of/);
+});
+
 test('hostile objects of an API server are refused or left out, and throw nothing', () => {
   const kind = (value: unknown) => {
     const decoded = decodeApiPod(value, 0);

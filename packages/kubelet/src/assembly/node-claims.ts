@@ -21,7 +21,7 @@ export type NodeClaimsInput = {
 
 /** Rejects with `data_loss` where it cannot be known what drivers have prepared. */
 export async function openNodeClaims(input: NodeClaimsInput): Promise<NodeClaims> {
-  const { rootDir, nodeName, logger } = input.options;
+  const { rootDir, nodeName, logger, metrics } = input.options;
   const { client } = input.cluster;
   const slices = new SliceWiper({ client, nodeName, logger });
   const health = new DraHealth();
@@ -38,7 +38,7 @@ export async function openNodeClaims(input: NodeClaimsInput): Promise<NodeClaims
     },
   });
   const claims = await DraClaims.open({
-    ...{ drivers, logger, path: join(rootDir, 'dra_manager_state') },
+    ...{ drivers, logger, metrics, path: join(rootDir, 'dra_manager_state') },
     claim: (place, signal) => client.get<ResourceClaim>(RESOURCE_CLAIMS, place, { signal }),
   });
   return { drivers, claims, slices, health };

@@ -2,6 +2,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
@@ -24,6 +25,7 @@ import type { PodSync } from './pod-sync.ts';
 export type NodeEvictionInput = {
   options: KubeletOptions;
   cri: CriClient;
+  cgroups: Pick<PodCgroups, 'allPods'>;
   events: EventRecorder;
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
   sync: PodSync;
@@ -35,8 +37,8 @@ export type NodeEvictionInput = {
 
 /** Nothing happens before it runs. On a lone node the events of its conditions are told here, in a cluster with its status. */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
-  const { options, cri, known, sync, summary, events, pressure, volumes } = input;
-  const { eviction, nodeName, logger, cgroupRoot, rootDir, enforceNodeAllocatable } = options;
+  const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
+  const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;
   const isLone = options.cluster === undefined;
   if (isLone)
     pressure.onChange((changed) => {
@@ -49,7 +51,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
     ...{ transitionMs: eviction.transitionMs, maxPodGraceSeconds: eviction.maxPodGraceSeconds },
     thresholds: thresholdsOf(thresholdSettings(eviction, isLone), { areHeldToAllocatable: enforceNodeAllocatable }),
     periodMs: eviction.periodMs,
-    signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, cgroupRoot, rootDir }),
+    signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, podsCgroup: cgroups.allPods, rootDir }),
     activePods: () => sync.workers.activePods().map((pod) => sync.allocated(pod)),
     podStats: (pods, { disk }, signal) =>
       summary.podStats(

@@ -86,6 +86,8 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
     },
     grantsOf: async (pod, container) => {
       if (devices.isMissing(pod, container)) await admission.exclusively(() => devices.allocateMissing(pod, container));
+      const { memory } = placement;
+      if (memory?.hasLeftOvers(pod, container)) await admission.exclusively(() => memory.freeLeftOvers(pod, container));
       const cpus = cpusFor(pod, container, placement);
       knownCpus.note(pod.metadata.uid, container.name, cpus.cpus);
       return { ...grantsFrom(await devices.optionsFor(pod, container)), ...cpus };

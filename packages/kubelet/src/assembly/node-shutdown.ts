@@ -30,7 +30,7 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
   const { logger } = options;
   return {
     ...{ events, logger },
-    activePods: () => workers.activePods(),
+    pods: () => workers.unendedPods(),
     end: (pod, how) => void workers.end(pod, { ...how, remove: false }),
     whenStopped: (podUid) => workers.whenStopped(podUid),
     whenReleased: (podUid, signal) => whenReleased(sync, podUid, signal),

@@ -61,8 +61,13 @@ test('being ended after any step leaves the pair before, or the one after', asyn
   const link = join(directory, 'kubelet-client-current.pem');
   const updated = join(directory, 'kubelet-client-updated.pem');
   writeFileSync(join(directory, 'kubelet-client-2027-01-01-00-00-00.pem.tmp'), 'half of a pa');
+  writeFileSync(join(directory, 'kubelet-client.key.tmp.0123456789ab.tmp'), 'half of a ke');
+  writeFileSync(join(directory, 'kubelet-client.key.tmp'), 'of a request');
+  writeFileSync(join(directory, 'kubelet-server-2027-01-01-00-00-00.pem.tmp'), "another's");
   symlinkSync(join(directory, 'none.pem'), updated);
   assert.equal((await store.current())?.commonName, 'system:node:a');
+  const left = readdirSync(directory).filter((name) => name.includes('.tmp'));
+  assert.deepEqual(left.sort(), ['kubelet-client.key.tmp', 'kubelet-server-2027-01-01-00-00-00.pem.tmp']);
   await store.update(pairFor('b'), new Date(2027, 0, 1));
   assert.equal((await store.current())?.commonName, 'system:node:b');
   renameSync(link, updated); // where upstream's kubelet may be ended

@@ -1,4 +1,4 @@
-import { open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
@@ -29,8 +29,9 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}.key.tmp`);
   }
 
-  /** The pair that is kept, also one that ran out. `invalid_argument` for one that is broken. */
+  /** The pair that is kept, also one that ran out; asked for before anything is kept. `invalid_argument` for one that is broken. */
   async current(): Promise<KeptPair | undefined> {
+    await this.#removeUnfinished();
     await this.#recover();
     const what = `read the certificate ${this.currentPath}`;
     const text = await readFile(this.currentPath, 'utf8').catch((error: unknown) => {
@@ -85,6 +86,15 @@ export class CertificateStore {
     });
     if (link === undefined)
       throw new PodwrightError('failed_precondition', `${basename(this.currentPath)} is a file, not a link; remove it`);
+  }
+
+  /** Keys that a kubelet was writing when it was killed are of no use to anybody. */
+  async #removeUnfinished(): Promise<void> {
+    const names = await readdir(this.#directory).catch(() => []);
+    const unfinished = names.filter((name) =>
+      name.startsWith(`${this.#prefix}-`) ? name.endsWith('.pem.tmp') : name.startsWith(`${this.#prefix}.key.tmp.`),
+    );
+    for (const name of unfinished) await rm(join(this.#directory, name), { force: true });
   }
 
   /** Upstream's kubelet removes the link before it renames the next one: it may have been ended in between. */

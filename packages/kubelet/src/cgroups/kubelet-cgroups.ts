@@ -52,6 +52,7 @@ export type KubeletCgroupsInput = {
 
 export class KubeletCgroups implements PodCgroups {
   enforced: EnforcedLimits;
+  readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
   /** The pods that have cgroups of ours, and what of. */
@@ -65,7 +66,8 @@ export class KubeletCgroups implements PodCgroups {
   constructor(input: KubeletCgroupsInput) {
     this.#input = input;
     this.enforced = input.settings.limits;
-    this.#claim = new CgroupClaim(input.driver.path([]));
+    this.allPods = input.driver.path([]);
+    this.#claim = new CgroupClaim(this.allPods);
   }
 
   /** Makes the cgroups above those of pods; throws where that cannot be done. */

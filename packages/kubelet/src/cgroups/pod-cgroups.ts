@@ -13,6 +13,8 @@ export type EnforcedLimits = {
 export interface PodCgroups {
   /** Limits beside those that pods ask for themselves. */
   readonly enforced: EnforcedLimits;
+  /** The cgroup of all pods as the kernel has it, '' where the runtime chooses. */
+  readonly allPods: string;
   /** Makes the pod's cgroup with its limits, or brings them up to date. */
   ensure(pod: Pod): Promise<void>;
   /** The pod's cgroup as the runtime wants it, '' to leave it the choice. */
@@ -30,6 +32,7 @@ export interface PodCgroups {
 /** Leaves cgroups to the runtime. */
 export const noPodCgroups: PodCgroups = {
   enforced: {},
+  allPods: '',
   ensure: async () => undefined,
   parentFor: () => '',
   remove: async () => undefined,

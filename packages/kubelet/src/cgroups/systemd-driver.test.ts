@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CgroupName } from './cgroup-driver.ts';
+import { silentLogger } from '@podwright/base';
+import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
+import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
+import { CgroupfsDriver } from './cgroupfs-driver.ts';
+import { KubeletCgroups } from './kubelet-cgroups.ts';
 import { SystemdDriver, sliceProperties } from './systemd-driver.ts';
 
 function check(top: string[], cgroup: CgroupName, expected: string): void {
@@ -17,6 +21,17 @@ test("slices are named as upstream's kubelet names them", () => {
   );
   check(kubepods, ['pod1-2-3'], '/kubepods.slice/kubepods-pod1_2_3.slice');
   check(['my-node', 'kubepods'], ['pod1'], '/my_node.slice/my_node-kubepods.slice/my_node-kubepods-pod1.slice');
+});
+
+test('the cgroup of all pods is told as the kernel has it, whichever driver makes it', () => {
+  const hierarchy = { mode: 'v2' as const, trees: [] };
+  const settings = { limits: {}, milliCpu: 1000n, policy: DEFAULT_RESOURCE_POLICY, hugePageSizes: [] };
+  const allPods = (driver: CgroupDriver) =>
+    new KubeletCgroups({ driver, hierarchy, settings, logger: silentLogger }).allPods;
+  const systemd = new SystemdDriver({ top: ['podwright', 'kubepods'], hierarchy });
+  assert.equal(allPods(systemd), '/podwright.slice/podwright-kubepods.slice');
+  const cgroupfs = new CgroupfsDriver({ hierarchy, root: '/podwright/kubepods', logger: silentLogger });
+  assert.equal(allPods(cgroupfs), '/podwright/kubepods');
 });
 
 test('limits are properties of slices', () => {

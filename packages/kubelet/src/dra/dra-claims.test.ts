@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
+import { errorMessage, PodwrightError, Registry, silentLogger } from '@podwright/base';
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
 import type { ResourceClaim } from '../api/resource-claim.ts';
@@ -53,6 +53,7 @@ class Place {
   answers = (uids: string[]) => uids;
   drivers!: DraDrivers;
   claims!: DraClaims;
+  metrics!: Registry;
 
   get path(): string {
     return join(this.directory, 'dra_manager_state');
@@ -71,12 +72,14 @@ class Place {
   async reopen(): Promise<void> {
     this.drivers?.stop();
     this.drivers = new DraDrivers(NOBODY);
+    this.metrics = new Registry();
     const plugin = { name: 'gpu.test', endpoint: join(this.directory, 'dra.sock'), versions: ['v1.DRAPlugin'] };
     await this.drivers.register(plugin);
     this.claims = await DraClaims.open({
       drivers: this.drivers,
       path: this.path,
       logger: silentLogger,
+      metrics: this.metrics,
       claim: async ({ name }) => {
         if (this.claim === undefined)
           throw new PodwrightError('not_found', `resourceclaims.resource.k8s.io "${name}" not found`);
@@ -118,6 +121,36 @@ class Place {
     return serveServices([service], { socket: join(this.directory, 'dra.sock'), logger: silentLogger });
   }
 }
+
+test('operations, calls of drivers and claims in use are counted as upstream counts them', async (context) => {
+  const place = new Place();
+  await place.open(context);
+  await place.claims.prepare(POD, never);
+  const shown = async () =>
+    (await place.metrics.metrics()).split('\n').filter((line) => /^dra_\w+_(count|in_use)\{/.test(line));
+  const method = '/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources';
+  const prepared = [
+    'dra_operations_duration_seconds_count{operation_name="PrepareResources",is_error="false"} 1',
+    `dra_grpc_operations_duration_seconds_count{driver_name="gpu.test",method_name="${method}",grpc_status_code="OK"} 1`,
+  ];
+  const inUse = (count: number) => `dra_resource_claims_in_use{driver_name="<any>"} ${count}`;
+  assert.deepEqual(await shown(), [...prepared, inUse(1), 'dra_resource_claims_in_use{driver_name="gpu.test"} 1']);
+  place.error = 'busy';
+  await assert.rejects(place.claims.unprepare('1'), /busy/);
+  place.error = '';
+  await place.claims.unprepare('1');
+  const lines = await shown();
+  for (const failed of ['true', 'false'])
+    assert.ok(
+      lines.includes(
+        `dra_operations_duration_seconds_count{operation_name="UnprepareResources",is_error="${failed}"} 1`,
+      ),
+    );
+  assert.deepEqual(
+    lines.filter((line) => line.includes('in_use')),
+    [inUse(0)],
+  );
+});
 
 test('a claim is prepared once for its pods, and taken back after the last', async (context) => {
   const place = new Place();

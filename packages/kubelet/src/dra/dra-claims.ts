@@ -1,4 +1,4 @@
-import { errorMessage, KeyedLock, type Logger } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, type Registry } from '@podwright/base';
 import type { NodePrepareResourceResponse } from '@podwright/cri/dra';
 import type { ResourceClaim } from '../api/resource-claim.ts';
 import type { Pod } from '../api/types.ts';
@@ -7,7 +7,8 @@ import { DRA_TIMEOUT_MS, ORPHAN_PATIENCE_MS } from '../limits.ts';
 import type { PreparedClaims } from './claim-devices.ts';
 import { type ClaimRecord, type PreparedDevice, readClaimRecords, writeClaimRecords } from './claim-records.ts';
 import type { DeviceName } from './device-health.ts';
-import type { DraDrivers } from './dra-drivers.ts';
+import type { DraDrivers, DraService } from './dra-drivers.ts';
+import { type DraMetrics, draMetrics } from './dra-metrics.ts';
 import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
 
 export type DraClaimsOptions = {
@@ -17,6 +18,7 @@ export type DraClaimsOptions = {
   /** Where records are kept. */
   path: string;
   logger: Logger;
+  metrics?: Registry;
 };
 
 type Message = { namespace: string; uid: string; name: string };
@@ -32,6 +34,7 @@ export class DraClaims {
   /** Those that this process knows to be prepared; drivers are asked again about the others. */
   readonly #prepared = new Set<ClaimRecord>();
   readonly #locks = new KeyedLock();
+  readonly #metrics: DraMetrics | undefined;
 
   static async open(options: DraClaimsOptions): Promise<DraClaims> {
     return new DraClaims(options, await readClaimRecords(options.path));
@@ -40,10 +43,17 @@ export class DraClaims {
   private constructor(options: DraClaimsOptions, records: ClaimRecord[]) {
     this.#options = options;
     this.#records = new Map(records.map((record) => [keyOf(record.Namespace, record.ClaimName), record]));
+    const drivers = () => [...this.#prepared].map(({ DriverState }) => Object.keys(DriverState));
+    this.#metrics = options.metrics && draMetrics(options.metrics, drivers);
   }
 
   /** Has the claims of the pod prepared, if they are not. Rejects with what is in the way, in upstream's words. */
-  async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
+  prepare(pod: Pod, signal: AbortSignal): Promise<void> {
+    const work = () => this.#prepare(pod, signal);
+    return this.#metrics?.measured('PrepareResources', work) ?? work();
+  }
+
+  async #prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const keys = claimsOf(pod).map(({ claimName }) => keyOf(pod.metadata.namespace, claimName));
     if (keys.length === 0) return;
     await this.#exclusively(keys, async () => {
@@ -60,7 +70,12 @@ export class DraClaims {
   }
 
   /** Takes back what the pod has; nothing of it runs any more. Rejects if a driver has not done so. */
-  async unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
+  unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
+    const work = () => this.#unprepare(podUid, signal);
+    return this.#metrics?.measured('UnprepareResources', work) ?? work();
+  }
+
+  async #unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
     const had = this.#recordsOf(podUid);
     if (had.length === 0) return;
     const keys = had.map((record) => keyOf(record.Namespace, record.ClaimName));
@@ -138,11 +153,9 @@ export class DraClaims {
   async #prepareBy(driver: string, records: ClaimRecord[], signal: AbortSignal): Promise<void> {
     const claims = records.map(messageOf);
     const call = 'NodePrepareResources';
-    const answer = await this.#options.drivers
-      .call(driver, (service) => service.nodePrepareResources({ claims }, { signal, timeoutMs: DRA_TIMEOUT_MS }))
-      .catch((error: unknown) => {
-        throw refusal(`${call}: ${errorMessage(error)}`);
-      });
+    const answer = await this.#call({ driver, call }, (service) =>
+      service.nodePrepareResources({ claims }, { signal, timeoutMs: DRA_TIMEOUT_MS }),
+    );
     checkAnswer(call, claims, answer.claims);
     for (const record of records) record.DriverState[driver] = { Devices: devicesOf(answer.claims[record.ClaimUID]!) };
   }
@@ -151,12 +164,24 @@ export class DraClaims {
     const claims = records.map(messageOf);
     const call = 'NodeUnprepareResources';
     this.#options.drivers.require(driver);
-    const answer = await this.#options.drivers
-      .call(driver, (service) => service.nodeUnprepareResources({ claims }, { signal, timeoutMs: DRA_TIMEOUT_MS }))
-      .catch((error: unknown) => {
-        throw refusal(`${call}: ${errorMessage(error)}`);
-      });
+    const answer = await this.#call({ driver, call }, (service) =>
+      service.nodeUnprepareResources({ claims }, { signal, timeoutMs: DRA_TIMEOUT_MS }),
+    );
     checkAnswer(call, claims, answer.claims);
+  }
+
+  async #call<T>(
+    { driver, call }: { driver: string; call: string },
+    work: (service: DraService) => Promise<T>,
+  ): Promise<T> {
+    const { drivers } = this.#options;
+    const run = () => drivers.call(driver, work);
+    try {
+      const method = `/${drivers.require(driver).packageName}.DRAPlugin/${call}`;
+      return await (this.#metrics?.called({ driver, method }, run) ?? run());
+    } catch (error) {
+      throw refusal(`${call}: ${errorMessage(error)}`);
+    }
   }
 
   #recordsOf(podUid: string): ClaimRecord[] {

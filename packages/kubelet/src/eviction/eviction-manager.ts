@@ -44,7 +44,7 @@ export type EvictionManagerDependencies = {
   pressure: NodePressure;
   /** Pods of which something runs or may begin, with the amounts that they have. */
   activePods: () => Pod[];
-  /** What these use, with `disk` also of the node's disks. */
+  /** What these use, with `disk` also of the node's disks, as far as that is known when the signal aborts. */
   podStats: (pods: readonly Pod[], what: { disk: boolean }, signal: AbortSignal) => Promise<PodStats[]>;
   volumePaths: (podUid: string) => ReadonlyMap<string, string>;
   isExempt: (pod: Pod) => boolean;
@@ -208,7 +208,8 @@ export class EvictionManager {
 
   async #rank(pods: Pod[], { signal }: Threshold, { layout }: Disks): Promise<Candidate[]> {
     const disk = isOfDisk(signal);
-    const stats = await this.#deps.podStats(pods, { disk }, this.#stopping);
+    const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
+    const stats = await this.#deps.podStats(pods, { disk }, moment);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     return rankPods(
       pods.map((pod) => ({ pod, stats: byUid.get(pod.metadata.uid) })),

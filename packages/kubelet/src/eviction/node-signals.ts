@@ -1,5 +1,4 @@
 import { stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type CgroupHierarchy, readCgroupUse } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { IMAGE_PLACES_KEPT_MS, STATISTICS_TIMEOUT_MS } from '../limits.ts';
@@ -13,8 +12,8 @@ export type NodeSignalsOptions = {
   hierarchy: CgroupHierarchy | undefined;
   /** Memory of the node. */
   memoryBytes: number;
-  /** Cgroup below which pods are, '' if the runtime chooses. */
-  cgroupRoot: string;
+  /** The cgroup of all pods, '' if the runtime chooses. */
+  podsCgroup: string;
   /** The kubelet's directory, by which nodefs is known. */
   rootDir: string;
 };
@@ -60,7 +59,7 @@ export class NodeSignals {
   }
 
   #memory(atMs: number): [Signal, Observation | undefined][] {
-    const { hierarchy, memoryBytes, cgroupRoot } = this.#options;
+    const { hierarchy, memoryBytes, podsCgroup } = this.#options;
     if (hierarchy === undefined) return [];
     const of = (path: string, capacityBytes?: number) => {
       const { memory } = readCgroupUse(hierarchy, path);
@@ -71,7 +70,7 @@ export class NodeSignals {
     };
     return [
       ['memory.available', of('/', memoryBytes)],
-      ['allocatableMemory.available', cgroupRoot === '' ? undefined : of(join(cgroupRoot, 'kubepods'))],
+      ['allocatableMemory.available', podsCgroup === '' ? undefined : of(podsCgroup)],
     ];
   }
 

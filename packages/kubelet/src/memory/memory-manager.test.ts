@@ -81,6 +81,22 @@ test('what init containers had is given out again', async (context) => {
   assert.deepEqual(manager.nodesOf('u2', 'a'), [1]);
 });
 
+test('what an init container had and nobody took over is free once the others start, also for a restarted kubelet', async (context) => {
+  const { manager, admit, options } = await open(context);
+  const pod = podOf('u1', { a: { memory: '100' } }, { one: { memory: '800' }, two: { memory: '900' } });
+  assert.equal(await admit(pod), undefined);
+  const [one, two] = pod.spec.initContainers!;
+  await manager.freeLeftOvers(pod, one!);
+  assert.equal(manager.hasLeftOvers(pod, two!), true);
+  assert.equal((await admit(podOf('u2', { a: { memory: '900' }, b: { memory: '100' } })))?.message, NOT_ENOUGH);
+  for (const container of [two!, pod.spec.containers[0]!]) await manager.freeLeftOvers(pod, container);
+  assert.deepEqual([manager.nodesOf('u1', 'two'), manager.nodesOf('u1', 'a')], [[], [0]]);
+  assert.equal(await admit(podOf('u2', { a: { memory: '900' }, b: { memory: '800' } })), undefined);
+  const again = await MemoryManager.open(options);
+  assert.equal(await new ResourceAdmission([again], undefined).admit(pod, AbortSignal.timeout(30_000)), undefined);
+  assert.deepEqual(again.blocksOf('u1', 'two'), []);
+});
+
 test('a pod that does not fit on the nodes that suit is refused', async (context) => {
   const { admit } = await open(context, TOPOLOGY);
   assert.equal(await admit(podOf('u1', { a: { memory: '600' } })), undefined);

@@ -68,6 +68,7 @@ export class MemoryManager implements HintProvider {
 
   containerHints(pod: Pod, container: Container): ResourceHints {
     const known = this.#state.own[pod.metadata.uid]?.[container.name];
+    if (known === undefined && this.#isOver(pod, container)) return {};
     return this.#hints(pod, memoryRequest(pod, container), known);
   }
 
@@ -97,6 +98,7 @@ export class MemoryManager implements HintProvider {
     if (this.#reusable.podUid !== uid) this.#reusable = { podUid: uid, sizes: new Map() };
     const known = this.#state.own[uid]?.[container.name];
     if (known !== undefined) return this.#noteReusable(pod, container, known);
+    if (this.#isOver(pod, container)) return;
     const reusable = this.#reusableOf(pod);
     const machine = structuredClone(this.#state.machine);
     const mask = chooseNodes({ machine, request, reusable }, hint);
@@ -129,12 +131,40 @@ export class MemoryManager implements HintProvider {
     }
   }
 
+  /** Whether init containers that have ended have memory still when this container starts. */
+  hasLeftOvers(pod: Pod, container: Container): boolean {
+    return this.#passedBy(pod, container).length > 0;
+  }
+
+  /** The container starts: what the init containers before it do not need any more is free for other pods, as upstream's. */
+  async freeLeftOvers(pod: Pod, container: Container): Promise<void> {
+    for (const name of this.#passedBy(pod, container)) await this.#free(pod.metadata.uid, name);
+  }
+
+  /** An init container whose memory is free again as others run: after a restart of the kubelet it needs none. */
+  #isOver(pod: Pod, { name }: Container): boolean {
+    const own = this.#state.own[pod.metadata.uid] ?? {};
+    const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map((one) => one.name);
+    return isPassingInit(pod, name) && all.slice(all.indexOf(name) + 1).some((later) => own[later] !== undefined);
+  }
+
+  #passedBy(pod: Pod, { name }: Container): string[] {
+    const own = this.#state.own[pod.metadata.uid] ?? {};
+    const inits = (pod.spec.initContainers ?? []).map((one) => one.name);
+    const before = inits.includes(name) ? inits.slice(0, inits.indexOf(name)) : inits;
+    return before.filter((one) => own[one] !== undefined && isPassingInit(pod, one));
+  }
+
   async release(podUid: string): Promise<void> {
-    const { [podUid]: freed, ...own } = this.#state.own;
-    if (freed === undefined) return;
+    for (const name of Object.keys(this.#state.own[podUid] ?? {})) await this.#free(podUid, name);
+  }
+
+  async #free(podUid: string, container: string): Promise<void> {
+    const { [podUid]: ofPod = {}, ...others } = this.#state.own;
+    const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
-    for (const block of Object.values(freed).flat()) takeBack(machine, block);
-    this.#state = { machine, own };
+    for (const block of freed) takeBack(machine, block);
+    this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
     await this.#save();
   }
 

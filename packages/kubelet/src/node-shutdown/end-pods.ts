@@ -6,8 +6,8 @@ import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
-  /** Pods that have something running or may get it. */
-  activePods(): Pod[];
+  /** Pods that have something running or may get it, also once another has ended. */
+  pods(): Pod[];
   /** Begins the end of a pod; it stays to be seen. */
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;
   /** Resolves when nothing of the pod runs any more. */
@@ -27,7 +27,7 @@ export type PodEnder = {
  * held, or after its time; where there is no pod nothing is waited for. Resolves at once when the signal aborts.
  */
 export async function endPodsInOrder(ender: PodEnder, periods: ShutdownPeriod[], signal: AbortSignal): Promise<void> {
-  for (const { period, pods } of groupPods(periods, ender.activePods())) {
+  for (const { period, pods } of groupPods(periods, ender.pods())) {
     if (signal.aborted) return;
     const { priority, gracePeriodSeconds } = period;
     const over = new AbortController();

@@ -1,5 +1,5 @@
 /** What the kubelet asks of systemd-logind (org.freedesktop.login1(5)) to have time before its host shuts down. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError, writeFileAtomic } from '@podwright/base';
 import type { DBusValue } from './dbus-message.ts';
@@ -18,8 +18,8 @@ export interface Logind {
   readonly closed: Promise<string>;
   /** How long it lets those delay a shutdown who ask for it, in milliseconds. */
   inhibitDelayMs(): Promise<number>;
-  /** Has it let them delay it for so long, soon. */
-  setInhibitDelay(delayMs: number): Promise<void>;
+  /** Has it let them delay it for so long, soon; `again` where it was asked before, and what it was asked may stand there still. */
+  setInhibitDelay(delayMs: number, how: { again: boolean }): Promise<void>;
   /** Whether the host is shutting down. */
   isShuttingDown(): Promise<boolean>;
   /** Delays shutdowns until the lock is released; the signal ends the wait for it alone. */
@@ -55,9 +55,9 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
   return {
     closed: bus.closed,
     inhibitDelayMs: () => readDelay(bus),
-    setInhibitDelay: async (delayMs) => {
-      await writeConfiguration(delayMs);
-      await reload(bus);
+    setInhibitDelay: async (delayMs, { again }) => {
+      const isNew = await writeConfiguration(delayMs);
+      if (isNew || !again) await reload(bus);
     },
     isShuttingDown: async () => (await readProperty(bus, 'PreparingForShutdown')) === true,
     inhibit: takeInhibitLock,
@@ -92,11 +92,14 @@ async function readProperty(bus: SystemBus, name: string): Promise<DBusValue | u
   return value;
 }
 
-async function writeConfiguration(delayMs: number): Promise<void> {
+/** False where it is written already. */
+export async function writeConfiguration(delayMs: number, { directory, file } = CONFIGURATION): Promise<boolean> {
   const text = `# Written by the kubelet: what its shutdownGracePeriod needs\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
-  const { directory, file } = CONFIGURATION;
+  const path = join(directory, file);
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return false;
   await mkdir(directory, { recursive: true, mode: CONTAINER_DIRECTORY });
-  await writeFileAtomic(join(directory, file), text, CONTAINER_FILE);
+  await writeFileAtomic(path, text, CONTAINER_FILE);
+  return true;
 }
 
 /** SIGHUP, which logind reads its configuration anew for. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -7,7 +7,7 @@ import { Registry, silentLogger } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
-import type { Logind } from './logind.ts';
+import { type Logind, writeConfiguration } from './logind.ts';
 import { NodeShutdown } from './node-shutdown.ts';
 import type { ShutdownPeriod } from './shutdown-groups.ts';
 import { ShutdownRecord } from './shutdown-record.ts';
@@ -22,7 +22,13 @@ function podOf(name: string, priority: number): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], priority } };
 }
 
-type Given = { periods?: ShutdownPeriod[]; pods?: Pod[]; delayMs?: number; stubborn?: boolean; without?: string };
+type Given = {
+  periods?: ShutdownPeriod[];
+  pods?: Pod[];
+  delayMs?: number;
+  stubborn?: boolean | 'later';
+  without?: string;
+};
 
 /** A logind that tells what a test has it tell, pods that end when they are told to, and what happened in `told`. */
 async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5000, stubborn, without }: Given = {}) {
@@ -38,7 +44,14 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
   };
   let currentMs = delayMs;
   let connections = 0;
-  const logind = { tell: (_: boolean) => {}, lose: (_: string) => {}, isShuttingDown: false };
+  const logind = {
+    forgetDelay: () => {
+      currentMs = delayMs;
+    },
+    tell: (_: boolean) => {},
+    lose: (_: string) => {},
+    isShuttingDown: false,
+  };
   const connect = async (onShutdown: (begins: boolean) => void, signal: AbortSignal): Promise<Logind> => {
     if (without !== undefined) throw new Error(without);
     const closed = Promise.withResolvers<string>();
@@ -49,9 +62,9 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
     return {
       closed: closed.promise,
       inhibitDelayMs: async () => currentMs,
-      setInhibitDelay: async (ms) => {
-        say(`delay ${ms}`);
-        if (!stubborn) currentMs = ms;
+      setInhibitDelay: async (ms, { again }) => {
+        say(`delay ${ms}${again ? ' again' : ''}`);
+        if (stubborn !== true) currentMs = stubborn === 'later' && again ? currentMs : ms;
       },
       isShuttingDown: async () => logind.isShuttingDown,
       inhibit: async (): Promise<InhibitLock> => {
@@ -74,7 +87,7 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
   const sleeping = new Map<number, () => void>();
   const stuck = new Map<string, () => void>();
   const ender: PodEnder = {
-    activePods: () => pods,
+    pods: () => pods,
     end: ({ metadata }, { gracePeriodSeconds, verdict }) =>
       say(`end ${metadata.name} ${gracePeriodSeconds} ${verdict.reason}`),
     whenStopped: async () => undefined,
@@ -185,6 +198,29 @@ test('a logind that was lost is found again, with a new lock before the old one 
   await has('connected 3');
   await has('NodeShutdown: Shutdown manager detected shutdown event');
   assert.equal(shutdown.problem(), 'node is shutting down');
+});
+
+test('a logind that came back is asked for the same delay in its own words: another file may win over ours', async (t) => {
+  const { shutdown, told, has, logind } = await begin(t, { stubborn: 'later' });
+  await has('locked 1');
+  logind.forgetDelay();
+  logind.lose('restarted');
+  await has('delay 30000 again');
+  await shutdown.stop();
+  assert.deepEqual(told.slice(0, 5), ['connected 1', 'delay 30000', 'locked 1', 'connected 2', 'delay 30000 again']);
+});
+
+test('the file of the delay is written once, and again only if somebody has changed it', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-logind-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const place = { directory, file: '99-kubelet.conf' };
+  assert.equal(await writeConfiguration(30_500, place), true);
+  const { ino } = await stat(join(directory, place.file));
+  assert.equal(await writeConfiguration(30_500, place), false);
+  assert.equal((await stat(join(directory, place.file))).ino, ino);
+  await writeFile(join(directory, place.file), '');
+  assert.equal(await writeConfiguration(30_500, place), true);
+  assert.match(await readFile(join(directory, place.file), 'utf8'), /^InhibitDelayMaxSec=31$/m);
 });
 
 test('without logind, or where it does not wait for long enough, no lock is taken, and the kubelet runs', async (t) => {

@@ -29,6 +29,8 @@ export class NodeShutdown {
   #isGoing = false;
   #logind: Logind | undefined;
   #lock: InhibitLock | undefined;
+  /** Another file of the host's may win over ours: a logind that comes back is not asked each second. */
+  #hasAskedDelay = false;
   /** What shutdowns and cancellations lead to, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #loop: Promise<void> = Promise.resolve();
@@ -130,7 +132,8 @@ export class NodeShutdown {
   async #haveDelay(logind: Logind, wantedMs: number): Promise<void> {
     let currentMs = await logind.inhibitDelayMs();
     if (wantedMs <= currentMs) return;
-    await logind.setInhibitDelay(wantedMs);
+    await logind.setInhibitDelay(wantedMs, { again: this.#hasAskedDelay });
+    this.#hasAskedDelay = true;
     for (const pauseMs of INHIBIT_DELAY_LOOKS_MS) {
       await sleep(pauseMs, this.#controller.signal);
       currentMs = await logind.inhibitDelayMs();

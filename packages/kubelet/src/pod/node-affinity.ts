@@ -34,6 +34,8 @@ function matches({ operator, values = [] }: NodeSelectorRequirement, value: stri
       return compare(value, values[0], (a, b) => a > b);
     case 'Lt':
       return compare(value, values[0], (a, b) => a < b);
+    default: // of a newer API server
+      return false;
   }
 }
 

@@ -129,7 +129,12 @@ test("a pod that does not tolerate a taint that ends pods is refused, unless it 
     refusal(fromApi({ key: 'k', value: 'v' })),
   ])
     assert.equal(tolerated, undefined);
-  for (const other of [{ key: 'k' }, { key: 'k', value: 'w' }, { key: 'j', value: 'v' }, { key: 'k', operator: 'Lt' }])
+  for (const other of [
+    { key: 'k' },
+    { key: 'k', value: 'w' },
+    { key: 'j', value: 'v' },
+    ...['Lt', 'Near'].map((operator) => ({ key: 'k', operator, value: 'v' })),
+  ])
     assert.equal(refusal(fromApi(other as Toleration))?.reason, 'TaintToleration');
   assert.equal(refusal(fromApi({ operator: 'Exists', effect: 'NoSchedule' }))?.reason, 'TaintToleration');
 });
@@ -165,6 +170,7 @@ test('the required node affinity is one of its terms, each as a whole', () => {
   check(wanting(label('cores', 'Gt', '4')), [], undefined);
   check(wanting(label('cores', 'Lt', '8')), [], 'NodeAffinity');
   check(wanting(label('zone', 'Gt', '4')), [], 'NodeAffinity');
+  check(wanting(label('zone', 'Near' as 'In', 'a')), [], 'NodeAffinity');
   check(wanting({}), [], 'NodeAffinity');
   check(wanting({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['here'] }] }), [], undefined);
   check(wanting({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['here'] }] }), [], 'NodeAffinity');

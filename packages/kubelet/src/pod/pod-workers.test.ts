@@ -155,6 +155,29 @@ test('a pod of a name that is taken begins when the other one is gone', async ()
   await workers.stop();
 });
 
+test('a pod that waits for its namesake can be ended, to be seen as ended, and does not begin afterwards', async () => {
+  const steps = new RecordedSteps();
+  const workers = workersOf(steps);
+  workers.update(podOf('a'));
+  await until(() => steps.log.length === 1);
+  steps.terminateFailures = 2;
+  const gone = workers.end(podOf('a'), { remove: true });
+  workers.update(podOf('b'));
+  assert.deepEqual(
+    workers.unendedPods().map(({ metadata }) => metadata.uid),
+    ['a', 'b'],
+  );
+  void workers.end(podOf('b'), { remove: false });
+  await workers.whenStopped('b');
+  await until(() => workers.phaseOf('b') === 'terminated');
+  await gone;
+  assert.deepEqual(
+    steps.log.filter((line) => line.includes(' b')),
+    ['finish b'],
+  );
+  await workers.stop();
+});
+
 test('a pod that comes back while it is being removed begins anew', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps, { onComeback: () => void steps.log.push('came back') });

@@ -2,7 +2,7 @@
  * One serial worker a pod UID. Whatever a worker is told while it is busy is done in one go afterwards: the latest wins.
  *
  *   waiting ──▶ syncing ──▶ terminating ──▶ finishing ──▶ terminated ──▶ (removed)
- *      └──────────────────────────────────────────────────────▲
+ *      └──────────────────────────────▲────────────▲
  *
  * waiting: a pod of the same name is still there, and must be gone first. syncing: kept as its specification wants.
  * terminating: its containers are being stopped. finishing: nothing runs; volumes and cgroup are being given back.
@@ -63,6 +63,8 @@ export type WorkerPhase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 
  * Being woken cuts a wait short.
  */
 type Next = { kind: 'again' } | { kind: 'wait'; untilMs: number } | { kind: 'sleep' };
+
+const UNENDED: ReadonlySet<WorkerPhase> = new Set(['waiting', 'syncing', 'terminating']);
 
 const AGAIN: Next = { kind: 'again' };
 const SLEEP: Next = { kind: 'sleep' };
@@ -180,11 +182,16 @@ export class PodWorkers {
       .map(({ pod }) => pod);
   }
 
+  /** These, and those that wait for a namesake. */
+  unendedPods(): Pod[] {
+    return [...this.#workers.values()].flatMap(({ pod, phase }) => (UNENDED.has(phase) ? [pod] : []));
+  }
+
   /** Whether something of the pod runs or may still begin: not once it has ended, unless it has come back to its source. */
   mayRun(podUid: string): boolean {
     const worker = this.#workers.get(podUid);
     if (worker === undefined || worker.comeback !== undefined) return true;
-    return worker.phase === 'waiting' || worker.phase === 'syncing' || worker.phase === 'terminating';
+    return UNENDED.has(worker.phase);
   }
 
   /** Resolves when nothing of the pod runs any more. */
@@ -285,7 +292,10 @@ export class PodWorkers {
     const { steps } = this.#options;
     switch (worker.phase) {
       case 'waiting':
-        return worker.end === undefined ? SLEEP : this.#enterStopped(worker, 'terminated');
+        if (worker.end === undefined) return SLEEP;
+        worker.stopped.resolve();
+        // nobody else would tell how a pod that stays to be seen has ended
+        return this.#enterStopped(worker, worker.end.remove ? 'terminated' : 'finishing');
       case 'syncing':
         return worker.end === undefined ? this.#sync(worker) : enter(worker, 'terminating');
       case 'terminating':

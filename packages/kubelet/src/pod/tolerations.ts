@@ -9,5 +9,5 @@ export function toleratesAll({ spec: { tolerations = [] } }: Pod, taints: readon
 
 function tolerates({ effect, key, operator = 'Equal', value = '' }: Toleration, taint: Taint): boolean {
   if ((effect || taint.effect) !== taint.effect || (key || taint.key) !== taint.key) return false;
-  return operator === 'Exists' || value === (taint.value ?? '');
+  return operator === 'Exists' || (operator === 'Equal' && value === (taint.value ?? ''));
 }

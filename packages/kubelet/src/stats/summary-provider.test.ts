@@ -21,7 +21,7 @@ function providerWith(runtime: object, logs = '/none'): SummaryProvider {
     nodeName: 'node',
     hierarchy: undefined,
     memoryBytes: 0,
-    cgroupRoot: '',
+    podsCgroup: '',
     rootDir: '/',
     logDirectory: ({ name }) => join(logs, name),
     hostsFile: () => '/none',

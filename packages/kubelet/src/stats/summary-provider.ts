@@ -32,8 +32,8 @@ export type SummaryParts = {
   hierarchy: CgroupHierarchy | undefined;
   /** Memory of the node, in bytes. */
   memoryBytes: number;
-  /** Cgroup below which pods are, '' if the runtime chooses. */
-  cgroupRoot: string;
+  /** The cgroup of all pods, '' if the runtime chooses. */
+  podsCgroup: string;
   /** The kubelet's directory. */
   rootDir: string;
   /** Where a pod's logs and its hosts file are. */
@@ -149,9 +149,8 @@ export class SummaryProvider {
 
   /** The cgroup of all pods, where it is the kubelet's own. */
   #systemContainers(): Pick<NodeStats, 'systemContainers'> {
-    const { hierarchy, cgroupRoot, memoryBytes } = this.#parts;
-    if (cgroupRoot === '') return {};
-    const path = join(cgroupRoot, 'kubepods');
+    const { hierarchy, podsCgroup: path, memoryBytes } = this.#parts;
+    if (path === '') return {};
     const use = cgroupUse(hierarchy, { path, availableBytes: memoryBytes }, this.#rates);
     const pods: ContainerStats = { name: 'pods', startTime: this.#bootTime, ...use };
     return use.cpu === undefined && use.memory === undefined ? {} : { systemContainers: [pods] };
@@ -189,7 +188,7 @@ export class SummaryProvider {
     if (!this.#hasSandboxStats) await this.#readContainers(uses);
     const counted = new Set<string>();
     const rates = new Map([...uses].flatMap(([id, use]) => this.#ratesOf(id, use, counted)));
-    const ownCgroups = ['/', join(this.#parts.cgroupRoot, 'kubepods')].map((path) => `cgroup ${path}`);
+    const ownCgroups = ['/', this.#parts.podsCgroup].map((path) => `cgroup ${path}`);
     this.#rates.keep(new Set([...counted, ...ownCgroups]));
     const ids = new Set([...uses].flatMap(([id, { containers }]) => [id, ...containers.map((one) => withId(one).id)]));
     return { uses, rates, ids, hasAllRates: rates.size === counted.size };

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,4 +114,41 @@ test('what an interrupted writer left is cleaned up', async (context) => {
   await writeAtomically(directory, payload({ a: '1' }));
   assert.equal((await readdir(directory)).length, 3);
   assert.equal(await readFile(join(directory, 'a'), 'utf8'), '1');
+});
+
+test('a writer that is killed leaves the content before or after, nothing readable besides, and nothing for good', async (context) => {
+  const directory = await scratch(context);
+  const script = `
+    import { writeAtomically } from ${JSON.stringify(new URL('./atomic-writer.ts', import.meta.url).href)};
+    for (let n = 0; ; n++) {
+      const data = Buffer.from(String(n));
+      const names = ['a', 'b', 'c' + (n % 3), 'd/' + (n % 2)];
+      await writeAtomically(process.argv[1], new Map(names.map((name) => [name, { data, mode: 0o600 }])));
+      if (n === 0) process.stdout.write('begun');
+    }`;
+  for (let round = 0; round < 8; round++) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, directory], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const version = join(directory, await readlink(join(directory, '..data')));
+    const shown = new Map<string, string>();
+    for (const name of await readdir(version, { recursive: true }))
+      if (name !== 'd') shown.set(name, await readFile(join(version, name), 'utf8'));
+    assert.equal(shown.size, 4);
+    assert.equal(new Set(shown.values()).size, 1, 'of one moment');
+    for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
+      if (entry.isFile()) assert.equal((await stat(join(entry.parentPath, entry.name))).mode & 0o077, 0, entry.name);
+    const same = new Map([...shown].map(([name, text]) => [name, { data: Buffer.from(text), mode: 0o600 }]));
+    assert.equal(await writeAtomically(directory, same), false);
+    assert.deepEqual(
+      await visible(directory),
+      [...new Set([...shown.keys()].map((name) => name.split('/')[0]!))].sort(),
+    );
+    assert.equal((await readdir(directory)).filter((name) => name.startsWith('..')).length, 2);
+    for (const [name, text] of shown) assert.equal(await readFile(join(directory, name), 'utf8'), text);
+  }
 });

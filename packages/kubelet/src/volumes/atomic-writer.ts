@@ -43,15 +43,21 @@ export async function writeAtomically(
   const current = await currentVersion(directory);
   const { mountPoints = [] } = options;
   for (const path of mountPoints) await mkdir(join(directory, path), { recursive: true, mode: CONTAINER_DIRECTORY });
-  if (current !== undefined && (await holds(join(directory, current), payload, options))) return false;
+  const covered = new Set(mountPoints.map(firstName));
+  const show = async (version: string) => {
+    await linkVisible(directory, payload, covered);
+    await removeOthers(directory, payload, new Set([version, ...covered]));
+  };
+  if (current !== undefined && (await holds(join(directory, current), payload, options))) {
+    await show(current); // the writer of it may have been killed before it did
+    return false;
+  }
   const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
   await writeVersion(join(directory, version), payload, options);
   await rm(join(directory, NEW_DATA_LINK), { force: true });
   await symlink(version, join(directory, NEW_DATA_LINK));
   await rename(join(directory, NEW_DATA_LINK), join(directory, DATA_LINK));
-  const covered = new Set(mountPoints.map(firstName));
-  await linkVisible(directory, payload, covered);
-  await removeOthers(directory, payload, new Set([version, ...covered]));
+  await show(version);
   return true;
 }
 

@@ -117,6 +117,12 @@ export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   };
 }
 
+/** The same of what only schedulers act upon: an API server may know more of these values than we do. */
+export function oneOfForSchedulers<const T extends string>(...values: T[]): Decoder<T> {
+  const strict = oneOf(...values);
+  return (value, issues) => (issues.isOfApiServer && typeof value === 'string' ? (value as T) : strict(value, issues));
+}
+
 /** An amount such as `500m`, `64Mi` or plain `2`; kept as text. */
 export const quantity: Decoder<string> = (value, issues) => {
   const text = typeof value === 'number' ? String(value) : value;

@@ -1,7 +1,19 @@
 import type { PodResourceClaim } from '../resource-claim.ts';
 import type { DnsConfig, HostAlias, Pod, PodSpec, Toleration } from '../types.ts';
 import { container, ephemeralContainer, resourceList, resources } from './container-schema.ts';
-import { anything, boolean, type Decoder, int64, integer, list, mapOf, object, oneOf, string } from './decoder.ts';
+import {
+  anything,
+  boolean,
+  type Decoder,
+  int64,
+  integer,
+  list,
+  mapOf,
+  object,
+  oneOf,
+  oneOfForSchedulers,
+  string,
+} from './decoder.ts';
 import { localObjectReference, objectMeta } from './metadata-schema.ts';
 import { affinity, topologySpreadConstraint } from './scheduling-schema.ts';
 import { podSecurityContext } from './security-schema.ts';
@@ -17,9 +29,9 @@ const hostAlias = object<HostAlias>({ ip: string, hostnames: list(string) }, { r
 
 export const toleration = object<Toleration>({
   key: string,
-  operator: oneOf('Exists', 'Equal', 'Lt', 'Gt'),
+  operator: oneOfForSchedulers('Exists', 'Equal', 'Lt', 'Gt'),
   value: string,
-  effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+  effect: oneOfForSchedulers('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
   tolerationSeconds: int64,
 });
 
@@ -61,7 +73,7 @@ const podSpec = object<PodSpec>(
     tolerations: list(toleration),
     priority: integer(),
     priorityClassName: string,
-    preemptionPolicy: oneOf('PreemptLowerPriority', 'Never'),
+    preemptionPolicy: oneOfForSchedulers('PreemptLowerPriority', 'Never'),
     schedulerName: string,
     resourceClaims: list(
       object<PodResourceClaim>(

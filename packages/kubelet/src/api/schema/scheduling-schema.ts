@@ -8,20 +8,24 @@ import type {
   PodAffinityTerm,
   TopologySpreadConstraint,
 } from '../types.ts';
-import { integer, list, mapOf, object, oneOf, string } from './decoder.ts';
+import { integer, list, mapOf, object, oneOfForSchedulers, string } from './decoder.ts';
 
 const labelSelector = object<LabelSelector>({
   matchLabels: mapOf(string),
   matchExpressions: list(
     object<NonNullable<LabelSelector['matchExpressions']>[number]>(
-      { key: string, operator: oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), values: list(string) },
+      { key: string, operator: oneOfForSchedulers('In', 'NotIn', 'Exists', 'DoesNotExist'), values: list(string) },
       { required: ['key', 'operator'] },
     ),
   ),
 });
 
 const nodeRequirement = object<NodeSelectorRequirement>(
-  { key: string, operator: oneOf('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'), values: list(string) },
+  {
+    key: string,
+    operator: oneOfForSchedulers('In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'),
+    values: list(string),
+  },
   { required: ['key', 'operator'] },
 );
 
@@ -73,11 +77,11 @@ export const topologySpreadConstraint = object<TopologySpreadConstraint>(
   {
     maxSkew: integer(),
     topologyKey: string,
-    whenUnsatisfiable: oneOf('DoNotSchedule', 'ScheduleAnyway'),
+    whenUnsatisfiable: oneOfForSchedulers('DoNotSchedule', 'ScheduleAnyway'),
     labelSelector,
     minDomains: integer(),
-    nodeAffinityPolicy: oneOf('Honor', 'Ignore'),
-    nodeTaintsPolicy: oneOf('Honor', 'Ignore'),
+    nodeAffinityPolicy: oneOfForSchedulers('Honor', 'Ignore'),
+    nodeTaintsPolicy: oneOfForSchedulers('Honor', 'Ignore'),
     matchLabelKeys: list(string),
   },
   { required: ['maxSkew', 'topologyKey', 'whenUnsatisfiable'] },

@@ -1,0 +1,113 @@
+/** A kubelet and API servers of other minor versions, by what they answer: the node is ready, and pods run and end. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Pod } from '@podwright/kubelet';
+import { type ApiServer, startApiServer } from './api-server/api-server.ts';
+import type { ApiObject } from './api-server/json.ts';
+import { Cluster } from './cluster.fixture.ts';
+import { startNode } from './node-kubelet.fixture.ts';
+
+const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+
+const isReady = ({ status }: ApiObject) =>
+  (status as Pod['status'])?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true;
+
+const podOf = (name: string, spec: object = {}): ApiObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default' },
+  spec: {
+    nodeName: 'n1',
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: 'main', image: 'busybox:1' }],
+    ...spec,
+  },
+});
+
+async function begin(t: TestContext, disturb: (server: ApiServer) => void) {
+  const server = await startApiServer({ restrictsNodes: true });
+  const cluster = new Cluster(server, server);
+  t.after(() => cluster[Symbol.asyncDispose]());
+  disturb(server);
+  await startNode(t, { place: server, credential: server.node('n1') });
+  const runs = async (pod: ApiObject) => {
+    await cluster.apply(pod);
+    return await cluster.until(pod, isReady);
+  };
+  return { server, cluster, runs };
+}
+
+const MISSING = { kind: 'status', code: 404, body: '404 page not found\n' } as const;
+const DRA = ['resourceslices', 'resourceclaims'];
+const NOT_OURS = ['runtimeclasses', 'csidrivers'];
+
+const SERVERS: [what: string, disturb: (server: ApiServer) => void, counted: { resource: string; most: number }][] = [
+  [
+    'without WatchList',
+    ({ faults }) => void faults.add({ kind: 'no-watch-list' }),
+    { resource: 'services', most: 3 }, // a watch that is refused, a list, a watch from there
+  ],
+  [
+    'without resource.k8s.io',
+    ({ faults }) => DRA.forEach((resource) => void faults.add(MISSING, { resource })),
+    { resource: 'resourceslices', most: 2 },
+  ],
+  [
+    'that lets nodes read no RuntimeClasses and CSIDrivers',
+    ({ faults }) => {
+      for (const resource of NOT_OURS) faults.add({ kind: 'status', code: 403, reason: 'Forbidden' }, { resource });
+    },
+    { resource: 'runtimeclasses', most: 6 },
+  ],
+];
+
+for (const [what, disturb, { resource, most }] of SERVERS)
+  test(`an API server ${what}`, async (t) => {
+    const { server, cluster, runs } = await begin(t, disturb);
+    await cluster.until(NODE, isReady);
+    const pod = podOf('web');
+    await runs(pod);
+    const asked = server.requests.all.filter((one) => one.resource === resource);
+    assert.ok(asked.length <= most, `${asked.length} requests for ${resource}`);
+    await cluster.delete(pod);
+    await cluster.untilGone(pod);
+  });
+
+test('a RuntimeClass that may not be read holds up the pods that name it alone, and is taken up once it may', async (t) => {
+  const refused = { kind: 'status', code: 403, reason: 'Forbidden' } as const;
+  const { server, cluster, runs } = await begin(t, ({ faults }) => {
+    faults.add(refused, { resource: 'runtimeclasses' });
+  });
+  server.seed({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'fast' }, handler: '' });
+  const named = podOf('named', { runtimeClassName: 'fast' });
+  await cluster.apply(named);
+  await runs(podOf('plain'));
+  const { status } = (await cluster.find(named))!;
+  assert.equal((status as Pod['status'])!.phase, 'Pending');
+  server.faults.clear();
+  await cluster.until(named, isReady);
+});
+
+test('objects of an API server two minors newer: fields, values, conditions and resources that nobody here knows', async (t) => {
+  const { cluster, runs } = await begin(t, (server) =>
+    server.seed({
+      ...NODE,
+      spec: { newField: { a: 1 }, taints: [{ key: 'new', effect: 'NoBreath', newField: true }] },
+      status: { newPart: [1], conditions: [{ type: 'NewPressure', status: 'Perhaps', newField: 1 }] },
+    }),
+  );
+  await cluster.until(NODE, isReady);
+  const pod = podOf('newer', {
+    newField: { deep: [{ b: null }] },
+    tolerations: [{ key: 'new', operator: 'Near', effect: 'NoBreath' }],
+    topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'TryHard', newField: 1 }],
+    containers: [{ name: 'main', image: 'busybox:1', newField: 'x', securityContext: { newField: {} } }],
+  });
+  await runs(pod);
+  const { status: node, spec } = (await cluster.find(NODE))! as ApiObject & { spec: object };
+  assert.deepEqual((node as { newPart?: object }).newPart, [1]);
+  assert.deepEqual((spec as { newField?: object }).newField, { a: 1 });
+  await cluster.delete(pod);
+  await cluster.untilGone(pod);
+});
