@@ -128,6 +128,8 @@ cni_conf_dir = "${directory}/cni"
 registry_config_dir = "${directory}/certs"
 ${setup.setup === 'matched' ? `oci_runtime = "${PEER.runc}"` : ''}
 ${setup.settings ?? ''}
+[kubelet.eviction]
+hard = {} # how full the host is, is not measured
 `,
   );
   const program = new URL('../bin/podwright', import.meta.url).pathname;

@@ -100,8 +100,28 @@ test('stop --keep leaves the pods to the next node', async () => {
   await place.ok('stop');
 });
 
-test('what a killed run has made is named by status, taken over by the same run, and gone with it, as its node', async () => {
+test('Ctrl-C of a stop says what goes on, and the next stop ends that at once', async () => {
   rmSync(place.path('root/manifests/mine.yaml'));
+  await place.startDaemon();
+  const slow = podManifest('slow', 'trap "" TERM; while :; do sleep 0.2; done').replace('Seconds: 2', 'Seconds: 300');
+  await place.ok('run', '--detach', place.file('slow.yaml', slow));
+  const first = place.start('stop');
+  await place.until(async () => (await place.pods()).every(({ metadata }) => metadata.deletionTimestamp !== undefined));
+  first.child.kill('SIGINT');
+  const { code, err } = await first.ended();
+  assert.equal(code, 130);
+  const told =
+    /^1 pod ends in time, the node goes on; 'podwright .*stop' ends it, with --grace-period 0 the pods at once$/m;
+  assert.match(err, told);
+  assert.equal((await place.pods()).length, 1);
+  assert.match(await place.ok('stop', '--grace-period', '0'), /^pod default\/slow deleted\nthe node has ended$/m);
+  assert.deepEqual(
+    place.leftovers().filter((line) => !/applied-configmap/.test(line)),
+    [],
+  );
+});
+
+test('what a killed run has made is named by status, taken over by the same run, and gone with it, as its node', async () => {
   const file = place.file('killed.yaml', podManifest('killed', forever));
   const first = place.start('run', file);
   await first.until(/^killed +1\/1 +Running/m);

@@ -32,7 +32,7 @@ test('--detach --timeout names what is not ready, with its log, and keeps it', a
   assert.match(err, /^kept: (CrashLoopBackOff|Error)/m);
   assert.match(err, /^ {4}FATAL: DATABASE_URL is not set$/m);
   assert.match(err, /^ {2}more:\n {4}podwright --.* describe kept\n {4}podwright --.* logs kept -c main/m);
-  assert.match(out, /^1 pod goes on running/m);
+  assert.match(out, /^1 pod stays; see /m);
   assert.doesNotMatch(err, /stopping the pods/);
   assert.match(await place.ok('logs', 'kept'), /FATAL/);
   await place.ok('delete', 'kept');

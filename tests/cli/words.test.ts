@@ -46,6 +46,7 @@ async function refuses(args: string[], expected: RegExp): Promise<void> {
 
 test('without a node', async () => {
   await refuses(['ps'], /no node is running .*podwright run FILE/);
+  await refuses(['exec', 'web', '-c', 'main', '--', 'true'], /no node is running .*podwright run FILE/);
   await refuses(['run', '/no/such.yaml'], /\/no\/such\.yaml: no such file or directory/);
   await refuses(['--config', '/no/such.toml', 'ps'], /read \/no\/such\.toml: no such file or directory/);
   await refuses(['--config', place.path('input'), 'ps'], /read .*input: it is a directory/);

@@ -48,13 +48,7 @@ export class UnixHttp {
   }
 
   #explain(error: unknown): PodwrightError {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) {
-      return new PodwrightError(
-        'unavailable',
-        `no node is running (nothing answers on ${this.#socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
-        { cause: error },
-      );
-    }
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) return noNode(this.#socketPath, error);
     if (isErrno(error, 'EACCES')) {
       return new PodwrightError(
         'permission_denied',
@@ -63,6 +57,15 @@ export class UnixHttp {
     }
     return wrapError(`call the node on ${this.#socketPath}`, error);
   }
+}
+
+/** What is said where no node answers; `cause` is the system's error. */
+export function noNode(socketPath: string, cause: unknown): PodwrightError {
+  return new PodwrightError(
+    'unavailable',
+    `no node is running (nothing answers on ${socketPath}); start one with 'podwright run FILE' or 'podwright node'`,
+    { cause },
+  );
 }
 
 /** Whether an error of a call says that no node runs; one that runs may be `unavailable`, too. */

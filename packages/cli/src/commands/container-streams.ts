@@ -3,6 +3,7 @@ import type { BoundedBytes } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { runRemoteCommand } from '@podwright/streaming';
 import { podPath } from '../client/node-client.ts';
+import { isNoNode, noNode } from '../client/unix-http.ts';
 import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
 
 /** Which pod, whatever else of it is known. */
@@ -44,6 +45,8 @@ export async function streamContainer(target: StreamTarget, request: StreamReque
       },
       request.signal,
     );
+  } catch (error) {
+    throw isNoNode(error) ? noNode(target.socketPath, error) : error; // a container that is named is not looked up before
   } finally {
     if (stdin) process.stdin.destroy(); // an idle terminal or pipe must not keep us from ending
   }

@@ -213,10 +213,11 @@ async function leaveRunning(course: ShownCourse): Promise<Ending> {
 }
 
 function tellRunning(pods: Pod[], program: string): void {
-  const running = pods.filter((pod) => !isEnded(pod)).length;
-  if (running === 0) return;
-  const go = `${counted(running, 'pod')} ${running === 1 ? 'goes' : 'go'}`;
-  printProse(`${go} on running; see '${program} ps', also logs, exec, describe, delete, stop`);
+  const staying = pods.filter((pod) => !isEnded(pod));
+  if (staying.length === 0) return;
+  const [go, stay] = staying.length === 1 ? ['goes', 'stays'] : ['go', 'stay'];
+  const what = staying.every(isWell) ? `${go} on running` : stay; // one that was never ready may not even have begun
+  printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 
 /** A time-out, a signal, or a failure; when the node has gone nothing can be asked of it. */

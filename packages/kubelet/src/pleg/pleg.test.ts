@@ -216,6 +216,18 @@ test('a pod that was listed but could not be read is not taken for absent', asyn
   await assert.rejects(pleg.getNewerThan(podIdentity(ownPod), 0), { code: 'unavailable' });
 });
 
+test('a pod of the last listing that was seen to be gone is not listed any more', async (context) => {
+  const { runtime, pleg, until } = await start(context, 'own');
+  await runApp(runtime);
+  await pleg.relist();
+  await until('running');
+  const listed = () => pleg.listedPods().map(({ uid }) => uid);
+  assert.deepEqual(listed(), ['u1']);
+  await runtime.client.runtime.removePodSandbox({ podSandboxId: runtime.sandboxes[0]!.id });
+  await pleg.look(podIdentity(ownPod));
+  assert.deepEqual(listed(), []);
+});
+
 test('a container that cannot be read holds up no other pod', async (context) => {
   const { runtime, cache, until } = await start(context, 'none');
   const [hung, other] = [await runApp(runtime), await runApp(runtime, 'u2')];

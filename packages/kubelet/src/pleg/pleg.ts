@@ -63,6 +63,8 @@ export class Pleg {
   #listedAtMs = 0;
   /** The pods that the last listing had. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
+  /** Those of them of which nothing was there when they were looked at since, by UID. */
+  readonly #gone = new Set<string>();
   #delayMs = afterChange.delayMs;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
@@ -135,7 +137,11 @@ export class Pleg {
   }
 
   #see({ uid }: PodIdentity, snapshot: CachedStatus): void {
-    if (this.#options.cache.set(uid, snapshot)) this.#record(uid, listedFrom(snapshot.status));
+    if (!this.#options.cache.set(uid, snapshot)) return;
+    const now = listedFrom(snapshot.status);
+    if (now === undefined && this.#listed.has(uid)) this.#gone.add(uid);
+    else this.#gone.delete(uid);
+    this.#record(uid, now);
   }
 
   /** Why the kubelet cannot be said to know its pods: no listing was answered for long. `undefined` while one is in time. */
@@ -146,9 +152,10 @@ export class Pleg {
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
 
-  /** The pods that the last listing had, also those that could not be read since. */
+  /** The pods that the last listing had, also those that could not be read since, but not those that were seen to be gone. */
   listedPods(): PodIdentity[] {
-    return [...this.#listed.values()].map(({ pod }) => pod);
+    const pods = [...this.#listed.values()].map(({ pod }) => pod);
+    return pods.filter(({ uid }) => !this.#gone.has(uid));
   }
 
   /** Whether the last listing had the pod. */
@@ -180,6 +187,7 @@ export class Pleg {
     this.#metrics.seen(Math.floor(Date.now() / 1000));
     this.#listedAtMs = asOfMs;
     this.#listed = listed;
+    this.#gone.clear();
     const uids = new Set([...listed.keys(), ...this.#records.keys()]);
     return [...uids].flatMap((uid) => {
       const seen = this.#options.cache.get(uid);

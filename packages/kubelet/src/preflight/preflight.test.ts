@@ -122,6 +122,18 @@ test('what the node would refuse is told before', () => {
   ]);
 });
 
+test('of a selector and an affinity the one that does not match is named', () => {
+  const affinity =
+    'affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [TERM]}}}';
+  const blamed = (term: string, rest = '') =>
+    /spec\.\w+/.exec(
+      String(findings(podText(`${affinity.replace('TERM', term)}${rest}\ncontainers: [{name: a, image: b}]`))),
+    )?.[0];
+  const missing = '{matchExpressions: [{key: disk, operator: DoesNotExist}]}';
+  assert.equal(blamed(missing, '\nnodeSelector: {disk: ssd}'), 'spec.nodeSelector');
+  assert.equal(blamed(missing.replace('DoesNotExist', 'Exists')), 'spec.affinity');
+});
+
 test('a field that only a cluster acts on is noted', () => {
   const spec = `nodeName: there
 schedulerName: mine

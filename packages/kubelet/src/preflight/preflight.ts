@@ -6,6 +6,7 @@ import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
 import { podReferences } from '../config/pod-references.ts';
+import { wantsNode } from '../pod/node-affinity.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
 import { makeRoom } from '../pod/preemption.ts';
 import { missingImages } from './images.ts';
@@ -77,14 +78,16 @@ function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] 
   const { refusal, preempt } = makeRoom(pod, running, refusePod(pod, running, facts));
   if (preempt !== undefined) findings.note(['spec'], `the node will end for it: ${preempt.map(nameOf).join(', ')}`);
   else if (refusal !== undefined)
-    findings.problem(blamed(pod, refusal), `the node will refuse the pod: ${refusal.message}`);
+    findings.problem(blamed(pod, refusal, facts), `the node will refuse the pod: ${refusal.message}`);
   return findings.list;
 }
 
-function blamed(pod: Pod, { reason, shortages }: Refusal): FieldPath {
+function blamed(pod: Pod, { reason, shortages }: Refusal, node: NodeFacts): FieldPath {
   const resource = shortages?.[0]?.resource ?? 'pods';
   if (resource !== 'pods') return mostOf(pod, resource);
-  if (reason === 'NodeAffinity') return ['spec', pod.spec.affinity === undefined ? 'nodeSelector' : 'affinity'];
+  const bySelector =
+    reason === 'NodeAffinity' && !wantsNode({ ...pod, spec: { ...pod.spec, affinity: undefined } }, node);
+  if (reason === 'NodeAffinity') return ['spec', bySelector ? 'nodeSelector' : 'affinity'];
   return FIELDS[reason] ?? ['spec'];
 }
 
