@@ -343,7 +343,7 @@ test('an emptyDir of huge pages has pages of the size that the pod asks for', as
   const pod = podWith(volumes, { securityContext: { fsGroup: 4321 } });
   const { failures } = await manager.mountForPod(pod, signal);
   assert.deepEqual(
-    failures.map((text) => text.replace(/ volume "\w+" : medium [\w-]+/, '')),
+    failures.map(({ message }) => message.replace(/ volume "\w+" : medium [\w-]+/, '')),
     Array(2).fill(
       'MountVolume.SetUp failed for: hugePages storage requested, but there is no resource request for huge pages',
     ),
@@ -371,7 +371,10 @@ test('a claim for one pod alone keeps a second one waiting until the first is go
   const second = { ...first, metadata: metadata('q') };
   assert.deepEqual((await manager.mountForPod(first, signal)).failures, []);
   assert.deepEqual((await manager.mountForPod(first, signal)).failures, [], 'not in its own way');
-  assert.match((await manager.mountForPod(second, signal)).failures[0]!, /ReadWriteOncePod .* in use by another pod$/);
+  assert.match(
+    (await manager.mountForPod(second, signal)).failures[0]!.message,
+    /ReadWriteOncePod .* in use by another pod$/,
+  );
   await manager.removeForPod('p');
   assert.deepEqual((await manager.mountForPod(second, signal)).failures, []);
 });

@@ -231,7 +231,7 @@ function summaryProvider({ options, cri, parts, sync, hierarchy, memoryBytes }: 
     runtimePods: () => sync.cache.list(),
     podOf: (uid) => sync.statuses.pod(uid),
     volumePaths: (uid) => parts.volumes.pathsOf(uid),
-    driverUse: (path) => parts.nodePlugins.csi.use(path),
+    driverUse: (path) => parts.nodePlugins.csi.use(path) ?? parts.nodePlugins.csiBlock.use(path),
   });
 }
 
