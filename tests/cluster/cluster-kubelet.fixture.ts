@@ -4,7 +4,14 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, waitFor, withTimeout } from '@podwright/base';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
-import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import {
+  DEFAULT_EVICTION,
+  type Kubelet,
+  type KubeletOptions,
+  kubeletOptions,
+  type Pod,
+  startKubelet,
+} from '@podwright/kubelet';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import type { ApiObject } from './api-server/json.ts';
 import type { Cluster } from './cluster.fixture.ts';
@@ -33,6 +40,7 @@ export class ClusterKubelet {
       cgroupRoot: scope.cgroupParent,
       logger: createLogger({ level: 'error' }),
       cluster: { client: this.client, heartbeatClient: this.client, eventClient: this.client },
+      eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
     });
   }
 

@@ -86,7 +86,7 @@ async function logOf(pod: Pod, lines: number): Promise<string[]> {
   const file = join(kubelet.options.podLogsDir, `${namespace}_${name}_${uid}`, 'main', `${restarts}.log`);
   let text: string[] = [];
   await kubelet.until(`${lines} lines of ${file}`, async () => {
-    text = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    text = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
     return text.length >= lines;
   });
   return text.map((line) => line.split(' ').slice(3).join(' '));
@@ -147,7 +147,7 @@ test('a restarted kubelet knows who has which device, and the pod runs on', asyn
 
 test('a plugin that is found at its socket prefers a device, which is one of the Container Device Interface', async () => {
   const found = new FakePlugin(join(kubelet.options.rootDir, 'plugins'), GADGET, {
-    devices: ['g1', 'g2'],
+    devices: [],
     prefer: () => ['g2'],
     answer: (ids) => ({ cdiDevices: ids.map((id) => ({ name: `${GADGET}=${id}` })) }),
   });
@@ -155,6 +155,10 @@ test('a plugin that is found at its socket prefers a device, which is one of the
   await found.announce(join(kubelet.options.rootDir, 'plugins_registry'));
   try {
     await write('gadget', 1, 'echo $CDI_GADGET', GADGET);
+    await kubelet.until('the pod waits for the first devices', () =>
+      kubelet.handle.events().some(({ reason, message }) => reason === 'WaitingForDevices' && message.includes(GADGET)),
+    );
+    found.change(['g1', 'g2']);
     const pod = await kubelet.pod('gadget', isReady);
     assert.deepEqual(await logOf(pod, 1), ['g2']);
     assert.deepEqual(

@@ -2,7 +2,14 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
-import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import {
+  DEFAULT_EVICTION,
+  type Kubelet,
+  type KubeletOptions,
+  kubeletOptions,
+  type Pod,
+  startKubelet,
+} from '@podwright/kubelet';
 import type { Containerd } from './containerd.fixture.ts';
 
 /** Enough for a busy host. */
@@ -37,6 +44,7 @@ export async function startRealKubelet(
     podLogsDir: join(scratch, 'logs'),
     cgroupRoot: `/${containerd.bridge}-${scratch.slice(-6)}`,
     logger: createLogger({ level: 'error' }),
+    eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
     ...given,
   });
   mkdirSync(options.manifestDir, { recursive: true });
