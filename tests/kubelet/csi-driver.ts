@@ -3,7 +3,17 @@
  * hears of each call. Arguments: name, directory for data, socket of the driver, socket for the registration.
  */
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmdirSync, rmSync, truncateSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   Node,
@@ -41,7 +51,7 @@ const losetup = (...args: string[]) => execFileSync('losetup', args, { encoding:
 const loopOf = (volumeId: string) => losetup('-n', '-O', 'NAME', '-j', imageOf(volumeId)).split('\n')[0];
 function attach(volumeId: string): string {
   closeSync(openSync(imageOf(volumeId), 'a'));
-  if (readFileSync(imageOf(volumeId)).length === 0) truncateSync(imageOf(volumeId), 1 << 20);
+  if (statSync(imageOf(volumeId)).size === 0) truncateSync(imageOf(volumeId), 1 << 20);
   return loopOf(volumeId) || losetup('-f', '--show', imageOf(volumeId));
 }
 function bindDevice(volumeId: string, target: string): void {

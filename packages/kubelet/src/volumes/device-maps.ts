@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, rm, rmdir, symlink } from 'node:fs/promises';
+import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, isErrno, MOUNT_POINT_FILE, namesIn, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
@@ -45,11 +45,7 @@ export class DeviceMaps {
     );
     await inWords(
       `blkUtil.MapDevice failed. devicePath: ${device}, podVolumeMapPath:${dirname(link)}, volumeMapName: ${basename(link)}, bindMount: false`,
-      async () => {
-        // after the host was started anew it may lead elsewhere
-        await rm(link, { force: true });
-        await symlink(device, link);
-      },
+      () => relink(link, device),
     );
     await inWords(`blkUtil.AttachFileDevice failed. globalMapPath:${globalMap}, podUID: ${podUid}`, () =>
       this.#loops.attach(bound),
@@ -107,6 +103,15 @@ async function isDevice(path: string): Promise<boolean> {
     throw error;
   });
   return found?.isBlockDevice() === true;
+}
+
+/** After the host was started anew a link may lead elsewhere. It is there all the time. */
+async function relink(link: string, device: string): Promise<void> {
+  if ((await readlink(link).catch(() => undefined)) === device) return;
+  const next = join(dirname(link), `.${basename(link)}`);
+  await rm(next, { force: true });
+  await symlink(device, next);
+  await rename(next, link);
 }
 
 async function inWords<T>(words: string, work: () => Promise<T>): Promise<T> {
