@@ -197,7 +197,7 @@ for (const isBlock of [false, true])
       const setUp = () => rooms().setUp(pod('1'), { ...DISK, isBlock }, stopped.signal);
       const isEnd = call.startsWith('nodeUn');
       if (isEnd) await setUp();
-      node.driver.forget();
+      await node.calls();
       await node.driver.behave({ [call]: { [how]: true } });
       const lost = isEnd ? rooms().tearDown('1') : setUp();
       lost.catch(() => undefined);

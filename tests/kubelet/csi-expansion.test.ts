@@ -123,7 +123,7 @@ test('what keeps a volume from growing is told in upstream’s words', async (co
   // the driver does not do it while the volume is used: the pod has it as it is, and nobody asks again
   assert.equal(await failing(9), 'it worked');
   await node.driver.behave({});
-  node.driver.forget();
+  await node.calls();
   await node.setUp('1', sized(node.claim));
   assert.deepEqual(await node.calls(), []);
   await node.volumes.tearDown('1');
