@@ -1,12 +1,13 @@
 /** PersistentVolumes of a CSI driver in pods of a cluster, on our runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient, readKubeconfig } from '@podwright/kube-client';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
-import { CsiDriverUnderTest, isThere, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
+import { CsiDriverUnderTest, isThere, loopsBelow, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import { type ApiObject, at, listAt } from './api-server/json.ts';
 import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
@@ -62,8 +63,8 @@ async function setStatus(object: ApiObject, status: object): Promise<void> {
 }
 
 /** A claim and its volume, bound as the controllers bind them. */
-async function bound(claim: string, owner?: ApiObject): Promise<void> {
-  const spec = { accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' };
+async function bound(claim: string, owner?: ApiObject, volumeMode = 'Filesystem'): Promise<void> {
+  const spec = { accessModes: ['ReadWriteOnce'], volumeMode };
   const metadata = {
     name: claim,
     namespace: 'default',
@@ -104,7 +105,16 @@ async function attach(handle: string): Promise<void> {
   );
 }
 
-async function create(name: string, source: object): Promise<ApiObject> {
+const FILES = {
+  command: ['sh', '-c', 'stat -c %g /data > /data/file; sleep 3600'],
+  volumeMounts: [{ name: 'data', mountPath: '/data' }],
+};
+const DEVICE = {
+  command: ['sh', '-c', 'echo marked | dd of=/dev/data conv=notrunc,fsync; sleep 3600'],
+  volumeDevices: [{ name: 'data', devicePath: '/dev/data' }],
+};
+
+async function create(name: string, source: object, use: object = FILES): Promise<ApiObject> {
   const pod = {
     ...named(name),
     spec: {
@@ -114,8 +124,7 @@ async function create(name: string, source: object): Promise<ApiObject> {
       containers: [
         {
           ...{ name: 'main', image: runtime.image, imagePullPolicy: 'Never' },
-          command: ['sh', '-c', 'stat -c %g /data > /data/file; sleep 3600'],
-          volumeMounts: [{ name: 'data', mountPath: '/data' }],
+          ...use,
         },
       ],
     },
@@ -179,4 +188,55 @@ test('a pod has a claim of its own for an ephemeral volume, and none of another'
   await cluster.until(named('owned'), isReady);
   await kubelet.until('it is written', () => isThere(join(driver.data, 'owned-data/file')));
   await goes('owned');
+});
+
+/** As a resizer leaves a volume to the node; whatever changes at the pod has its node look at it at once. */
+async function grow(claim: string, pod: string): Promise<void> {
+  const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `pv-${claim}` } } as ApiObject;
+  const sizes = { capacity: { storage: '2Gi' } };
+  const answer = await cluster.admin.patch(pathOf(volume), 'merge', { spec: sizes });
+  assert.ok(answer.status < 300, answer.text);
+  await setStatus(claimNamed(claim), {
+    allocatedResources: { storage: '2Gi' },
+    allocatedResourceStatuses: { storage: 'NodeResizePending' },
+    conditions: [{ type: 'FileSystemResizePending', status: 'True' }],
+  });
+  // it is not asked for again within a second
+  for (const at of ['1', '2']) {
+    await sleep(1100);
+    await cluster.admin.patch(pathOf(named(pod)), 'merge', { metadata: { annotations: { at } } });
+  }
+}
+
+const claimNamed = (name: string) =>
+  ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name, namespace: 'default' } }) as ApiObject;
+const hasGrown = (claim: ApiObject) => at(claim, 'status', 'capacity', 'storage') === '2Gi';
+
+test('a pod has the device of its claim, which grows under it', async () => {
+  await bound('raw', undefined, 'Block');
+  await attach('raw');
+  driver.forget();
+  await create('device', { persistentVolumeClaim: { claimName: 'raw' } }, DEVICE);
+  await cluster.until(named('device'), isReady);
+  const image = join(driver.data, 'raw.img');
+  await kubelet.until('the pod has written', () => readFileSync(image, 'latin1').startsWith('marked'));
+  await grow('raw', 'device');
+  const { status } = await cluster.until(claimNamed('raw'), hasGrown);
+  assert.deepEqual([status?.allocatedResourceStatuses, status?.conditions], [undefined, undefined]);
+  assert.equal(statSync(image).size, 2 ** 31);
+  const told = kubelet.handle.events().filter(({ reason }) => reason === 'FileSystemResizeSuccessful');
+  const message = `MountVolume.NodeExpandVolume succeeded for volume "pv-raw" ${NODE}`;
+  assert.deepEqual(
+    told.map((event) => [event.involvedObject.kind, event.involvedObject.name, event.message]),
+    [
+      ['Pod', 'device', message],
+      ['PersistentVolumeClaim', 'raw', message],
+    ],
+  );
+  await goes('device');
+  assert.deepEqual(await driver.volumeCalls(), [
+    ...['nodeStageVolume', 'nodePublishVolume', 'nodeExpandVolume'],
+    ...['nodeUnpublishVolume', 'nodeUnstageVolume'],
+  ]);
+  assert.deepEqual(loopsBelow(driver.data), []);
 });

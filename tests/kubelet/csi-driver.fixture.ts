@@ -1,4 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
 
 /** A CSI driver in a process of its own; `data` has the files of its volumes, by the handles. */
@@ -21,4 +24,43 @@ export function mountsBelow(directory: string): string[] {
 
 export function isThere(path: string): boolean {
   return existsSync(path);
+}
+
+/** Loop devices over files below a directory. */
+export function loopsBelow(directory: string): string[] {
+  return readdirSync('/sys/block')
+    .filter((name) => existsSync(`/sys/block/${name}/loop/backing_file`))
+    .filter((name) => readFileSync(`/sys/block/${name}/loop/backing_file`, 'utf8').startsWith(`${directory}/`))
+    .map((name) => `/dev/${name}`);
+}
+
+const PREFIX = 'pwk-csi-';
+const OWN = new Set<string>();
+
+/** A directory of this process, which takes what is mounted there with it when the process ends. One that was killed leaves it to the next. */
+export function csiDirectory(): string {
+  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
+    const owner = /^pwk-csi-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !existsSync(`/proc/${owner}`)) clear(join(tmpdir(), name));
+  }
+  const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  if (OWN.size === 0) process.once('exit', () => OWN.forEach(clear));
+  OWN.add(directory);
+  return directory;
+}
+
+/** Nothing of it is left, whatever becomes of single mounts: what is mounted is never deleted. */
+function clear(directory: string): void {
+  const quietly = (program: string, ...args: string[]) => {
+    try {
+      execFileSync(program, args, { stdio: 'ignore' });
+    } catch {
+      // the next one tries again
+    }
+  };
+  // those over devices before the devices
+  for (const loop of loopsBelow(directory).reverse()) quietly('losetup', '-d', loop);
+  for (const point of mountsBelow(directory).reverse()) quietly('umount', '-n', '--lazy', point);
+  for (const loop of loopsBelow(directory)) quietly('losetup', '-d', loop);
+  if (mountsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true });
 }

@@ -1,12 +1,23 @@
 /**
- * A small CSI driver: volumes are directories of its own, mounted for real. Its parent says by messages how each call behaves, and
+ * A small CSI driver: volumes are directories of its own, mounted for real, and block volumes files of its own with loop devices. Its parent says by messages how each call behaves, and
  * hears of each call. Arguments: name, directory for data, socket of the driver, socket for the registration.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
   Node,
+  type NodeExpandVolumeRequest,
   type NodePublishVolumeRequest,
   type NodeStageVolumeRequest,
   type NodeUnpublishVolumeRequest,
@@ -27,13 +38,34 @@ function bind(source: string, target: string, readonly: boolean): void {
 }
 function release(target: string): void {
   if (isMounted(target)) execFileSync('umount', ['-n', target]);
-  if (existsSync(target)) rmdirSync(target);
+  if (!existsSync(target)) return;
+  try {
+    rmdirSync(target);
+  } catch {
+    rmSync(target); // of a block volume
+  }
+}
+
+const imageOf = (volumeId: string) => join(data, `${volumeId}.img`);
+const losetup = (...args: string[]) => execFileSync('losetup', args, { encoding: 'utf8' }).trim();
+const loopOf = (volumeId: string) => losetup('-n', '-O', 'NAME', '-j', imageOf(volumeId)).split('\n')[0];
+function attach(volumeId: string): string {
+  closeSync(openSync(imageOf(volumeId), 'a'));
+  if (statSync(imageOf(volumeId)).size === 0) truncateSync(imageOf(volumeId), 1 << 20);
+  return loopOf(volumeId) || losetup('-f', '--show', imageOf(volumeId));
+}
+function bindDevice(volumeId: string, target: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  closeSync(openSync(target, 'a'));
+  if (!isMounted(target)) execFileSync('mount', ['-n', '--bind', attach(volumeId), target]);
 }
 function dataOf(volumeId: string): string {
   const path = join(data, volumeId);
   mkdirSync(path, { recursive: true });
   return path;
 }
+
+const RPCS = [Rpc.STAGE_UNSTAGE_VOLUME, Rpc.GET_VOLUME_STATS, ...(name.startsWith('fixed') ? [] : [Rpc.EXPAND_VOLUME])];
 
 const calls: Record<string, (request: never) => object> = {
   nodeGetInfo: () => ({
@@ -42,25 +74,38 @@ const calls: Record<string, (request: never) => object> = {
     accessibleTopology: { segments: { [`${name}/zone`]: 'a' } },
   }),
   nodeGetCapabilities: () => ({
-    capabilities: [Rpc.STAGE_UNSTAGE_VOLUME, Rpc.GET_VOLUME_STATS].map((type) => ({
+    capabilities: RPCS.map((type) => ({
       type: { case: 'rpc', value: { type } },
     })),
   }),
-  nodeStageVolume: ({ volumeId, stagingTargetPath }: NodeStageVolumeRequest) => {
-    bind(dataOf(volumeId), stagingTargetPath, false);
+  nodeStageVolume: ({ volumeId, stagingTargetPath, volumeCapability }: NodeStageVolumeRequest) => {
+    if (volumeCapability?.accessType.case === 'block') attach(volumeId);
+    else bind(dataOf(volumeId), stagingTargetPath, false);
     return {};
   },
-  nodeUnstageVolume: ({ stagingTargetPath }: NodeUnstageVolumeRequest) => {
+  nodeUnstageVolume: ({ volumeId, stagingTargetPath }: NodeUnstageVolumeRequest) => {
     release(stagingTargetPath);
+    const loop = loopOf(volumeId);
+    if (loop) losetup('-d', loop);
     return {};
   },
-  nodePublishVolume: ({ volumeId, stagingTargetPath, targetPath, readonly }: NodePublishVolumeRequest) => {
-    bind(stagingTargetPath || dataOf(volumeId), targetPath, readonly);
+  nodePublishVolume: (request: NodePublishVolumeRequest) => {
+    const { volumeId, stagingTargetPath, targetPath, readonly } = request;
+    if (request.volumeCapability?.accessType.case === 'block') bindDevice(volumeId, targetPath);
+    else bind(stagingTargetPath || dataOf(volumeId), targetPath, readonly);
     return {};
   },
   nodeUnpublishVolume: ({ targetPath }: NodeUnpublishVolumeRequest) => {
     release(targetPath);
     return {};
+  },
+  nodeExpandVolume: ({ volumeId, capacityRange, volumeCapability }: NodeExpandVolumeRequest) => {
+    const capacityBytes = capacityRange!.requiredBytes;
+    if (volumeCapability?.accessType.case === 'block') {
+      truncateSync(imageOf(volumeId), Number(capacityBytes));
+      losetup('-c', attach(volumeId));
+    }
+    return { capacityBytes };
   },
   nodeGetVolumeStats: () => ({
     usage: [

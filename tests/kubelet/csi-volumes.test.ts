@@ -1,136 +1,14 @@
 /** Persistent volumes of a CSI driver: attached, staged, published, and kubelets that end at each step. Needs root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { errorMessage, PodwrightError, silentLogger } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
-import type { CsiDriver, VolumeAttachment } from '../../packages/kubelet/src/api/storage.ts';
-import { CsiDrivers } from '../../packages/kubelet/src/csi/csi-drivers.ts';
-import type { CsiObjects } from '../../packages/kubelet/src/csi/csi-objects.ts';
-import { CsiPlaces } from '../../packages/kubelet/src/csi/csi-places.ts';
-import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
-import { CsiVolumes } from '../../packages/kubelet/src/csi/csi-volumes.ts';
-import { PluginRegistry } from '../../packages/kubelet/src/plugins/plugin-registry.ts';
-import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
-import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
-import { CsiDriverUnderTest, isThere, mountsBelow } from './csi-driver.fixture.ts';
-
-const NODE = 'node-1';
-const KEY = 'kubernetes.io/csi/disk.test^disk-1';
-const never = new AbortController().signal;
-
-const DISK: CsiVolume = {
-  name: 'pv-1',
-  driver: 'disk.test',
-  handle: 'disk-1',
-  mode: 'Persistent',
-  readOnly: false,
-  fsType: 'ext4',
-  attributes: { tier: 'fast' },
-  mountOptions: ['noatime'],
-  accessModes: ['ReadWriteOnce'],
-  stageSecret: { namespace: 'storage', name: 'stage' },
-  publishSecret: { namespace: 'storage', name: 'publish' },
-};
-
-const pod = (uid: string) =>
-  ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
-
-/** A kubelet's part of CSI, which can be made anew as after a `kill -9`, with a driver that stays. */
-class Node {
-  readonly rootDir = mkdtempSync(join(tmpdir(), 'pwk-csi-'));
-  readonly driver = new CsiDriverUnderTest({
-    name: 'disk.test',
-    rootDir: this.rootDir,
-    data: join(this.rootDir, 'data'),
-  });
-  attachment: VolumeAttachment['status'] = { attached: true, attachmentMetadata: { device: '/dev/x' } };
-  driverObject: CsiDriver['spec'] = {
-    attachRequired: true,
-    podInfoOnMount: false,
-    volumeLifecycleModes: ['Persistent'],
-    fsGroupPolicy: 'None',
-  };
-  readonly reported: string[][] = [];
-  volumes!: CsiVolumes;
-  #registry: PluginRegistry | undefined;
-
-  async start(context: TestContext): Promise<void> {
-    context.after(async () => {
-      await this.driver.kill();
-      await this.#registry?.close();
-      const left = mountsBelow(this.rootDir);
-      rmSync(this.rootDir, { recursive: left.length === 0, force: true });
-      assert.deepEqual(left, []);
-    });
-    await this.driver.start();
-    await this.restart();
-  }
-
-  /** Drivers may register once `released`. */
-  async restart(released: Promise<void> = Promise.resolve()): Promise<void> {
-    await this.#registry?.close();
-    const { rootDir } = this;
-    const drivers = new CsiDrivers({
-      nodes: { install: async () => undefined, uninstall: async () => undefined },
-      onRegistered: (driver) => this.volumes.driverRegistered(driver),
-    });
-    const directory = join(rootDir, 'plugins_registry');
-    this.#registry = new PluginRegistry({ directory, handlers: { CSIPlugin: drivers }, logger: silentLogger });
-    const registry = this.#registry;
-    this.volumes = new CsiVolumes({
-      ...{ drivers, nodeName: NODE, logger: silentLogger, objects: this.#objects() },
-      places: new CsiPlaces({ pods: new PodDirectories(rootDir), rootDir, mounter: new ProgramMounter() }),
-      driversKnown: released.then(() => registry.start()),
-      reportInUse: () => {
-        this.reported.push(this.volumes.volumesInUse());
-        setImmediate(() => this.volumes.volumesReported(this.volumes.volumesInUse()));
-      },
-    });
-    await this.volumes.load();
-  }
-
-  setUp(uid: string, change: Partial<CsiVolume> = {}): Promise<string> {
-    return this.volumes.setUp(pod(uid), { ...DISK, ...change }, never);
-  }
-
-  async failure(work: Promise<unknown>): Promise<string> {
-    return await work.then(
-      () => 'it worked',
-      (error: unknown) => errorMessage(error),
-    );
-  }
-
-  published(uid: string): string {
-    return join(this.rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/pv-1/mount');
-  }
-
-  /** The calls about volumes since the last look. */
-  async calls(): Promise<string[]> {
-    const calls = await this.driver.volumeCalls();
-    this.driver.forget();
-    return calls;
-  }
-
-  #objects(): CsiObjects {
-    return {
-      driver: async (name) => ({ metadata: { name }, spec: this.driverObject }),
-      secret: async (_pod, { namespace, name }) => ({ password: `${namespace}-${name}` }),
-      token: async (_pod, { audience }) => ({ token: `for ${audience}`, expirationTimestamp: '2026-01-01T00:00:00Z' }),
-      attachment: async (name) => {
-        if (this.attachment === undefined)
-          throw new PodwrightError('not_found', `volumeattachments.storage.k8s.io "${name}" not found`);
-        return { metadata: { name }, status: this.attachment };
-      },
-    };
-  }
-}
+import { test } from 'node:test';
+import type { VolumeAttachment } from '../../packages/kubelet/src/api/storage.ts';
+import { isThere, mountsBelow } from './csi-driver.fixture.ts';
+import { CsiNodeUnderTest, DISK, KEY, pod } from './csi-node.fixture.ts';
 
 test('a volume is staged once, published for each pod, and unstaged after the last', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   const digest = createHash('sha256').update('disk-1').digest('hex');
   const stagingTargetPath = join(node.rootDir, 'plugins/kubernetes.io/csi/disk.test', digest, 'globalmount');
@@ -169,15 +47,15 @@ test('a volume is staged once, published for each pod, and unstaged after the la
   assert.deepEqual(await node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodePublishVolume']);
   await node.volumes.tearDown('1');
   assert.deepEqual(await node.calls(), ['nodeUnpublishVolume']);
-  assert.deepEqual(node.volumes.volumesInUse(), [KEY]);
+  assert.deepEqual(node.inUse.names(), [KEY]);
   await node.volumes.tearDown('2');
   assert.deepEqual(await node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
-  assert.deepEqual(node.volumes.volumesInUse(), []);
+  assert.deepEqual(node.inUse.names(), []);
   assert.deepEqual([isThere(stagingTargetPath), isThere(node.published('2'))], [false, false]);
 });
 
 test('a volume waits until it is attached', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   const check = async (status: VolumeAttachment['status'], expected: RegExp) => {
     await node.restart(); // without the pauses between tries
@@ -198,12 +76,12 @@ test('a volume waits until it is attached', async (context) => {
   await node.restart();
   node.driverObject = { ...node.driverObject, attachRequired: false };
   await node.setUp('1');
-  assert.deepEqual(node.volumes.volumesInUse(), []);
+  assert.deepEqual(node.inUse.names(), []);
   await node.volumes.tearDown('1');
 });
 
 test('a kubelet that is killed between staging and publishing leaves nothing', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.driver.behave({ nodePublishVolume: { hang: true } });
   const stopped = new AbortController();
@@ -214,14 +92,14 @@ test('a kubelet that is killed between staging and publishing leaves nothing', a
   stopped.abort();
   await before;
   node.driver.forget();
-  assert.deepEqual(node.volumes.volumesInUse(), [KEY], 'it must not be detached');
+  assert.deepEqual(node.inUse.names(), [KEY], 'it must not be detached');
   await node.volumes.tearDown('1');
   assert.deepEqual(await node.calls(), ['nodeUnpublishVolume', 'nodeUnstageVolume']);
-  assert.deepEqual(node.volumes.volumesInUse(), []);
+  assert.deepEqual(node.inUse.names(), []);
 });
 
 test('a kubelet that is killed between unpublishing and unstaging leaves nothing', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
   await node.driver.behave({ nodeUnstageVolume: { error: 14 } });
@@ -229,7 +107,7 @@ test('a kubelet that is killed between unpublishing and unstaging leaves nothing
     await node.failure(node.volumes.tearDown('1')),
     `UnmountDevice failed for volume "${KEY}" : kubernetes.io/csi: attacher.UnmountDevice failed: rpc error: code = Unavailable desc = told to fail nodeUnstageVolume`,
   );
-  assert.deepEqual(node.volumes.volumesInUse(), [KEY]);
+  assert.deepEqual(node.inUse.names(), [KEY]);
   await node.driver.behave({});
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await node.restart(released);
@@ -237,11 +115,11 @@ test('a kubelet that is killed between unpublishing and unstaging leaves nothing
   release();
   await removed;
   assert.deepEqual(mountsBelow(node.rootDir), []);
-  assert.deepEqual(node.volumes.volumesInUse(), []);
+  assert.deepEqual(node.inUse.names(), []);
 });
 
 test('a kubelet that begins anew takes a volume over, whatever its driver does', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
   await node.restart();
@@ -257,7 +135,7 @@ test('a kubelet that begins anew takes a volume over, whatever its driver does',
 });
 
 test('a driver is not asked again too soon, except after it has registered anew', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.driver.behave({ nodeStageVolume: { error: 3 } });
   const failure = await node.failure(node.setUp('1'));
@@ -275,7 +153,7 @@ test('a driver is not asked again too soon, except after it has registered anew'
 });
 
 test('a driver that wants tokens and to be called again gets both', async (context) => {
-  const node = new Node();
+  const node = new CsiNodeUnderTest();
   await node.start(context);
   node.driverObject = {
     ...node.driverObject,

@@ -150,7 +150,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'configuration/rules': ['api', 'configuration/fields', 'cpus', 'eviction/thresholds', 'images', 'topology'],
     container: ['api', 'config', 'downward-api', 'logs', 'volumes'],
     cpus: ['api', 'topology'],
-    csi: ['api', 'api-objects', 'kubecontainer', 'plugins', 'volumes'],
+    csi: ['api', 'api-objects', 'events', 'kubecontainer', 'plugins', 'volumes'],
     devices: ['api', 'api/validation', 'topology'],
     'downward-api': ['api', 'api/validation', 'config'],
     dra: ['api', 'api-objects', 'api/validation', 'kubecontainer', 'plugins', 'topology'],
@@ -220,6 +220,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     topology: ['api'],
     trace: [],
     usage: [],
-    volumes: ['api', 'cgroups', 'config', 'downward-api'],
+    volumes: ['api', 'cgroups', 'config', 'downward-api', 'events'],
   },
 };

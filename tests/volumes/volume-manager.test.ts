@@ -136,14 +136,18 @@ test('every volume that is not available is named, and the next try succeeds', a
     { name: 'conf', configMap: { name: 'c' } },
     { name: 'host', hostPath: { path: '/nonexistent', type: 'Directory' } },
   ]);
-  assert.deepEqual(await manager.mountForPod(pod, signal), {
-    paths: new Map(),
-    failures: [
-      'MountVolume.SetUp failed for volume "conf" : configmap "c" not found',
-      'MountVolume.SetUp failed for volume "host" : hostPath type check failed: /nonexistent is not a directory',
-    ],
-    complete: false,
-  });
+  const missing = await manager.mountForPod(pod, signal);
+  assert.deepEqual(
+    { ...missing, failures: missing.failures.map(({ message }) => message) },
+    {
+      paths: new Map(),
+      failures: [
+        'MountVolume.SetUp failed for volume "conf" : configmap "c" not found',
+        'MountVolume.SetUp failed for volume "host" : hostPath type check failed: /nonexistent is not a directory',
+      ],
+      complete: false,
+    },
+  );
   objects.replace([configMap('late')]);
   const { failures, complete } = await manager.mountForPod(podWith(pod.spec.volumes!.slice(0, 1)), signal);
   assert.deepEqual([failures, complete], [[], true]);
@@ -343,7 +347,7 @@ test('an emptyDir of huge pages has pages of the size that the pod asks for', as
   const pod = podWith(volumes, { securityContext: { fsGroup: 4321 } });
   const { failures } = await manager.mountForPod(pod, signal);
   assert.deepEqual(
-    failures.map((text) => text.replace(/ volume "\w+" : medium [\w-]+/, '')),
+    failures.map(({ message }) => message.replace(/ volume "\w+" : medium [\w-]+/, '')),
     Array(2).fill(
       'MountVolume.SetUp failed for: hugePages storage requested, but there is no resource request for huge pages',
     ),
@@ -371,7 +375,10 @@ test('a claim for one pod alone keeps a second one waiting until the first is go
   const second = { ...first, metadata: metadata('q') };
   assert.deepEqual((await manager.mountForPod(first, signal)).failures, []);
   assert.deepEqual((await manager.mountForPod(first, signal)).failures, [], 'not in its own way');
-  assert.match((await manager.mountForPod(second, signal)).failures[0]!, /ReadWriteOncePod .* in use by another pod$/);
+  assert.match(
+    (await manager.mountForPod(second, signal)).failures[0]!.message,
+    /ReadWriteOncePod .* in use by another pod$/,
+  );
   await manager.removeForPod('p');
   assert.deepEqual((await manager.mountForPod(second, signal)).failures, []);
 });

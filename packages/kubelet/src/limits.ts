@@ -57,6 +57,9 @@ export const MAX_PLUGIN_SOCKETS = 1000;
 export const MAX_PLUGIN_TEXT_LENGTH = 1024;
 /** The longest answer of a plugin: Go's default. */
 export const MAX_PLUGIN_ANSWER_BYTES = 4 << 20;
+/** How often a claim and its volume are asked for again at the most, while their pod is looked at; and how long that may take. */
+export const CLAIM_KEPT_MS = 1000;
+export const CLAIM_PATIENCE_MS = 30_000;
 /** Upstream's bound of a call to a CSI driver. */
 export const CSI_TIMEOUT_MS = 120_000;
 /** Upstream's bound of a call to a DRA driver. */

@@ -239,7 +239,7 @@ function summaryProvider({
     runtimePods: () => sync.cache.list(),
     podOf: (uid) => sync.statuses.pod(uid),
     volumePaths: (uid) => parts.volumes.pathsOf(uid),
-    driverUse: (path) => parts.nodePlugins.csi.use(path),
+    driverUse: (path) => parts.nodePlugins.csi.use(path) ?? parts.nodePlugins.csiBlock.use(path),
   });
 }
 

@@ -66,6 +66,11 @@ const RULES: Record<string, Rule> = {
     ['get'],
     'can only get individual resources of this type',
   ),
+  'persistentvolumeclaims/status': referredTo(
+    'PersistentVolumeClaim',
+    ['update', 'patch'],
+    'can only update/patch individual resources of this type',
+  ),
   'resourceclaims.resource.k8s.io': referredTo(
     'ResourceClaim',
     ['get'],

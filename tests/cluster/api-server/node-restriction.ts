@@ -27,6 +27,8 @@ export function nodeChangeRefusal(registry: Registry, change: NodeChange): strin
     case 'nodes':
     case 'nodes/status':
       return nodeRefusal(change);
+    case 'persistentvolumeclaims/status':
+      return claimRefusal(change);
     case 'serviceaccounts/token':
       return tokenRefusal(registry, change);
     case 'leases':
@@ -72,6 +74,20 @@ function statusRefusal({ object, old, node }: NodeChange): string | undefined {
     return `node "${node}" cannot update labels through pod status`;
   const claims = (pod: ApiObject | undefined) => at(pod, 'status', 'resourceClaimStatuses');
   return sameJson(claims(object), claims(old)) ? undefined : `node "${node}" cannot update resource claim statues`;
+}
+
+/** A node writes what it has done to the size of a claim's volume, and nothing else. */
+function claimRefusal({ object, old, node }: NodeChange): string | undefined {
+  const rest = (claim: ApiObject | undefined) => {
+    const { capacity, conditions, allocatedResources, allocatedResourceStatuses, ...status } = {
+      ...(claim?.status as Record<string, unknown> | undefined),
+    };
+    const { resourceVersion, managedFields, ...metadata } = { ...(claim?.metadata as Record<string, unknown>) };
+    return { spec: claim?.spec, status, metadata };
+  };
+  return sameJson(rest(object), rest(old))
+    ? undefined
+    : `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`;
 }
 
 function nodeRefusal({ object, old, node, verb }: NodeChange): string | undefined {

@@ -1,10 +1,20 @@
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import type { TypedService } from '../service-definition.ts';
 import { Connection } from './connection.ts';
+import type { CallObserver } from './observer.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
 
 /** A client of one service, and what ends its connection: running calls then fail as cancelled. */
 export type ConnectedService<S extends TypedService> = ServiceClient<S> & { close(): void };
+
+export type ConnectServiceOptions = {
+  maxReceiveBytes: number;
+  packageName?: string;
+  /** Hears of each call. */
+  observer?: CallObserver;
+};
+
+const NOBODY: CallObserver = { started: () => () => undefined };
 
 /**
  * A client of a service that a plugin serves on a unix socket. It connects at the first call, and again whenever the connection is
@@ -13,10 +23,9 @@ export type ConnectedService<S extends TypedService> = ServiceClient<S> & { clos
 export function connectService<S extends TypedService>(
   service: S,
   socketPath: string,
-  { maxReceiveBytes, packageName }: { maxReceiveBytes: number; packageName?: string },
+  { maxReceiveBytes, packageName, observer = NOBODY }: ConnectServiceOptions,
 ): ConnectedService<S> {
   const endpoint = parseEndpoint(formatEndpoint({ kind: 'unix', path: socketPath }));
-  const observer = { started: () => () => undefined };
   const connection = new Connection(endpoint, { observer, maxReceiveBytes });
   return { ...createServiceClient(service, connection, { packageName }), close: () => connection.close() };
 }

@@ -14,7 +14,7 @@ async function check(objects: { claim?: KubeObject; volume?: KubeObject }, expec
   const client = new FakeKubeClient();
   if (objects.claim) client.put(PERSISTENT_VOLUME_CLAIMS, objects.claim);
   if (objects.volume) client.put(PERSISTENT_VOLUMES, objects.volume);
-  await assert.rejects(new ClaimLookup(client).volumeOf(pod, 'data', NEVER), {
+  await assert.rejects(new ClaimLookup({ client }).volumeOf(pod, 'data', NEVER), {
     message: `error processing PVC shop/data: ${expected}`,
   });
 }
@@ -23,8 +23,8 @@ test('the volume of a bound claim is found once a pod, and served while the API 
   const client = new FakeKubeClient();
   client.put(PERSISTENT_VOLUME_CLAIMS, CLAIM);
   client.put(PERSISTENT_VOLUMES, VOLUME);
-  const lookup = new ClaimLookup(client);
-  const [volume] = await Promise.all([lookup.volumeOf(pod, 'data', NEVER), lookup.volumeOf(pod, 'data', NEVER)]);
+  const lookup = new ClaimLookup({ client });
+  const [{ volume }] = await Promise.all([lookup.volumeOf(pod, 'data', NEVER), lookup.volumeOf(pod, 'data', NEVER)]);
   assert.equal(volume.spec.local?.path, '/data');
   assert.equal(client.calls.length, 2);
   lookup.release('uid-db');
@@ -61,5 +61,5 @@ test('a claim that is being deleted while pods use it is used', async () => {
   };
   client.put(PERSISTENT_VOLUME_CLAIMS, { ...CLAIM, metadata } as KubeObject);
   client.put(PERSISTENT_VOLUMES, VOLUME);
-  assert.equal((await new ClaimLookup(client).volumeOf(pod, 'data', NEVER)).metadata.name, 'pv1');
+  assert.equal((await new ClaimLookup({ client }).volumeOf(pod, 'data', NEVER)).volume.metadata.name, 'pv1');
 });

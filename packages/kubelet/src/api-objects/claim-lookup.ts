@@ -1,28 +1,48 @@
 import { KeyedLock, PodwrightError } from '@podwright/base';
 import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
-import { type BoundClaim, namespacedName, type PersistentVolume, type Pod } from '../api/types.ts';
+import { type BoundClaim, type BoundVolume, namespacedName, type PersistentVolume, type Pod } from '../api/types.ts';
+import { CLAIM_KEPT_MS, CLAIM_PATIENCE_MS } from '../limits.ts';
 import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 import { apiMessage } from './api-message.ts';
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 
-/** Finds the volumes that claims of the API server are bound to. A pod keeps what was found for it: bound claims stay so. */
+/** What was found, and when it was last asked for. */
+type Found = { bound: BoundVolume; askedAtMs: number };
+
+export type ClaimLookupOptions = {
+  client: Pick<KubeClient, 'get'>;
+  /** A volume or its claim has another size than before. */
+  onSize?: (podUid: string) => void;
+  /** Milliseconds. */
+  now?: () => number;
+};
+
+/**
+ * Finds the volumes that claims of the API server are bound to. A pod keeps what was found for it: bound claims stay so. Only their
+ * sizes change, of those of drivers, which are asked for again whenever the pod is looked at; nobody waits for that.
+ */
 export class ClaimLookup {
-  readonly #client: Pick<KubeClient, 'get'>;
-  readonly #found = new Map<string, Map<string, PersistentVolume>>();
+  readonly #options: ClaimLookupOptions;
+  readonly #now: () => number;
+  readonly #found = new Map<string, Map<string, Found>>();
   readonly #locks = new KeyedLock();
 
-  constructor(client: Pick<KubeClient, 'get'>) {
-    this.#client = client;
+  constructor(options: ClaimLookupOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Rejects with `failed_precondition` and upstream's words where the pod has to wait. */
-  volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<PersistentVolume> {
+  volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     const { uid, namespace } = pod.metadata;
     return this.#locks.run(`${uid} ${claimName}`, async () => {
       const known = this.#found.get(uid)?.get(claimName);
-      if (known !== undefined) return known;
-      const found = await this.#lookUp(pod, claimName, signal).catch((error: unknown) => {
+      if (known !== undefined) {
+        this.#askAgain(pod, claimName, known);
+        return known.bound;
+      }
+      const bound = await this.#lookUp(pod, claimName, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         throw new PodwrightError(
           'failed_precondition',
@@ -30,9 +50,9 @@ export class ClaimLookup {
           { cause: error },
         );
       });
-      const ofPod = this.#found.get(uid) ?? new Map<string, PersistentVolume>();
-      this.#found.set(uid, ofPod.set(claimName, found));
-      return found;
+      const ofPod = this.#found.get(uid) ?? new Map<string, Found>();
+      this.#found.set(uid, ofPod.set(claimName, { bound, askedAtMs: this.#now() }));
+      return bound;
     });
   }
 
@@ -41,18 +61,34 @@ export class ClaimLookup {
     this.#found.delete(podUid);
   }
 
-  async #lookUp(pod: Pod, name: string, signal: AbortSignal): Promise<PersistentVolume> {
+  /** What cannot be asked stays as it is known. */
+  #askAgain(pod: Pod, claimName: string, known: Found): void {
+    const { uid } = pod.metadata;
+    if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_KEPT_MS) return;
+    known.askedAtMs = this.#now();
+    const ask = async () => {
+      const bound = await this.#lookUp(pod, claimName, AbortSignal.timeout(CLAIM_PATIENCE_MS));
+      if (this.#found.get(uid)?.get(claimName) !== known) return;
+      const isSame = sizesOf(known.bound) === sizesOf(bound);
+      known.bound = bound;
+      if (!isSame) this.#options.onSize?.(uid);
+    };
+    void ask().catch(() => undefined);
+  }
+
+  async #lookUp(pod: Pod, name: string, signal: AbortSignal): Promise<BoundVolume> {
     const { namespace } = pod.metadata;
+    const { client } = this.#options;
     const claim = await this.#fetch('PVC', () =>
-      this.#client.get<BoundClaim>(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { signal }),
+      client.get<BoundClaim>(PERSISTENT_VOLUME_CLAIMS, { namespace, name }, { signal }),
     );
     checkOwner(pod, claim);
     const volumeName = checkBound(claim);
     const volume = await this.#fetch(`PV ${volumeName}`, () =>
-      this.#client.get<PersistentVolume>(PERSISTENT_VOLUMES, { name: volumeName }, { signal }),
+      client.get<PersistentVolume>(PERSISTENT_VOLUMES, { name: volumeName }, { signal }),
     );
     checkClaimed(volume, claim);
-    return volume;
+    return { claim, volume };
   }
 
   async #fetch<T>(what: string, call: () => Promise<T>): Promise<T> {
@@ -62,6 +98,13 @@ export class ClaimLookup {
       throw new PodwrightError('unavailable', `failed to fetch ${what} from API server: ${apiMessage(error)}`);
     }
   }
+}
+
+/** What tells whether a volume is to be expanded. */
+function sizesOf({ claim, volume }: BoundVolume): string {
+  const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
+  const sizes = [volume.spec.capacity, capacity, allocatedResources, allocatedResourceStatuses];
+  return JSON.stringify(sizes.map((size) => size?.storage));
 }
 
 /** The claim of an `ephemeral` volume is the pod's own; another one of that name is not taken. */

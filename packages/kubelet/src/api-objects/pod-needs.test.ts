@@ -20,7 +20,7 @@ function setUp(client: FakeKubeClient) {
     changeDetection: 'Watch',
     logger: LOGGER,
   });
-  const start = () => needs.start({ onObject: ({ name }) => told.push(name), onToken: () => undefined });
+  const start = () => needs.start({ onObject: ({ name }) => told.push(name), onNews: () => undefined });
   return { needs, told, start, [Symbol.dispose]: () => needs.stop() };
 }
 

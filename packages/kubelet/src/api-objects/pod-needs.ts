@@ -1,7 +1,7 @@
 import { type Logger, PodwrightError } from '@podwright/base';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
-import type { PersistentVolume, Pod } from '../api/types.ts';
+import type { BoundVolume, Pod } from '../api/types.ts';
 import type {
   LocalObjectChange,
   LocalObjectKind,
@@ -33,8 +33,8 @@ export type PodNeedsOptions = {
 /** Hears of what pods are to be looked at for. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
-  /** A token of the pod has been replaced. */
-  onToken: (podUid: string) => void;
+  /** A token of the pod has been replaced, or a volume of it has grown. */
+  onNews: (podUid: string) => void;
 };
 
 /** Everything that pods of a cluster need of its API server beside themselves. */
@@ -57,9 +57,9 @@ export class PodNeeds {
       feed: changeDetection === 'Watch' ? watchObjects(startInformer) : fetchObjects(client, ttlMs),
       onChange: (change) => this.#listener?.onObject(change),
     });
-    this.#tokens = new ServiceAccountTokens({ client, logger, onRefresh: (uid) => this.#listener?.onToken(uid) });
+    this.#tokens = new ServiceAccountTokens({ client, logger, onRefresh: (uid) => this.#listener?.onNews(uid) });
     this.tokens = this.#tokens;
-    this.#claims = new ClaimLookup(client);
+    this.#claims = new ClaimLookup({ client, onSize: (uid) => this.#listener?.onNews(uid) });
   }
 
   /** Begins to follow what every node follows. Called once. */
@@ -118,7 +118,7 @@ export class PodNeeds {
   }
 
   /** The volume that a claim is bound to. Rejects with why the pod has to wait. */
-  volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<PersistentVolume> {
+  volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
 

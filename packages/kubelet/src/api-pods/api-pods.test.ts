@@ -97,17 +97,17 @@ test('a pod that was deleted and made again under its name begins while the old 
 
 test('a pod that asks for what is not supported fails, and one that is no proper pod does no harm', async () => {
   const { api, shown, close } = await startFakeCluster();
-  const volumeDevices = [{ name: 'data', devicePath: '/dev/data' }];
-  const containers = [{ name: 'c', image: 'busybox:1', volumeDevices }];
-  api.put(PODS, apiPod('block', { spec: { containers } as object }));
+  const volumes = [{ name: 'data', rbd: { image: 'x' } }];
+  const containers = [{ name: 'c', image: 'busybox:1' }];
+  api.put(PODS, apiPod('foreign', { spec: { containers, volumes } as object }));
   api.put(PODS, apiPod('odd', { spec: { containers: 'many' } as object }));
   api.put(PODS, {
     metadata: { name: '../../x', namespace: 'default', uid: 'u' },
     spec: { nodeName: 'node' },
   } as object as Pod);
-  const failed = await shown('block', ({ status }) => status?.phase === 'Failed');
+  const failed = await shown('foreign', ({ status }) => status?.phase === 'Failed');
   assert.equal(failed.status!.reason, 'UnexpectedAdmissionError');
-  assert.equal(failed.status!.message, 'Pod was rejected: spec.containers[0].volumeDevices is not supported');
+  assert.equal(failed.status!.message, 'Pod was rejected: spec.volumes[0].rbd is not supported');
   const odd = await shown('odd', ({ status }) => status?.phase === 'Failed');
   assert.match(odd.status!.message!, /spec.containers must be a list/);
   api.put(PODS, apiPod('web', { spec: { futureField: { deep: [1] } } as object }));

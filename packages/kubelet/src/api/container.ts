@@ -53,6 +53,9 @@ export type VolumeMount = {
   mountPropagation?: MountPropagation;
 };
 
+/** A raw block volume as a device of the container. */
+export type VolumeDevice = { name: string; devicePath: string };
+
 /** What follows from a container's exit code; the first rule that matches wins over `restartPolicy`. */
 export type ContainerRestartRule = {
   /** `RestartAllContainers` begins the pod anew in its sandbox, init containers first. */
@@ -82,6 +85,8 @@ export type Container = {
   restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   restartPolicyRules?: ContainerRestartRule[];
   volumeMounts?: VolumeMount[];
+  /** In a pod of an API server alone. */
+  volumeDevices?: VolumeDevice[];
   livenessProbe?: Probe;
   readinessProbe?: Probe;
   startupProbe?: Probe;

@@ -16,6 +16,8 @@ export type CsiDriver = KubeObject & {
     serviceAccountTokenInSecrets?: boolean;
     /** The driver is called again while the pod runs, to bring the volume up to date. */
     requiresRepublish?: boolean;
+    /** Volumes can be mounted with a label of SELinux. */
+    seLinuxMount?: boolean;
   };
 };
 

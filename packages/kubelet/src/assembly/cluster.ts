@@ -8,8 +8,8 @@ import { ApiPods } from '../api-pods/api-pods.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
-import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
+import type { VolumesInUse } from '../csi/volumes-in-use.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
@@ -118,8 +118,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     servingNames: () => servingNames(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, pressure, shutdown, parts }) => {
-      const { csi } = parts.nodePlugins;
-      status = startNode(input, { informer: node, watched, runtimeState, pressure, shutdown, csi });
+      const { volumesInUse } = parts.nodePlugins;
+      status = startNode(input, { informer: node, watched, runtimeState, pressure, shutdown, volumesInUse });
       running.push(status, slices, drivers);
       slices.start();
       workers = sync.workers;
@@ -130,7 +130,7 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
       running.push(pods, needs);
       informers = needs.start({
         onObject: (change) => sync.loop.handleObject(change),
-        onToken: (podUid) => sync.workers.retry(podUid),
+        onNews: (podUid) => sync.workers.retry(podUid),
       });
     },
     startSources: (listener, local) => pods!.startSources(listener, local),
@@ -149,12 +149,12 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
 type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> & {
   informer: Informer<Node>;
   watched: Informers;
-  csi: CsiVolumes;
+  volumesInUse: VolumesInUse;
 };
 
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, watched, runtimeState, pressure, shutdown, csi }: NodeSources,
+  { informer, watched, runtimeState, pressure, shutdown, volumesInUse }: NodeSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -184,8 +184,8 @@ function startNode(
         const ends = [runtimeState, pressure, shutdown].map((source) => source.onChange(listener));
         return () => ends.forEach((end) => void end());
       },
-      volumesInUse: () => csi.volumesInUse(),
-      volumesReported: (names) => csi.volumesReported(names),
+      volumesInUse: () => volumesInUse.names(),
+      volumesReported: (names) => volumesInUse.reported(names),
       restored: () => {
         logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
         watched.reread();

@@ -7,7 +7,6 @@ import { ContainerPreparer } from '../container/prepare-container.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
 import { csiPersistentVolumes } from '../csi/csi-persistent-volumes.ts';
 import { CsiPlugin } from '../csi/csi-plugin.ts';
-import type { CsiVolumes } from '../csi/csi-volumes.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
@@ -21,6 +20,9 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
 import { ClaimVolumes } from '../volumes/claims.ts';
+import { DeviceMaps } from '../volumes/device-maps.ts';
+import { LocalBlockVolumes } from '../volumes/local-block-volumes.ts';
+import { ProgramLoopDevices } from '../volumes/loop-devices.ts';
 import { type Mounter, ProgramMounter } from '../volumes/mounter.ts';
 import type { PodTokens } from '../volumes/payload.ts';
 import { persistentVolumeKinds } from '../volumes/persistent-volume-kinds.ts';
@@ -28,6 +30,7 @@ import { type PersistentVolumesOptions, PersistentVolumesPlugin } from '../volum
 import type { VolumePlugin } from '../volumes/plugin.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { StorageMetrics } from '../volumes/storage-metrics.ts';
 import { VolumeManager } from '../volumes/volume-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
@@ -88,22 +91,28 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
     ephemeralStorageBytes: resources['ephemeral-storage'] ?? 0n,
   };
   const mounter = new ProgramMounter();
+  const maps = new DeviceMaps({ mounter, loops: new ProgramLoopDevices(), events });
+  const storageMetrics = options.metrics && new StorageMetrics(options.metrics);
   const claims = new ClaimVolumes(options.rootDir, logger);
   const cluster = given.pluginCluster;
   const nodePlugins =
     given.nodePlugins ??
-    createNodePlugins({ options, objects, mounter, directories, cluster, devices: input.devicePlugins });
+    createNodePlugins({
+      ...{ options, events, objects, mounter, directories, maps, storageMetrics, cluster },
+      devices: input.devicePlugins,
+    });
   const { api } = given;
   const podObjects = api?.objects(objects) ?? objects;
   const plugins = [
     ...builtinVolumePlugins({
       ...{ mounter, objects: podObjects, nodeAllocatable, claims, tokens: api?.tokens },
-      claimPlugin: api && claimPlugin({ api, options, mounter, csi: nodePlugins.csi }),
+      claimPlugin: api && claimPlugin({ api, options, mounter, maps, nodePlugins }),
     }),
-    new CsiPlugin(nodePlugins.csi),
+    new CsiPlugin(nodePlugins.csi, nodePlugins.csiBlock),
   ];
   const volumes =
-    given.volumes ?? new VolumeManager({ directories, plugins, mounter, logger, metrics: options.metrics });
+    given.volumes ??
+    new VolumeManager({ directories, plugins, mounter, logger, metrics: options.metrics, storageMetrics });
   const commands = new CriCommandRunner(cri);
   const preparer = new ContainerPreparer({
     volumes,
@@ -140,17 +149,23 @@ function claimPlugin({
   api,
   options,
   mounter,
-  csi,
+  maps,
+  nodePlugins: { csi, csiBlock },
 }: {
   api: ApiParts;
   options: KubeletOptions;
   mounter: Mounter;
-  csi: CsiVolumes;
+  maps: DeviceMaps;
+  nodePlugins: NodePlugins;
 }): (ofManifests: VolumePlugin) => VolumePlugin {
+  const { rootDir } = options;
+  const directories = new PodDirectories(rootDir);
+  const devices = new LocalBlockVolumes({ maps, directories, rootDir });
   return (ofManifests) =>
     new PersistentVolumesPlugin({
-      kinds: [...persistentVolumeKinds(mounter), csiPersistentVolumes(csi)],
-      directories: new PodDirectories(options.rootDir),
+      kinds: [...persistentVolumeKinds(mounter, devices), csiPersistentVolumes(csi, csiBlock)],
+      directories,
+      unmapDevices: (podUid) => devices.unmap(podUid),
       volumeOf: (pod, claimName, signal) => api.volumeOf(pod, claimName, signal),
       fitsNode: ({ spec }) => {
         const node = { name: options.nodeName, labels: api.node()?.metadata.labels ?? options.nodeLabels };

@@ -1,16 +1,26 @@
 /** What programs of others do for the node: they register at sockets. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
+import { formatTime } from '../api/time.ts';
 import type { LocalObjects } from '../config/local-objects.ts';
+import { CsiBlockPlaces } from '../csi/csi-block-places.ts';
+import { CsiBlockVolumes } from '../csi/csi-block-volumes.ts';
 import { CsiDrivers, type DriverNodes } from '../csi/csi-drivers.ts';
+import { csiMetrics } from '../csi/csi-metrics.ts';
 import { type CsiObjects, loneCsiObjects } from '../csi/csi-objects.ts';
 import { CsiPlaces } from '../csi/csi-places.ts';
 import { CsiVolumes } from '../csi/csi-volumes.ts';
+import { seLinuxHost } from '../csi/selinux-label.ts';
+import { VolumeExpansion } from '../csi/volume-expansion.ts';
+import { VolumesInUse } from '../csi/volumes-in-use.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { PluginHandlers } from '../plugins/plugin-handler.ts';
 import { PluginRegistry } from '../plugins/plugin-registry.ts';
+import type { DeviceMaps } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
+import type { StorageMetrics } from '../volumes/storage-metrics.ts';
 import { secretStrings } from './secret-strings.ts';
 
 /** What plugins have of an API server. */
@@ -24,10 +34,13 @@ export type PluginCluster = {
 };
 
 export type NodePluginsInput = {
-  options: Pick<KubeletOptions, 'rootDir' | 'nodeName' | 'logger'>;
+  options: Pick<KubeletOptions, 'rootDir' | 'nodeName' | 'logger' | 'metrics'>;
+  events: EventRecorder;
   objects: LocalObjects;
   mounter: Mounter;
   directories: PodDirectories;
+  maps: DeviceMaps;
+  storageMetrics?: StorageMetrics;
   /** Absent without an API server. */
   cluster?: PluginCluster;
   /** Takes device plugins. */
@@ -36,6 +49,8 @@ export type NodePluginsInput = {
 
 export type NodePlugins = {
   csi: CsiVolumes;
+  csiBlock: CsiBlockVolumes;
+  volumesInUse: VolumesInUse;
   /** Begins to look for plugins. `onDriver` is called when pods may have what they waited for. */
   start(onDriver: () => void): void;
   close(): Promise<void>;
@@ -45,45 +60,51 @@ export type NodePlugins = {
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
 /** Plugins register in `<rootDir>/plugins_registry`, and have their own sockets in `<rootDir>/plugins`, as with upstream. */
-export function createNodePlugins({
-  options,
-  objects,
-  mounter,
-  directories,
-  cluster,
-  devices,
-}: NodePluginsInput): NodePlugins {
-  const { rootDir, nodeName, logger } = options;
+export function createNodePlugins(input: NodePluginsInput): NodePlugins {
+  const { options, cluster, devices } = input;
+  const { rootDir, logger, metrics } = options;
   const known = Promise.withResolvers<void>();
   let tell: () => void = () => undefined;
   const drivers = new CsiDrivers({
     nodes: cluster?.driverNodes ?? NO_NODES,
     onRegistered: (driver) => {
       csi.driverRegistered(driver);
+      csiBlock.driverRegistered(driver);
       tell();
     },
+    metrics: metrics && csiMetrics(metrics),
   });
-  const csi: CsiVolumes = new CsiVolumes({
-    ...{ drivers, nodeName, logger },
-    objects: cluster?.csiObjects ?? loneCsiObjects((place) => secretStrings(objects, place)),
-    places: new CsiPlaces({ pods: directories, rootDir, mounter }),
-    driversKnown: known.promise,
-    reportInUse: cluster?.reportInUse,
-  });
+  const volumesInUse = new VolumesInUse(cluster?.reportInUse);
+  const { csi, csiBlock } = csiRooms(input, { drivers, inUse: volumesInUse, driversKnown: known.promise });
   const registry = new PluginRegistry({
     directory: join(rootDir, 'plugins_registry'),
     handlers: { ...cluster?.handlers, CSIPlugin: drivers, DevicePlugin: devices },
     logger,
   });
   return {
-    csi,
+    ...{ csi, csiBlock, volumesInUse },
     start: (onDriver) => {
       tell = onDriver;
-      csi
-        .load()
-        .catch((error: unknown) => logger.error({ error: errorMessage(error) }, 'read what is left of volumes'));
+      Promise.all([csi.load(), csiBlock.load()]).catch((error: unknown) =>
+        logger.error({ error: errorMessage(error) }, 'read what is left of volumes'),
+      );
       void registry.start().finally(known.resolve);
     },
     close: () => registry.close(),
+  };
+}
+
+function csiRooms(
+  { options, events, objects, mounter, directories: pods, maps, storageMetrics, cluster }: NodePluginsInput,
+  shared: { drivers: CsiDrivers; inUse: VolumesInUse; driversKnown: Promise<void> },
+) {
+  const { rootDir, nodeName, logger } = options;
+  const asked = cluster?.csiObjects ?? loneCsiObjects((place) => secretStrings(objects, place));
+  const now = () => formatTime(Date.now());
+  const expansion = new VolumeExpansion({ drivers: shared.drivers, objects: asked, events, logger, now });
+  const parts = { ...shared, objects: asked, expansion, nodeName, logger, metrics: storageMetrics };
+  return {
+    csi: new CsiVolumes({ ...parts, seLinux: seLinuxHost(), places: new CsiPlaces({ pods, rootDir, mounter }) }),
+    csiBlock: new CsiBlockVolumes({ ...parts, maps, places: new CsiBlockPlaces({ pods, rootDir, mounter }) }),
   };
 }

@@ -24,7 +24,13 @@ import { makeEnvironment } from './environment.ts';
 import { readEnvironmentFiles } from './environment-files.ts';
 import { etcHosts } from './etc-hosts.ts';
 import { expand } from './expansion.ts';
-import type { ContainerMount, EnvironmentVariable, PreparedContainer, PrepareRequest } from './prepared-container.ts';
+import type {
+  ContainerMount,
+  EnvironmentVariable,
+  GrantedDevice,
+  PreparedContainer,
+  PrepareRequest,
+} from './prepared-container.ts';
 
 export type ContainerPreparerOptions = {
   volumes: PodVolumes;
@@ -64,10 +70,21 @@ export class ContainerPreparer {
     ]);
     return {
       environment,
+      devices: await this.#devices(request, signal),
       command: expandAll(container.command),
       args: expandAll(container.args),
       mounts: mounts.filter((mount) => mount !== undefined),
     };
+  }
+
+  /** Its block volumes, by the links to them. */
+  async #devices({ pod, container }: PrepareRequest, signal: AbortSignal): Promise<GrantedDevice[]> {
+    const devices = (container.volumeDevices ?? []).map(async ({ name, devicePath }) => {
+      const claim = pod.spec.volumes?.find((volume) => volume.name === name)?.persistentVolumeClaim;
+      const hostPath = await this.#volumePath(pod, name, signal);
+      return { containerPath: devicePath, hostPath, permissions: claim?.readOnly === true ? 'r' : 'mrw' };
+    });
+    return await Promise.all(devices);
   }
 
   async #environment({ pod, container, podIps }: PrepareRequest, signal: AbortSignal): Promise<EnvironmentVariable[]> {
@@ -90,7 +107,8 @@ export class ContainerPreparer {
     if (known !== undefined) return known;
     const { paths, failures } = await volumes.mountForPod(pod, signal);
     const path = paths.get(volume);
-    if (path === undefined) throw new PodwrightError('failed_precondition', failures.join('; '));
+    if (path === undefined)
+      throw new PodwrightError('failed_precondition', failures.map(({ message }) => message).join('; '));
     return path;
   }
 

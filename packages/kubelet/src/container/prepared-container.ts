@@ -55,6 +55,8 @@ export type PreparedContainer = {
   command: string[];
   args: string[];
   mounts: ContainerMount[];
+  /** Block volumes; absent if it has none. */
+  devices?: GrantedDevice[];
   /** Absent if it was given nothing. */
   grants?: ContainerGrants;
 };

@@ -1,13 +1,19 @@
 import { errorCode, PodwrightError, raceAbort } from '@podwright/base';
-import { type KubeClient, type KubeObject, SECRETS, VOLUME_ATTACHMENTS } from '@podwright/kube-client';
+import {
+  type KubeClient,
+  type KubeObject,
+  PERSISTENT_VOLUME_CLAIMS,
+  SECRETS,
+  VOLUME_ATTACHMENTS,
+} from '@podwright/kube-client';
 import type { CsiDriver, VolumeAttachment } from '../api/storage.ts';
-import type { Pod } from '../api/types.ts';
+import type { BoundClaim, Pod } from '../api/types.ts';
 import { apiMessage } from '../api-objects/api-message.ts';
 import type { TokenWish } from '../volumes/payload.ts';
 import type { CsiObjects } from './csi-objects.ts';
 
 export type ClusterCsiOptions = {
-  client: Pick<KubeClient, 'get'>;
+  client: Pick<KubeClient, 'get' | 'patch'>;
   token: (pod: Pod, wish: TokenWish, signal: AbortSignal) => Promise<string>;
   /** The CSIDriver objects, once they are followed. */
   drivers: () =>
@@ -35,6 +41,16 @@ export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions)
       return { token: value, expirationTimestamp: expiryOf(value) };
     },
     attachment: (name, signal) => inItsWords(client.get<VolumeAttachment>(VOLUME_ATTACHMENTS, { name }, { signal })),
+    claim: (place, signal) => inItsWords(client.get<BoundClaim>(PERSISTENT_VOLUME_CLAIMS, place, { signal })),
+    patchClaim: (place, body, signal) =>
+      inItsWords(
+        client.patch<BoundClaim>(
+          PERSISTENT_VOLUME_CLAIMS,
+          place,
+          { type: 'strategic', body, subresource: 'status' },
+          { signal },
+        ),
+      ),
   };
 }
 

@@ -16,7 +16,13 @@ const volume = (change: Partial<CsiVolume> = {}): CsiVolume => ({
   ...change,
 });
 const driver = (spec: CsiDriver['spec']): CsiDriver => ({ metadata: { name: 'd' }, spec });
-const capabilities = { stage: true, volumeStats: false, mountGroup: false, multiWriter: false };
+const capabilities = {
+  stage: true,
+  volumeStats: false,
+  mountGroup: false,
+  expand: false,
+  multiWriter: false,
+};
 
 test('the highest version of 1 is taken', () => {
   const check = (versions: string[], expected: string) => {

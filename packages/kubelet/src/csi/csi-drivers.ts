@@ -1,9 +1,10 @@
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
 import { type ConnectedService, connectService } from '@podwright/cri';
 import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
-import { asRpcError } from '../kubecontainer/rpc-error.ts';
+import { asRpcError, codeName } from '../kubecontainer/rpc-error.ts';
 import { CSI_TIMEOUT_MS, MAX_PLUGIN_ANSWER_BYTES } from '../limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
+import type { CsiMetrics } from './csi-metrics.ts';
 import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
 
@@ -26,6 +27,7 @@ export type CsiDriversOptions = {
   nodes: DriverNodes;
   /** A driver can be called now: volumes that failed for want of it are worth another try. */
   onRegistered?: (driver: string) => void;
+  metrics?: CsiMetrics;
 };
 
 type Registered = { endpoint: string; version: Version };
@@ -80,8 +82,7 @@ export class CsiDrivers implements PluginHandler {
 
   /** Throws `not_found` for a driver that has not registered, in upstream's words. */
   require(name: string): void {
-    if (!this.#drivers.has(name))
-      throw new PodwrightError('not_found', `driver name ${name} not found in the list of registered CSI drivers`);
+    if (!this.#drivers.has(name)) throw new PodwrightError('not_found', unknownDriver(name));
   }
 
   /**
@@ -93,6 +94,7 @@ export class CsiDrivers implements PluginHandler {
     const { endpoint } = this.#drivers.get(name)!;
     const node = connectService(Node, endpoint.replace(/^unix:(\/\/)?/, ''), {
       maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES,
+      observer: { started: (call) => this.#started(name, call) },
     });
     try {
       return await work(node);
@@ -101,6 +103,16 @@ export class CsiDrivers implements PluginHandler {
     } finally {
       node.close();
     }
+  }
+
+  #started(driver: string, call: string): (error?: unknown) => void {
+    const startedAtMs = performance.now();
+    const method = `/${Node.typeName}/${call[0]!.toUpperCase()}${call.slice(1)}`;
+    return (error) =>
+      this.#options.metrics?.called(driver, {
+        ...{ method, seconds: (performance.now() - startedAtMs) / 1000 },
+        code: error === undefined ? 'OK' : codeName(statusNumber(errorCode(error))),
+      });
   }
 
   /** Throws for versions that we cannot speak, and where the driver of that name is not older. */
@@ -124,4 +136,9 @@ export class CsiDrivers implements PluginHandler {
 
 function nodeInfo({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeGetInfoResponse): DriverNodeInfo {
   return { nodeId, maxVolumes: Number(maxVolumesPerNode), topology: accessibleTopology?.segments ?? {} };
+}
+
+/** Upstream's words for a driver that has not registered. */
+export function unknownDriver(name: string): string {
+  return `driver name ${name} not found in the list of registered CSI drivers`;
 }

@@ -1,6 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { CsiDriver, CsiTokenRequest, VolumeAttachment } from '../api/storage.ts';
-import type { Pod } from '../api/types.ts';
+import type { BoundClaim, Pod } from '../api/types.ts';
+import type { ClaimPatch } from './claim-patches.ts';
 import type { SecretPlace } from './csi-volume.ts';
 
 /** A token of the pod's service account, as TokenRequest gives it. */
@@ -15,6 +16,10 @@ export interface CsiObjects {
   token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** Rejects with `not_found`. */
   attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
+  /** As it is now. */
+  claim(place: { namespace: string; name: string }, signal: AbortSignal): Promise<BoundClaim>;
+  /** Changes a claim's status, and gives the claim as it is then. */
+  patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
 }
 
 /** What a driver without an object is taken for on a lone node: it may make volumes for pods, and hears of which. */
@@ -34,5 +39,7 @@ export function loneCsiObjects(secretData: (place: SecretPlace) => Record<string
     secret: async (_pod, place) => secretData(place),
     token: () => refuse('a service account token'),
     attachment: () => refuse('a volume that is attached'),
+    claim: () => refuse('a claim that is bound'),
+    patchClaim: () => refuse('a claim that is bound'),
   };
 }

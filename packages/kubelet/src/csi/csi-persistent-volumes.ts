@@ -1,19 +1,28 @@
-import type { PersistentVolume } from '../api/types.ts';
+import type { BoundVolume } from '../api/types.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest } from '../volumes/persistent-volumes.ts';
-import { CSI_PLUGIN, type CsiVolume, type SecretPlace } from './csi-volume.ts';
+import type { CsiBlockVolumes } from './csi-block-volumes.ts';
+import { CSI_PLUGIN, type CsiVolume, metricName, type SecretPlace } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
+import { labelsFor } from './selinux-label.ts';
 
 /** PersistentVolumes of CSI drivers. */
-export function csiPersistentVolumes(volumes: CsiVolumes): PersistentVolumeKind {
+export function csiPersistentVolumes(volumes: CsiVolumes, blockVolumes: CsiBlockVolumes): PersistentVolumeKind {
   return {
     name: CSI_PLUGIN,
     supports: ({ spec }) => spec.csi !== undefined,
-    setUp: ({ pod, persistentVolume, readOnly }: PersistentVolumeRequest, signal) =>
-      volumes.setUp(pod, persistentCsiVolume(persistentVolume, readOnly), signal),
+    metricName: ({ spec }) => metricName(spec.csi!),
+    setUp: ({ pod, volume: { name }, bound, readOnly }: PersistentVolumeRequest, signal) => {
+      const volume = persistentCsiVolume(bound, readOnly);
+      return volumes.setUp(pod, { ...volume, labels: labelsFor(pod, name) }, signal);
+    },
+    map: (request: PersistentVolumeRequest, signal) => {
+      const volume = persistentCsiVolume(request.bound, request.readOnly);
+      return blockVolumes.setUp(request.pod, { ...volume, isBlock: true }, signal);
+    },
   };
 }
 
-function persistentCsiVolume({ metadata, spec }: PersistentVolume, readOnly: boolean): CsiVolume {
+function persistentCsiVolume({ volume: { metadata, spec }, claim }: BoundVolume, readOnly: boolean): CsiVolume {
   const { driver, volumeHandle, fsType = '', volumeAttributes = {}, ...refs } = spec.csi!;
   return {
     name: metadata.name,
@@ -27,6 +36,8 @@ function persistentCsiVolume({ metadata, spec }: PersistentVolume, readOnly: boo
     accessModes: spec.accessModes ?? [],
     publishSecret: placeOf(refs.nodePublishSecretRef),
     stageSecret: placeOf(refs.nodeStageSecretRef),
+    expandSecret: placeOf(refs.nodeExpandSecretRef),
+    bound: spec.capacity?.storage === undefined ? undefined : { claim, size: spec.capacity.storage },
   };
 }
 

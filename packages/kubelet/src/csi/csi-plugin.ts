@@ -1,22 +1,26 @@
 import type { Volume } from '../api/types.ts';
 import type { VolumePlugin, VolumeRequest } from '../volumes/plugin.ts';
-import { CSI_PLUGIN, inlineVolume } from './csi-volume.ts';
+import type { CsiBlockVolumes } from './csi-block-volumes.ts';
+import { CSI_PLUGIN, inlineVolume, metricName } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 
 /** `csi`: volumes that drivers make for one pod; and the end of all volumes of drivers. */
 export class CsiPlugin implements VolumePlugin {
   readonly name = CSI_PLUGIN;
   readonly #volumes: CsiVolumes;
+  readonly #blockVolumes: CsiBlockVolumes;
 
-  constructor(volumes: CsiVolumes) {
+  constructor(volumes: CsiVolumes, blockVolumes: CsiBlockVolumes) {
     this.#volumes = volumes;
+    this.#blockVolumes = blockVolumes;
   }
 
   supports(volume: Volume): boolean {
     return volume.csi !== undefined;
   }
 
-  setUp({ pod, volume }: VolumeRequest, signal: AbortSignal): Promise<string> {
+  setUp({ pod, volume, countAs }: VolumeRequest, signal: AbortSignal): Promise<string> {
+    countAs?.({ plugin: metricName(volume.csi!), name: 'volume_mount' });
     return this.#volumes.setUp(pod, inlineVolume(pod, volume), signal);
   }
 
@@ -28,7 +32,11 @@ export class CsiPlugin implements VolumePlugin {
     return this.#volumes.tearDown(podUid);
   }
 
-  removeUnused(): Promise<void> {
-    return this.#volumes.removeUnused();
+  unmapDevices(podUid: string): Promise<void> {
+    return this.#blockVolumes.tearDown(podUid);
+  }
+
+  async removeUnused(): Promise<void> {
+    await Promise.all([this.#volumes.removeUnused(), this.#blockVolumes.removeUnused()]);
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { VolumeLifecycleMode } from '../api/storage.ts';
-import type { Pod, Volume } from '../api/types.ts';
+import type { BoundClaim, Pod, SeLinuxOptions, Volume } from '../api/types.ts';
 
 /** Name in directories and messages. */
 export const CSI_PLUGIN = 'kubernetes.io/csi';
@@ -23,6 +23,14 @@ export type CsiVolume = {
   accessModes: string[];
   publishSecret?: SecretPlace;
   stageSecret?: SecretPlace;
+  expandSecret?: SecretPlace;
+  /** It is a device, without a file system. */
+  isBlock?: boolean;
+  /** Its claim, and the size that its PersistentVolume has. */
+  bound?: { claim: BoundClaim; size: string };
+  /** What the containers that mount it ask for of SELinux, and the label that all its files are to have. */
+  labels?: SeLinuxOptions[];
+  label?: string;
 };
 
 /** The volume that a pod describes itself. */
@@ -51,6 +59,11 @@ export function attachmentName({ handle, driver }: Pick<CsiVolume, 'handle' | 'd
 /** Upstream's name of a volume in the status of a node. */
 export function uniqueVolumeName({ driver, handle }: Pick<CsiVolume, 'handle' | 'driver'>): string {
   return `${CSI_PLUGIN}/${driver}^${handle}`;
+}
+
+/** Upstream's name of a driver's volumes in metrics. */
+export function metricName({ driver }: Pick<CsiVolume, 'driver'>): string {
+  return `${CSI_PLUGIN}:${driver}`;
 }
 
 export function sha256(text: string): string {

@@ -4,23 +4,31 @@ import { silentLogger } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { CsiVolume } from './csi-volume.ts';
 import { CsiVolumes, type CsiVolumesOptions } from './csi-volumes.ts';
+import { VolumesInUse } from './volumes-in-use.ts';
 
 test('reports that never tell of a volume are asked for after growing pauses', async () => {
   let reports = 0;
-  const volumes: CsiVolumes = new CsiVolumes({
+  const inUse: VolumesInUse = new VolumesInUse(() => {
+    reports++;
+    setImmediate(() => inUse.reported(['another']));
+  });
+  const volumes = new CsiVolumes({
     drivers: { has: () => true },
     objects: { driver: async () => undefined },
     places: { published: () => '/none/pods/u/volumes/v' },
     nodeName: 'n',
     logger: silentLogger,
     driversKnown: Promise.resolve(),
-    reportInUse: () => {
-      reports++;
-      setImmediate(() => volumes.volumesReported(['another']));
-    },
+    inUse,
   } as unknown as CsiVolumesOptions);
   const pod = { metadata: { namespace: 'a', name: 'b', uid: 'u' } } as Pod;
-  const volume = { mode: 'Persistent', driver: 'd.example', handle: 'h', name: 'v' } as unknown as CsiVolume;
+  const volume = {
+    mode: 'Persistent',
+    driver: 'd.example',
+    handle: 'h',
+    name: 'v',
+    accessModes: [],
+  } as unknown as CsiVolume;
   await assert.rejects(volumes.setUp(pod, volume, AbortSignal.timeout(250)));
   assert.ok(reports >= 2 && reports <= 3, `${reports} reports`); // at once, after 100 ms, after 300 ms
 });

@@ -1,26 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import {
-  Backoff,
-  errorMessage,
-  KeyedLock,
-  type Logger,
-  POD_DIRECTORY,
-  PodwrightError,
-  raceAbort,
-  sleep,
-  withTimeout,
-} from '@podwright/base';
-import type { CsiDriver } from '../api/storage.ts';
+import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
-import { CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts';
-import { VolumeFailure } from '../volumes/volume-failure.ts';
+import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';
-import { publishContext } from './attachment.ts';
-import type { CsiDrivers } from './csi-drivers.ts';
-import type { CsiObjects } from './csi-objects.ts';
 import type { CsiPlaces, KeptVolume } from './csi-places.ts';
-import { attachmentName, CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
+import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
 import {
   askCapabilities,
   askUse,
@@ -33,19 +18,29 @@ import {
   type VolumeUsageStats,
 } from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
+import {
+  allOf,
+  attached,
+  inStep,
+  isOfOnePod,
+  refuseSecondPod,
+  requireDriver,
+  type StepParts,
+  stepFailure,
+  type Want,
+} from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
+import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
+import type { VolumeExpansion } from './volume-expansion.ts';
 
-export type CsiVolumesOptions = {
-  drivers: CsiDrivers;
-  objects: CsiObjects;
+export type CsiVolumesOptions = StepParts & {
   places: CsiPlaces;
-  nodeName: string;
+  expansion: VolumeExpansion;
   logger: Logger;
-  /** Resolves when the drivers that were there already have had time to register. */
-  driversKnown: Promise<void>;
-  /** Has the node tell the API server soon which volumes are in use; absent without one. */
-  reportInUse?: () => void;
+  metrics?: StorageMetrics;
+  /** Absent for a host without SELinux. */
+  seLinux?: SeLinuxHost;
 };
 
 /**
@@ -61,13 +56,6 @@ export class CsiVolumes {
   readonly #published = new Set<string>();
   /** Directories of volumes that this process has staged. */
   readonly #staged = new Set<string>();
-  /** Upstream's names of the volumes that pods want or have, by their directories. */
-  readonly #wanted = new Map<string, string>();
-  /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
-  readonly #inUse = new Set<string>();
-  /** Those of which the API server knows that, and who waits for more. */
-  #reported: ReadonlySet<string> = new Set();
-  #onReported = Promise.withResolvers<void>();
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
@@ -75,27 +63,27 @@ export class CsiVolumes {
 
   /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
   async load(): Promise<void> {
-    const { places } = this.#options;
+    const { places, inUse } = this.#options;
     const published = (await places.allPublished()).filter(({ data }) => data.volumeLifecycleMode !== 'Ephemeral');
-    for (const { data } of [...published, ...(await places.allStaged())]) this.#inUse.add(keyOf(data));
+    for (const { data } of [...published, ...(await places.allStaged())]) inUse.keep(keyOf(data));
   }
 
-  /** Brings the volume to the pod and returns where. What is there stays, unless its driver wants to be called again. */
-  async setUp(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<string> {
-    const { objects, places } = this.#options;
-    const directory = places.published(pod.metadata.uid, volume);
-    const driver = await objects.driver(volume.driver, signal);
-    const isThere = this.#published.has(directory);
-    if (isThere && driver?.spec.requiresRepublish !== true) return mountIn(directory);
+  /** Brings the volume to the pod and returns where. What is there stays, unless its driver wants to be called again or it has grown. */
+  async setUp(pod: Pod, asked: CsiVolume, signal: AbortSignal): Promise<string> {
+    const { objects, places, inUse, expansion, seLinux: host } = this.#options;
+    const place = places.published(pod.metadata.uid, asked);
+    const driver = await objects.driver(asked.driver, signal);
+    const volume = { ...asked, label: mountLabel(asked, { pod, driver, host }) };
+    const isThere = this.#published.has(place);
+    if (isThere && expansion.isDue({ volume })) await this.#expand(pod, volume, signal);
+    if (isThere && driver?.spec.requiresRepublish !== true) return mountIn(place);
     const attachable = volume.mode === 'Persistent' && driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
-    this.#wanted.set(directory, key);
-    if (attachable) this.#inUse.add(key);
-    else this.#inUse.delete(key);
-    await this.#tries.run(directory, { driver: volume.driver, signal }, () =>
-      this.#locks.run(key, () => this.#mount({ pod, volume, driver, directory, attachable }, signal), signal),
+    inUse.want(place, key, { attachable });
+    await this.#tries.run(place, { driver: volume.driver, signal }, () =>
+      this.#locks.run(key, () => this.#mount({ pod, volume, driver, place, attachable }, signal), signal),
     );
-    return mountIn(directory);
+    return mountIn(place);
   }
 
   /** Where a volume is that an earlier `setUp`, of this process or another, has brought there. */
@@ -120,20 +108,17 @@ export class CsiVolumes {
 
   /** Takes all volumes of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
   async tearDown(podUid: string): Promise<void> {
-    const { places } = this.#options;
-    const published = await places.publishedOf(podUid);
-    throwFirst(await Promise.allSettled(published.map((kept) => this.#unpublish(kept))));
-    const left = [...this.#wanted].filter(([directory]) => dirname(directory) === places.publishedRoot(podUid));
-    for (const [directory] of left) this.#wanted.delete(directory);
+    const { places, inUse } = this.#options;
+    await allOf((await places.publishedOf(podUid)).map((kept) => this.#unpublish(kept)));
+    const left = inUse.leave((place) => dirname(place) === places.publishedRoot(podUid));
     await this.removeUnused();
-    for (const [, key] of left) if (!(await this.#isUsed(key))) this.#free(key);
+    for (const key of left) if (!(await this.#isUsed(key))) this.#free(key);
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */
   async removeUnused(): Promise<void> {
     const staged = await this.#options.places.allStaged();
-    if (staged.length === 0) return;
-    throwFirst(await Promise.allSettled(staged.map((kept) => this.#unstageUnused(kept))));
+    await allOf(staged.map((kept) => this.#unstageUnused(kept)));
   }
 
   /** Lets what failed for want of a driver be tried at once. */
@@ -142,65 +127,56 @@ export class CsiVolumes {
     this.removeUnused().catch((error: unknown) => this.#logUnstage(error));
   }
 
-  /** Upstream's names of the volumes that must not be detached from the node, for its status. */
-  volumesInUse(): string[] {
-    return [...this.#inUse].sort();
-  }
-
-  /** What the API server was told of `volumesInUse`. */
-  volumesReported(names: readonly string[]): void {
-    this.#reported = new Set(names);
-    this.#onReported.resolve();
-    this.#onReported = Promise.withResolvers();
-  }
-
-  /** A volume that is not known to be in use could be detached while it is mounted. */
-  async #untilReported(key: string, parent: AbortSignal): Promise<void> {
-    const { reportInUse } = this.#options;
-    if (reportInUse === undefined) return;
-    using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'tell which volumes are in use');
-    const pauses = new Backoff(REPORT_BACKOFF);
-    while (!this.#reported.has(key)) {
-      const reported = this.#onReported.promise;
-      reportInUse();
-      await raceAbort(reported, signal);
-      // a report that was refused, or whose volume was dropped, tells nothing new by itself
-      if (!this.#reported.has(key)) await sleep(pauses.next(''), signal);
-    }
+  async #expand(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<void> {
+    const { expansion, places, metrics } = this.#options;
+    const key = uniqueVolumeName(volume);
+    const placed = {
+      ...{ pod, volume, volumePath: mountIn(places.published(pod.metadata.uid, volume)) },
+      stagingPath: globalMountIn(places.staged(volume)),
+    };
+    await this.#tries.run(`expand ${key}`, { driver: volume.driver, signal }, () =>
+      this.#locks.run(
+        key,
+        async () => {
+          // another pod that has it may have been first
+          if (!expansion.isDue(placed)) return;
+          const operation = { plugin: metricName(volume), name: 'volume_fs_resize' };
+          await timed(metrics, operation, () => expansion.inUse(placed, signal));
+        },
+        signal,
+      ),
+    );
   }
 
   async #mount(want: Want, signal: AbortSignal): Promise<void> {
-    const { pod, volume, driver, directory, attachable } = want;
-    const { drivers, objects, nodeName, driversKnown } = this.#options;
-    if (!drivers.has(volume.driver)) await driversKnown;
-    const context = await inStep('MountVolume.WaitForAttach', volume, async () => {
-      if (!attachable) return {};
-      await this.#untilReported(uniqueVolumeName(volume), signal);
-      return publishContext(volume, { objects, nodeName, signal });
-    });
-    const step = volume.mode === 'Persistent' ? 'MountVolume.MountDevice' : 'MountVolume.SetUp';
+    const { pod, volume, driver, place } = want;
+    const { drivers, places, expansion } = this.#options;
+    if (isOfOnePod(volume)) await inStep('MountVolume.SetUp', volume, () => this.#refuseSecond(want));
+    const publishContext = await attached(this.#options, want, signal);
+    const isPersistent = volume.mode === 'Persistent';
+    const [step, what] = isPersistent
+      ? ['MountVolume.MountDevice', 'attacher.MountDevice failed to create newCsiDriverClient']
+      : ['MountVolume.SetUp', 'mounter.SetUpAt failed to get CSI client'];
     const request = await inStep(step, volume, async (): Promise<MountRequest> => {
-      this.#requireDriver(volume);
+      requireDriver(drivers, volume, what);
       const capabilities = await askCapabilities(this.#options, volume.driver, signal);
-      const stages = volume.mode === 'Persistent' && capabilities.stage;
-      const stagingPath = stages ? globalMountIn(this.#options.places.staged(volume)) : undefined;
-      return { pod, volume, driver, publishContext: context, capabilities, stagingPath };
+      const stagingPath = isPersistent && capabilities.stage ? globalMountIn(places.staged(volume)) : undefined;
+      return { pod, volume, driver, publishContext, capabilities, stagingPath };
     });
     if (request.stagingPath !== undefined)
       await inStep('MountVolume.MountDevice', volume, () => this.#stage(request, request.stagingPath!, signal));
-    await inStep('MountVolume.SetUp', volume, () => this.#publish(request, directory, signal));
+    await inStep('MountVolume.SetUp', volume, () => this.#publish(request, place, signal));
+    const placed = { pod, volume, volumePath: mountIn(place), stagingPath: globalMountIn(places.staged(volume)) };
+    await expansion.beforeUse(placed, signal).catch((error: unknown) => {
+      throw stepFailure('MountVolume.Setup failed while expanding volume', volume, error);
+    });
+    this.#published.add(place);
   }
 
-  #requireDriver({ driver, mode }: CsiVolume): void {
-    const what =
-      mode === 'Persistent'
-        ? 'attacher.MountDevice failed to create newCsiDriverClient'
-        : 'mounter.SetUpAt failed to get CSI client';
-    try {
-      this.#options.drivers.require(driver);
-    } catch (error) {
-      throw new PodwrightError('unavailable', `${CSI_PLUGIN}: ${what}: ${errorMessage(error)}`);
-    }
+  async #refuseSecond({ volume, place }: Want): Promise<void> {
+    const key = uniqueVolumeName(volume);
+    const published = await this.#options.places.allPublished();
+    if (published.some(({ directory, data }) => keyOf(data) === key && directory !== place)) refuseSecondPod();
   }
 
   async #stage(request: MountRequest, path: string, signal: AbortSignal): Promise<void> {
@@ -210,7 +186,8 @@ export class CsiVolumes {
     if (this.#staged.has(directory)) return;
     const wasKept = (await readVolumeData(directory)) !== undefined;
     await mkdir(path, { recursive: true, mode: POD_DIRECTORY });
-    await writeVolumeData(directory, { volumeHandle: volume.handle, driverName: volume.driver });
+    const data = { volumeHandle: volume.handle, driverName: volume.driver };
+    await writeVolumeData(directory, { ...data, ...labelOf(volume) });
     try {
       await stage(this.#options, request, signal);
     } catch (error) {
@@ -221,7 +198,7 @@ export class CsiVolumes {
   }
 
   async #publish(request: MountRequest, directory: string, signal: AbortSignal): Promise<void> {
-    const { places } = this.#options;
+    const { places, metrics } = this.#options;
     const { pod, volume, driver, capabilities } = request;
     checkLifecycle(driver, volume);
     const isOurs = !capabilities.mountGroup && givesToGroup(driver, volume);
@@ -236,11 +213,12 @@ export class CsiVolumes {
       throw error;
     }
     const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-    if (isOurs && group !== undefined)
-      await giveToGroup(mountIn(directory), { group, policy }).catch((error: unknown) => {
-        throw new PodwrightError('unknown', `applyFSGroup failed for vol ${volume.handle}: ${errorMessage(error)}`);
-      });
-    this.#published.add(directory);
+    if (!isOurs || group === undefined) return;
+    const operation = { plugin: metricName(volume), name: 'volume_apply_access_control' };
+    const give = () => giveToGroup(mountIn(directory), { group, policy });
+    await timed(metrics, operation, give).catch((error: unknown) => {
+      throw new PodwrightError('unknown', `applyFSGroup failed for vol ${volume.handle}: ${errorMessage(error)}`);
+    });
   }
 
   #dataOf(volume: CsiVolume): VolumeData {
@@ -252,26 +230,29 @@ export class CsiVolumes {
       nodeName,
       volumeLifecycleMode: volume.mode,
       attachmentID: attachmentName(volume, nodeName),
+      ...labelOf(volume),
     };
   }
 
   async #unpublish({ directory, data }: KeptVolume): Promise<void> {
-    const { drivers, places, driversKnown } = this.#options;
+    const { drivers, places, driversKnown, metrics } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const targetPath = mountIn(directory);
+    const take = async () => {
+      await unpublish(drivers, { driver, handle, targetPath });
+      await places.remove(targetPath);
+    };
     await this.#tries.run(`- ${directory}`, { driver }, () =>
       this.#locks.run(keyOf(data), async () => {
         if (!drivers.has(driver)) await driversKnown;
-        try {
-          await unpublish(drivers, { driver, handle, targetPath });
-          await places.remove(targetPath);
-        } catch (error) {
+        const operation = { plugin: metricName({ driver }), name: 'volume_unmount' };
+        await timed(metrics, operation, take).catch((error: unknown) => {
           const volume = data.specVolID ?? basename(directory);
           throw new PodwrightError(
             'failed_precondition',
             `UnmountVolume.TearDown failed for volume "${volume}" : ${CSI_PLUGIN}: Unmounter.TearDownAt failed: ${errorMessage(error)}`,
           );
-        }
+        });
         this.#published.delete(directory);
         this.#tries.forget(directory);
       }),
@@ -279,36 +260,39 @@ export class CsiVolumes {
   }
 
   async #unstageUnused({ directory, data }: KeptVolume): Promise<void> {
-    const { drivers, places, driversKnown } = this.#options;
+    const { drivers, places, driversKnown, metrics } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const key = keyOf(data);
+    const stagingPath = globalMountIn(directory);
+    const take = async () => {
+      await unstage(drivers, { driver, handle, stagingPath });
+      await places.remove(stagingPath);
+    };
     await this.#locks.run(key, async () => {
       const isGone = (await readVolumeData(directory)) === undefined; // somebody else was here before
       if (isGone || (await this.#isUsed(key))) return;
       if (!drivers.has(driver)) await driversKnown;
       await this.#tries.run(directory, { driver }, async () => {
-        const stagingPath = globalMountIn(directory);
-        try {
-          await unstage(drivers, { driver, handle, stagingPath });
-          await places.remove(stagingPath);
-        } catch (error) {
+        const operation = { plugin: metricName({ driver }), name: 'unmount_device' };
+        await timed(metrics, operation, take).catch((error: unknown) => {
           const why = `${CSI_PLUGIN}: attacher.UnmountDevice failed: ${errorMessage(error)}`;
           throw new PodwrightError('failed_precondition', `UnmountDevice failed for volume "${key}" : ${why}`);
-        }
+        });
         this.#staged.delete(directory);
         this.#free(key);
       });
     });
   }
 
-  /** It may be detached: the sooner the API server hears of that, the sooner another node can have it. */
   #free(key: string): void {
-    if (this.#inUse.delete(key)) this.#options.reportInUse?.();
+    const { expansion, inUse } = this.#options;
+    expansion.forget(key);
+    inUse.free(key);
   }
 
   async #isUsed(key: string): Promise<boolean> {
-    if ([...this.#wanted.values()].includes(key)) return true;
-    return (await this.#options.places.allPublished()).some(({ data }) => keyOf(data) === key);
+    const { inUse, places } = this.#options;
+    return inUse.isWanted(key) || (await places.allPublished()).some(({ data }) => keyOf(data) === key);
   }
 
   #logUnstage(error: unknown): void {
@@ -316,26 +300,13 @@ export class CsiVolumes {
   }
 }
 
-/** A volume that a pod is to have at a directory. */
-type Want = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; directory: string; attachable: boolean };
-
 const mountIn = (directory: string) => join(directory, 'mount');
 const globalMountIn = (directory: string) => join(directory, 'globalmount');
 
+function labelOf({ label }: CsiVolume): Pick<VolumeData, 'seLinuxMountContext'> {
+  return label === undefined ? {} : { seLinuxMountContext: label };
+}
+
 function keyOf({ driverName: driver, volumeHandle: handle }: VolumeData): string {
   return uniqueVolumeName({ driver, handle });
-}
-
-function throwFirst(results: PromiseSettledResult<void>[]): void {
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-}
-
-/** Names the step of upstream's that a failure is of. */
-async function inStep<T>(step: string, { name }: CsiVolume, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new VolumeFailure(`${step} failed for volume "${name}" : ${errorMessage(error)}`);
-  }
 }

@@ -1,12 +1,14 @@
 /** The calls of a driver for one volume, in upstream's order and fields. Errors come in the words of Go's gRPC. */
-import { type ErrorCode, errorCode, PodwrightError } from '@podwright/base';
+import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type VolumeUsage, VolumeUsage_Unit } from '@podwright/cri/csi';
+import { quantityValue } from '../api/quantity.ts';
 import type { CsiDriver } from '../api/storage.ts';
 import type { Pod } from '../api/types.ts';
 import { CSI_TIMEOUT_MS } from '../limits.ts';
-import type { CsiDrivers } from './csi-drivers.ts';
+import { type CsiDrivers, unknownDriver } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
-import type { CsiVolume } from './csi-volume.ts';
+import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
+import { ExpansionFailure, expansionFailure } from './expansion-failure.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';
 import { type NodeCapabilities, nodeCapabilities, volumeCapability } from './volume-capability.ts';
 
@@ -25,7 +27,7 @@ export type MountRequest = {
 export type CallParts = { drivers: CsiDrivers; objects: CsiObjects };
 
 export function askCapabilities(
-  { drivers }: CallParts,
+  { drivers }: Pick<CallParts, 'drivers'>,
   driver: string,
   signal: AbortSignal,
 ): Promise<NodeCapabilities> {
@@ -38,7 +40,10 @@ export async function stage(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, volume, publishContext, capabilities, stagingPath } = request;
-  const secrets = await secretData(volume.stageSecret, { pod, objects, signal, field: 'NodeStageSecretRef' });
+  const failed = volume.isBlock
+    ? `${CSI_PLUGIN}: failed to get NodeStageSecretRef PLACE`
+    : 'fetching NodeStageSecretRef PLACE failed';
+  const secrets = await secretData(volume.stageSecret, { pod, objects, signal, failed });
   await drivers.call(volume.driver, (node) =>
     node.nodeStageVolume(
       {
@@ -75,6 +80,42 @@ export async function publish(
       bounded(signal),
     ),
   );
+}
+
+/** A volume that is published, and how large it is to be. */
+export type ExpandRequest = { pod: Pod; volume: CsiVolume; volumePath: string; stagingPath: string; size: string };
+
+/** Rejects with `ExpansionFailure`. */
+export async function expand(
+  { drivers, objects }: CallParts,
+  { pod, volume, volumePath, stagingPath, size }: ExpandRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { driver } = volume;
+  const fail = (words: string) => (error: unknown) => {
+    throw new ExpansionFailure('failed', `${words}${errorMessage(error)}`);
+  };
+  if (!drivers.has(driver)) throw new ExpansionFailure('later', unknownDriver(driver));
+  const capabilities = await askCapabilities({ drivers }, driver, signal).catch(
+    fail('Expander.NodeExpand failed to check if node supports expansion : '),
+  );
+  if (!capabilities.expand)
+    throw new ExpansionFailure('unsupported', `NodeExpand is not supported by the CSI driver ${driver}`);
+  const failed = 'expander.NodeExpand failed to get NodeExpandSecretRef PLACE';
+  const secrets = await secretData(volume.expandSecret, { pod, objects, signal, failed }).catch(fail(''));
+  const request = {
+    volumeId: volume.handle,
+    volumePath,
+    stagingTargetPath: stagingPath,
+    capacityRange: { requiredBytes: quantityValue(size) },
+    volumeCapability: volumeCapability({ ...volume, label: undefined }, capabilities, undefined),
+    secrets,
+  };
+  await drivers
+    .call(driver, (node) => node.nodeExpandVolume(request, bounded(signal)))
+    .catch((error: unknown) => {
+      throw expansionFailure(error);
+    });
 }
 
 export async function unpublish(

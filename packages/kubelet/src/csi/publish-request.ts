@@ -15,9 +15,9 @@ export async function contextAndSecrets(asked: Asked): Promise<{
   secrets: Record<string, string>;
 }> {
   const { volume, driver, pod } = asked;
-  const secrets = await secretData(volume.publishSecret, { ...asked, field: 'NodePublishSecretRef' });
+  const secrets = await secretData(volume.publishSecret, { ...asked, failed: publishSecretFailed(volume) });
   const info = driver?.spec.podInfoOnMount === true ? podInfo(pod, volume) : {};
-  const tokens = await serviceAccountTokens(asked);
+  const tokens = volume.isBlock ? {} : await serviceAccountTokens(asked);
   const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true;
   return {
     volumeContext: { ...volume.attributes, ...info, ...(inSecrets ? {} : tokens) },
@@ -25,15 +25,21 @@ export async function contextAndSecrets(asked: Asked): Promise<{
   };
 }
 
-/** The strings of a Secret; none without a place. */
+const publishSecretFailed = ({ isBlock }: CsiVolume) =>
+  isBlock
+    ? `${CSI_PLUGIN}: blockMapper.publishVolumeForBlock failed to get NodePublishSecretRef PLACE`
+    : 'fetching NodePublishSecretRef PLACE failed';
+
+/** The strings of a Secret; none without a place. `failed` says what failed, and has `PLACE` for that of the Secret. */
 export async function secretData(
   place: SecretPlace | undefined,
-  { pod, objects, signal, field }: Pick<Asked, 'pod' | 'objects' | 'signal'> & { field: string },
+  { pod, objects, signal, failed }: Pick<Asked, 'pod' | 'objects' | 'signal'> & { failed: string },
 ): Promise<Record<string, string>> {
   if (place === undefined) return {};
+  const { namespace, name } = place;
   return await objects.secret(pod, place, signal).catch((error: unknown) => {
-    const where = `fetching ${field} ${place.namespace}/${place.name} failed`;
-    throw new PodwrightError('failed_precondition', `${where}: ${errorMessage(error)}`);
+    const why = `${CSI_PLUGIN}: failed to find the secret ${name} in the namespace ${namespace} with error: ${errorMessage(error)}`;
+    throw new PodwrightError('failed_precondition', `${failed.replace('PLACE', () => `${namespace}/${name}`)}: ${why}`);
   });
 }
 

@@ -11,6 +11,8 @@ export type NodeCapabilities = {
   volumeStats: boolean;
   /** It gives volumes to a group itself. */
   mountGroup: boolean;
+  /** It is called when a volume has grown. */
+  expand: boolean;
   /** It tells several writers on one node from one. */
   multiWriter: boolean;
 };
@@ -21,22 +23,28 @@ export function nodeCapabilities({ capabilities }: NodeGetCapabilitiesResponse):
     stage: has(Rpc.STAGE_UNSTAGE_VOLUME),
     volumeStats: has(Rpc.GET_VOLUME_STATS),
     mountGroup: has(Rpc.VOLUME_MOUNT_GROUP),
+    expand: has(Rpc.EXPAND_VOLUME),
     multiWriter: has(Rpc.SINGLE_NODE_MULTI_WRITER),
   };
 }
 
-/** csi.v1 VolumeCapability of a volume with files. `group` is for drivers with `mountGroup`. */
-export function volumeCapability(
-  { fsType, mountOptions, accessModes, mode }: CsiVolume,
-  { multiWriter }: NodeCapabilities,
-  group: number | undefined,
-) {
+/** csi.v1 VolumeCapability. `group` is for drivers with `mountGroup`. */
+export function volumeCapability(volume: CsiVolume, { multiWriter }: NodeCapabilities, group: number | undefined) {
+  const { accessModes, mode } = volume;
   const accessMode = mode === 'Ephemeral' ? 'ReadWriteOnce' : (accessModes[0] ?? 'ReadWriteOnce');
-  const volumeMountGroup = group === undefined ? '' : String(group);
   return {
-    accessType: { case: 'mount' as const, value: { fsType, mountFlags: mountOptions, volumeMountGroup } },
+    accessType: volume.isBlock ? BLOCK : mountType(volume, group),
     accessMode: { mode: (multiWriter ? MULTI_WRITER_MODES : MODES)[accessMode] ?? Mode.UNKNOWN },
   };
+}
+
+const BLOCK = { case: 'block' as const, value: {} };
+
+function mountType({ fsType, mountOptions, label }: CsiVolume, group: number | undefined) {
+  // in quotes, as a label may have commas
+  const mountFlags = label === undefined ? mountOptions : [...mountOptions, `context="${label}"`];
+  const volumeMountGroup = group === undefined ? '' : String(group);
+  return { case: 'mount' as const, value: { fsType, mountFlags, volumeMountGroup } };
 }
 
 const MODES: Record<string, Mode> = {

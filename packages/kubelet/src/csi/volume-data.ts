@@ -12,6 +12,7 @@ export type VolumeData = {
   nodeName?: string;
   attachmentID?: string;
   volumeLifecycleMode?: string;
+  seLinuxMountContext?: string;
 };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {

@@ -57,7 +57,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
       value: Buffer.from(value),
     })),
     mounts: [...(grants?.mounts ?? []), ...prepared.mounts].map((mount) => mountMessage(mount, input)),
-    devices: grants?.devices ?? [],
+    devices: [...(grants?.devices ?? []), ...(prepared.devices ?? [])],
     CDIDevices: (grants?.cdiDevices ?? []).map((name) => ({ name })),
     labels: containerLabels(pod, container, input.kubeletId),
     annotations: { ...grants?.annotations, ...containerAnnotations(pod, container, restartCount) },

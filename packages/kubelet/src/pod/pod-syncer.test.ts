@@ -16,6 +16,7 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { VolumeFailure } from '../volumes/volume-failure.ts';
 import { PodAllocations } from './pod-allocations.ts';
 import type { GrantAnswer } from './pod-grants.ts';
 import { PodSyncer } from './pod-syncer.ts';
@@ -57,7 +58,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     done.push(name);
     if (failing.has(name)) throw new PodwrightError('failed_precondition', `${name} fails`);
   };
-  const mounted = { paths: new Map<string, string>(), failures: [] as string[], complete: true };
+  const mounted = { paths: new Map<string, string>(), failures: [] as VolumeFailure[], complete: true };
   const volumes = {
     mountForPod: async () => {
       done.push('mount');
@@ -125,7 +126,7 @@ test('a synced pod runs, with its cgroup and volumes before its sandbox, and nee
 
 test('nothing of a pod is begun while its volumes are not there', async (context) => {
   const { sync, mounted, runtime, deps } = await start(context);
-  mounted.failures.push('a is away', 'b is away');
+  mounted.failures.push(new VolumeFailure('a is away'), new VolumeFailure('b is away'));
   mounted.complete = false;
   const pod = podOf();
   await assert.rejects(sync(pod), { message: 'mount volumes of pod default/web: a is away; b is away' });
@@ -143,7 +144,7 @@ test('a pod whose volumes cannot be brought up to date goes on with them as they
   const { sync, mounted, exit, statuses, deps } = await start(context);
   const pod = podOf();
   await sync(pod);
-  mounted.failures.push('settings are away');
+  mounted.failures.push(new VolumeFailure('settings are away'));
   await exit(1);
   assert.deepEqual(await sync(pod), { ended: false, failed: true, retryAtMs: undefined });
   assert.equal(statuses.get('u1')!.containerStatuses![0]!.restartCount, 1);

@@ -237,11 +237,11 @@ export class PodSyncer implements PodSteps {
     }
     if (mounts.status === 'rejected') throw mounts.reason;
     const { failures, complete } = mounts.value;
-    for (const failure of failures) this.#warn(pod, 'FailedMount', failure);
+    for (const { reason, message } of failures) this.#warn(pod, reason, message);
     if (complete) return { failed: failures.length > 0 };
     throw new PodwrightError(
       'failed_precondition',
-      `mount volumes of pod ${namespacedName(pod)}: ${failures.join('; ')}`,
+      `mount volumes of pod ${namespacedName(pod)}: ${failures.map(({ message }) => message).join('; ')}`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError, runProgram } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
@@ -22,6 +22,18 @@ export async function fileSystemOf(path: string): Promise<FsStats> {
     inodes: files,
     inodesUsed: files - ffree,
   };
+}
+
+/** A block device's size; undefined for what is none. */
+export async function deviceUse(path: string): Promise<FsStats | undefined> {
+  const found = await stat(path);
+  if (!found.isBlockDevice()) return undefined;
+  const { rdev } = found;
+  // the layout of st_rdev (makedev(3))
+  const [major, minor] = [Math.floor(rdev / 256) % 4096, (rdev % 256) + Math.floor(rdev / 2 ** 20) * 256];
+  const blocks = Number(await readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8'));
+  const unknown = { availableBytes: 0, usedBytes: 0, inodes: 0, inodesFree: 0, inodesUsed: 0 };
+  return { time: formatTime(Date.now()), ...unknown, capacityBytes: blocks * BLOCK_BYTES };
 }
 
 /** What the files of a directory use, without directories in it; nothing without the directory. */

@@ -2,7 +2,7 @@ import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/
 import { formatTime } from '../api/time.ts';
 import type { Pod, Volume } from '../api/types.ts';
 import { VOLUME_USE_KEPT_MS } from '../limits.ts';
-import { fileSystemOf, treeUse } from './file-system-use.ts';
+import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
 import type { FsStats, VolumeStats } from './summary.ts';
 
 export type VolumeUseParts = {
@@ -80,16 +80,18 @@ export class VolumeUse {
     const told = this.#parts.driverUse?.(path);
     const walk = async () => {
       const startedAtMs = performance.now();
+      let source = nfs === undefined ? 'du' : 'statfs';
       try {
-        const use = (await told) ?? (await measured(path, nfs === undefined));
+        const device = told === undefined ? await deviceUse(path) : undefined;
+        if (device !== undefined) source = 'block';
+        const use = (await told) ?? device ?? (await measured(path, nfs === undefined));
         const stats = { time: formatTime(Date.now()), ...use, name };
         this.#measured.set(path, { atMs: performance.now(), stats });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
       } finally {
         this.#waiting.delete(path);
-        const source = { metric_source: nfs === undefined ? 'du' : 'statfs' };
-        this.#seconds?.observe(source, (performance.now() - startedAtMs) / 1000);
+        this.#seconds?.observe({ metric_source: source }, (performance.now() - startedAtMs) / 1000);
       }
     };
     // a driver that hangs holds up no walk

@@ -2,6 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PersistentVolume } from '../api/types.ts';
 import { HostPathPlugin } from './host-path.ts';
+import { LOCAL_PLUGIN, type LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter } from './mounter.ts';
 import { NfsPlugin } from './nfs.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest } from './persistent-volumes.ts';
@@ -9,8 +10,8 @@ import { VolumeFailure } from './volume-failure.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
 /** The kinds that need no driver. */
-export function persistentVolumeKinds(mounter: Mounter): PersistentVolumeKind[] {
-  return [new LocalVolumes(mounter), hostPathVolumes(), nfsVolumes(mounter)];
+export function persistentVolumeKinds(mounter: Mounter, devices: LocalBlockVolumes): PersistentVolumeKind[] {
+  return [new LocalVolumes(mounter, devices), hostPathVolumes(), nfsVolumes(mounter)];
 }
 
 function hostPathVolumes(): PersistentVolumeKind {
@@ -19,7 +20,7 @@ function hostPathVolumes(): PersistentVolumeKind {
     name: plugin.name,
     supports: ({ spec }) => spec.hostPath !== undefined,
     setUp: (request) => {
-      const { hostPath } = request.persistentVolume.spec;
+      const { hostPath } = request.bound.volume.spec;
       return plugin.setUp({ ...request, volume: { name: request.volume.name, hostPath } });
     },
   };
@@ -31,7 +32,7 @@ function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
     name: plugin.name,
     supports: ({ spec }) => spec.nfs !== undefined,
     setUp: (request, signal) => {
-      const { nfs, mountOptions } = request.persistentVolume.spec;
+      const { nfs, mountOptions } = request.bound.volume.spec;
       // whether the pod writes is the claim's to say, as in upstream
       const volume = { name: request.volume.name, nfs: { ...nfs!, readOnly: request.readOnly } };
       return plugin.setUp({ ...request, volume, mountOptions }, signal);
@@ -41,12 +42,14 @@ function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
 
 /** A directory of the node, bound into each pod. The first pod to have it gives it to its fsGroup. */
 class LocalVolumes implements PersistentVolumeKind {
-  readonly name = 'kubernetes.io/local-volume';
+  readonly name = LOCAL_PLUGIN;
   readonly #mounter: Mounter;
+  readonly #devices: LocalBlockVolumes;
   readonly #locks = new KeyedLock();
 
-  constructor(mounter: Mounter) {
+  constructor(mounter: Mounter, devices: LocalBlockVolumes) {
     this.#mounter = mounter;
+    this.#devices = devices;
   }
 
   supports({ spec }: PersistentVolume): boolean {
@@ -54,11 +57,11 @@ class LocalVolumes implements PersistentVolumeKind {
   }
 
   setUp(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
-    const { path } = request.persistentVolume.spec.local!;
+    const { path } = request.bound.volume.spec.local!;
     return this.#locks.run(path, async () => {
       const { pod, directory, readOnly } = request;
       if (await this.#mounter.isMountPoint(directory)) return directory;
-      await checkDirectory(request.persistentVolume);
+      await checkDirectory(request.bound.volume);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
       // before it can be seen: a change that is interrupted begins again with the next try
@@ -69,8 +72,12 @@ class LocalVolumes implements PersistentVolumeKind {
     });
   }
 
-  #bind({ persistentVolume, directory: target }: PersistentVolumeRequest, signal: AbortSignal): Promise<void> {
-    const { local, mountOptions = [] } = persistentVolume.spec;
+  map(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
+    return this.#devices.map(request, signal);
+  }
+
+  #bind({ bound, directory: target }: PersistentVolumeRequest, signal: AbortSignal): Promise<void> {
+    const { local, mountOptions = [] } = bound.volume.spec;
     const source = local!.path;
     if (mountOptions.length === 0) return this.#mounter.bindMount(source, target, signal);
     return this.#mounter.mount({ type: 'none', source, target, options: ['bind', ...mountOptions] }, signal);

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { PersistentVolume, Pod } from '../api/types.ts';
+import { DeviceMaps } from './device-maps.ts';
+import { LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter, MountRequest } from './mounter.ts';
 import { persistentVolumeKinds } from './persistent-volume-kinds.ts';
 import { PersistentVolumesPlugin } from './persistent-volumes.ts';
 import { PodDirectories } from './pod-directories.ts';
+
+const NO_LOOPS = { attach: async () => '/dev/loop0', detach: async () => undefined };
 
 /** A plugin over one volume of the cluster, and the mounts that it asked for. */
 async function setUp(
@@ -26,22 +30,32 @@ async function setUp(
     mount: async (request: MountRequest) => void mounts.push(request),
   } as unknown as Mounter;
   const directories = new PodDirectories(root);
+  const maps = new DeviceMaps({ mounter, loops: NO_LOOPS, events: { event: () => undefined } });
   const plugin = new PersistentVolumesPlugin({
-    kinds: persistentVolumeKinds(mounter),
+    kinds: persistentVolumeKinds(mounter, new LocalBlockVolumes({ maps, directories, rootDir: root })),
+    unmapDevices: async () => undefined,
     directories,
     volumeOf: async () => {
       if (refusal !== undefined) throw refusal;
-      return { metadata: { name: 'pv1', namespace: '', uid: '' }, spec };
+      const volume = { metadata: { name: 'pv1', namespace: '', uid: '' }, spec };
+      return { volume, claim: { metadata: { name: 'claim', namespace: 'shop', uid: '' }, spec: {} } };
     },
     fitsNode: () => fits,
     ofManifests: { name: 'kubernetes.io/local-volume', supports: () => true, setUp: async () => '/of/a/manifest' },
   });
-  const mount = (fields: { uid?: string; source?: string; readOnly?: boolean; fsGroup?: number } = {}) => {
-    const { uid = 'u1', source = 'api', readOnly, fsGroup } = fields;
+  const mount = (
+    fields: { uid?: string; source?: string; readOnly?: boolean; fsGroup?: number; isDevice?: boolean } = {},
+  ) => {
+    const { uid = 'u1', source = 'api', readOnly, fsGroup, isDevice = false } = fields;
     const annotations = { 'kubernetes.io/config.source': source };
     const pod = {
       metadata: { name: 'db', namespace: 'shop', uid, annotations },
-      spec: { containers: [], securityContext: { fsGroup } },
+      spec: {
+        containers: [
+          isDevice ? { volumeDevices: [{ name: 'data', devicePath: '/dev/x' }] } : { volumeMounts: [{ name: 'data' }] },
+        ],
+        securityContext: { fsGroup },
+      },
     } as unknown as Pod;
     const volume = { name: 'data', persistentVolumeClaim: { claimName: 'claim', readOnly } };
     const directory = directories.volume(uid, plugin.name, 'data');
@@ -82,10 +96,10 @@ test('what a claim waits for, block volumes, foreign kinds and other nodes are n
   const check = async (
     spec: PersistentVolume['spec'],
     expected: string,
-    how: { fits?: boolean; refusal?: Error } = {},
+    { isDevice, ...how }: { fits?: boolean; refusal?: Error; isDevice?: boolean } = {},
   ) => {
     const { mount } = await setUp(context, spec, how);
-    await assert.rejects(mount(), { message: expected });
+    await assert.rejects(mount({ isDevice }), { message: expected });
   };
   const unprocessed =
     'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]:';
@@ -94,6 +108,21 @@ test('what a claim waits for, block volumes, foreign kinds and other nodes are n
   await check(
     { local: { path: '/tmp' }, volumeMode: 'Block' },
     `${unprocessed} volume data has volumeMode Block, but is specified in volumeMounts`,
+  );
+  await check(
+    { local: { path: '/dev' } },
+    `${unprocessed} volume data has volumeMode Filesystem, but is specified in volumeDevices`,
+    { isDevice: true },
+  );
+  await check(
+    { nfs: { server: 'a', path: '/b' }, volumeMode: 'Block' },
+    `${unprocessed} volumes of the plugin kubernetes.io/nfs are no block devices: use one of csi or local`,
+    { isDevice: true },
+  );
+  await check(
+    { local: { path: '/tmp' }, volumeMode: 'Block' },
+    'MapVolume.EvalHostSymlinks failed for volume "pv1" : /tmp is no block device',
+    { isDevice: true },
   );
   await check(
     { local: { path: '/tmp' } },

@@ -1,4 +1,5 @@
 import type { Pod, Volume } from '../api/types.ts';
+import type { StorageOperation } from './storage-metrics.ts';
 
 /** One volume of a pod, and the directory that its plugin may use for it. */
 export type VolumeRequest = {
@@ -8,6 +9,8 @@ export type VolumeRequest = {
   directory: string;
   /** Further options of mount(8), of a PersistentVolume. */
   mountOptions?: string[];
+  /** Called with how metrics are to name what is done, where it is not the plugin that mounts. */
+  countAs?: (operation: StorageOperation) => void;
 };
 
 /**
@@ -30,6 +33,8 @@ export interface VolumePlugin {
    * rejects. May be repeated.
    */
   tearDown?(podUid: string): Promise<void>;
+  /** The same of the pod's block devices, of which it removes the links as well. */
+  unmapDevices?(podUid: string): Promise<void>;
   /** Takes away what no pod needs any more, such as what a kubelet left that was killed. */
   removeUnused?(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { PodwrightError } from '@podwright/base';
  * Where the node keeps what belongs to pods, laid out as the kubelet's root directory:
  *
  *   <rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<volume>
+ *                       /volumeDevices/kubernetes.io~csi/<volume>   (links to block devices)
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
@@ -38,6 +39,20 @@ export class PodDirectories {
   /** `plugin` is the plugin's name, such as `kubernetes.io/empty-dir`. */
   volume(uid: string, plugin: string, volume: string): string {
     return join(this.pluginVolumes(uid, plugin), oneName(volume));
+  }
+
+  /** Links to the block devices of a pod, by plugins. */
+  volumeDevices(uid: string): string {
+    return join(this.pod(uid), 'volumeDevices');
+  }
+
+  /** The links of one plugin. */
+  pluginDevices(uid: string, plugin: string): string {
+    return join(this.volumeDevices(uid), directoryName(plugin));
+  }
+
+  volumeDevice(uid: string, plugin: string, volume: string): string {
+    return join(this.pluginDevices(uid, plugin), oneName(volume));
   }
 
   subPaths(uid: string): string {

@@ -1,4 +1,5 @@
 import type { Pod } from '../api/types.ts';
+import type { VolumeFailure } from './volume-failure.ts';
 
 /** Host path of each volume of a pod, by the volume's name. */
 export type VolumePaths = ReadonlyMap<string, string>;
@@ -6,8 +7,8 @@ export type VolumePaths = ReadonlyMap<string, string>;
 /** Where the volumes are that a pod can use, and what is wrong with those that it cannot, or that are as they were before. */
 export type MountedVolumes = {
   paths: VolumePaths;
-  /** A message for people each, such as `MountVolume.SetUp failed for volume "conf" : configmap "web" not found`. */
-  failures: string[];
+  /** Each with a message for people, such as `MountVolume.SetUp failed for volume "conf" : configmap "web" not found`. */
+  failures: Pick<VolumeFailure, 'reason' | 'message'>[];
   /** Every volume that containers mount can be used. */
   complete: boolean;
 };

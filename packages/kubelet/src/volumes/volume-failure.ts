@@ -1,9 +1,15 @@
 import { PodwrightError } from '@podwright/base';
 
+/** Reason of the event by which people hear of it. */
+export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed';
+
 /** Why a volume cannot be used, as the whole message that people see. */
 export class VolumeFailure extends PodwrightError {
-  constructor(message: string) {
+  readonly reason: VolumeFailureReason;
+
+  constructor(message: string, reason: VolumeFailureReason = 'FailedMount') {
     super('failed_precondition', message);
+    this.reason = reason;
   }
 }
 

@@ -8,6 +8,7 @@ import type { Pod } from '../api/types.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { PodDirectories } from './pod-directories.ts';
+import { StorageMetrics } from './storage-metrics.ts';
 import { VolumeManager } from './volume-manager.ts';
 
 test('volumes that are made, are there and should be are counted by their plugin', async (t) => {
@@ -30,6 +31,7 @@ test('volumes that are made, are there and should be are counted by their plugin
     mounter,
     logger: silentLogger,
     metrics: registry,
+    storageMetrics: new StorageMetrics(registry),
   });
   const names = ['good', 'bad', 'unused'];
   const volumeMounts = names.slice(0, 2).map((name) => ({ name, mountPath: `/${name}` }));

@@ -13,12 +13,13 @@ import {
 } from '@podwright/base';
 import { everyContainer, type Pod, type Volume } from '../api/types.ts';
 import { ORPHAN_PATIENCE_MS } from '../limits.ts';
-import { type MountMetrics, mountMetrics, type VolumeCounts } from './mount-metrics.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { directoryName, type PodDirectories } from './pod-directories.ts';
 import type { MountedVolumes, PodVolumes, SubPathRequest, VolumePaths } from './pod-volumes.ts';
+import { type StorageMetrics, type StorageOperation, timed } from './storage-metrics.ts';
 import { mountSubPath } from './sub-path.ts';
+import { type VolumeCounts, volumeCountMetrics } from './volume-count-metrics.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
 export type VolumeManagerOptions = {
@@ -27,10 +28,12 @@ export type VolumeManagerOptions = {
   mounter: Mounter;
   logger: Logger;
   metrics?: Registry;
+  /** Hears how long what is done with volumes takes. */
+  storageMetrics?: StorageMetrics;
 };
 
 /** Where a volume is, if it can be used, and why it could not be made or brought up to date. */
-type SetUpResult = { name: string; path?: string; failure?: string };
+type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
 /**
  * Brings volumes to their places and takes them away. It remembers nothing that matters: what is mounted is read from the
@@ -42,12 +45,13 @@ export class VolumeManager implements PodVolumes {
   readonly #paths = new Map<string, VolumePaths>();
   /** The volumes that pods were last to have. */
   readonly #wanted = new Map<string, Volume[]>();
-  readonly #metrics: MountMetrics | undefined;
+  /** When pods first wanted volumes that they have not got yet. */
+  readonly #wantedAtMs = new Map<string, number>();
   readonly #trash: Trash;
 
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
-    this.#metrics = options.metrics && mountMetrics(options.metrics, () => this.#counts());
+    if (options.metrics !== undefined) volumeCountMetrics(options.metrics, () => this.#counts());
     this.#trash = new Trash(options.directories.trash, options.logger);
   }
 
@@ -82,8 +86,7 @@ export class VolumeManager implements PodVolumes {
   async unmountForPod(podUid: string): Promise<void> {
     const { directories } = this.#options;
     await this.#locks.run(podUid, async () => {
-      this.#wanted.delete(podUid);
-      this.#paths.delete(podUid);
+      this.#forget(podUid);
       await this.#clear(directories.subPaths(podUid));
       await this.#clearVolumes(podUid);
     });
@@ -113,7 +116,7 @@ export class VolumeManager implements PodVolumes {
     // a pod that comes meanwhile waits for the lock, and finds nothing of the one before
     return this.#locks.run(uid, async () => {
       if (isKnown(uid)) return false;
-      this.#paths.delete(uid);
+      this.#forget(uid);
       await this.#clear(directories.subPaths(uid));
       await this.#clearVolumes(uid);
       await this.#clear(directories.pod(uid));
@@ -127,23 +130,32 @@ export class VolumeManager implements PodVolumes {
     const { name } = volume;
     const { uid } = pod.metadata;
     const plugin = this.#pluginOf(volume);
-    const isNew = !this.pathsOf(uid).has(name);
-    const startedAtMs = performance.now();
-    const note = (failed: boolean) => {
-      if (isNew) this.#metrics?.mounted(plugin.name, (performance.now() - startedAtMs) / 1000, failed);
-    };
-    const request = { pod, volume, directory: directories.volume(uid, plugin.name, name) };
-    try {
+    const operation = { plugin: plugin.name, name: 'volume_mount' };
+    const countAs = (known: StorageOperation) => void Object.assign(operation, known);
+    const request = { pod, volume, directory: directories.volume(uid, plugin.name, name), countAs };
+    const setUp = async () => {
       await mkdir(dirname(request.directory), { recursive: true, mode: POD_DIRECTORY });
-      const path = await plugin.setUp(request, signal);
-      note(false);
-      return { name, path };
+      return await plugin.setUp(request, signal);
+    };
+    const isNew = !this.pathsOf(uid).has(name);
+    try {
+      return { name, path: isNew ? await this.#timed(`${uid}/${name}`, operation, setUp) : await setUp() };
     } catch (error) {
-      note(true);
       const path = this.pathsOf(uid).get(name) ?? (await plugin.madeBefore?.(request).catch(() => undefined));
-      const failure = error instanceof VolumeFailure ? error : setUpFailure(name, errorMessage(error));
-      return { name, path, failure: failure.message };
+      return { name, path, failure: error instanceof VolumeFailure ? error : setUpFailure(name, errorMessage(error)) };
     }
+  }
+
+  /** Tells the metrics, also how long the pod has waited for it. */
+  async #timed<T>(key: string, operation: StorageOperation, work: () => Promise<T>): Promise<T> {
+    const { storageMetrics } = this.#options;
+    const wantedAtMs = this.#wantedAtMs.get(key) ?? performance.now();
+    this.#wantedAtMs.set(key, wantedAtMs);
+    const result = await timed(storageMetrics, operation, work);
+    this.#wantedAtMs.delete(key);
+    if (operation.name === 'volume_mount')
+      storageMetrics?.mounted(operation.plugin, (performance.now() - wantedAtMs) / 1000);
+    return result;
   }
 
   #pluginOf(volume: Volume): VolumePlugin {
@@ -164,20 +176,33 @@ export class VolumeManager implements PodVolumes {
     if (!(await mounter.isShared(directory))) await mounter.makeShared(directory, signal);
   }
 
+  #forget(podUid: string): void {
+    this.#wanted.delete(podUid);
+    this.#paths.delete(podUid);
+    for (const key of this.#wantedAtMs.keys()) if (key.startsWith(`${podUid}/`)) this.#wantedAtMs.delete(key);
+  }
+
   /** Clears the volumes of a pod; what a plugin cannot take away stays, and holds up no other. */
   async #clearVolumes(podUid: string): Promise<void> {
-    const root = this.#options.directories.volumes(podUid);
-    const names = await namesIn(root);
-    const pluginOf = (name: string) => this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
-    if (names.some((name) => pluginOf(name)?.tearDown !== undefined)) {
-      const work = names.map(async (name) => {
-        await pluginOf(name)?.tearDown?.(podUid);
-        await this.#clear(join(root, name));
-      });
-      const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
-    }
+    const { directories } = this.#options;
+    const [devices, root] = [directories.volumeDevices(podUid), directories.volumes(podUid)];
+    const [deviceNames, names] = await Promise.all([devices, root].map((directory) => namesIn(directory)));
+    const hasOwn = names!.some((name) => this.#pluginIn(name)?.tearDown !== undefined);
+    const clear = async (name: string) => {
+      await this.#pluginIn(name)?.tearDown?.(podUid);
+      await this.#clear(join(root, name));
+    };
+    const unmap = async (name: string) => this.#pluginIn(name)?.unmapDevices?.(podUid);
+    const work = [...deviceNames!.map(unmap), ...(hasOwn ? names! : []).map(clear)];
+    const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    if (deviceNames!.length > 0) await this.#clear(devices);
     await this.#clear(root);
+  }
+
+  /** The plugin of a directory's name. */
+  #pluginIn(name: string): VolumePlugin | undefined {
+    return this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
   }
 
   /** Unmounts everything at and below the directory and throws it away. What is still mounted is never deleted. */
@@ -205,10 +230,12 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The volumes that containers mount or take variables from: the others are not made, as upstream does not make them. */
+/** The volumes that containers mount, have as devices or take variables from: the others are not made, as upstream does not make them. */
 function usedVolumes({ spec }: Pod): Set<string> {
   const containers = everyContainer(spec);
-  const mounted = containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name));
+  const mounted = containers.flatMap(({ volumeMounts = [], volumeDevices = [] }) =>
+    [...volumeMounts, ...volumeDevices].map(({ name }) => name),
+  );
   const read = containers.flatMap(({ env = [] }) =>
     env.flatMap(({ valueFrom }) => valueFrom?.fileKeyRef?.volumeName ?? []),
   );

@@ -12,6 +12,7 @@ import type {
   FileKeySelector,
   KeySelector,
   ResourceRequirements,
+  VolumeDevice,
   VolumeMount,
 } from '../types.ts';
 import {
@@ -89,6 +90,8 @@ const volumeMount = object<VolumeMount>(
   { required: ['name', 'mountPath'] },
 );
 
+const volumeDevice = object<VolumeDevice>({ name: string, devicePath: string }, { required: ['name', 'devicePath'] });
+
 const restartRule = object<ContainerRestartRule>(
   {
     action: oneOf('Restart', 'RestartAllContainers'),
@@ -120,6 +123,7 @@ const CONTAINER: Fields<Container> = {
   restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
   restartPolicyRules: list(restartRule),
   volumeMounts: list(volumeMount),
+  volumeDevices: list(volumeDevice),
   livenessProbe: probe,
   readinessProbe: probe,
   startupProbe: probe,

@@ -1,0 +1,94 @@
+/** What a node writes into the status of a claim that is expanded, as the strategic merge patches that upstream sends. Pure. */
+import type { BoundClaim, ClaimCondition, ClaimStatus } from '../api/types.ts';
+
+/** Conditions that tell of a change of size (upstream's knownResizeConditions). */
+const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError'];
+
+export type ClaimPatch = { metadata?: { resourceVersion: string }; status?: Record<string, unknown> };
+
+/** The node has begun. Refused by the API server if somebody has changed the claim since it was read. */
+export function expansionInProgress(claim: BoundClaim): ClaimPatch {
+  return versioned(claim, withStorageStatus(claim, 'NodeResizeInProgress'));
+}
+
+/** The volume is as large as `size` for its pods, and nothing is to be told of its growth any more. */
+export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
+  const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
+  const conditions = (claim.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
+  return versioned(claim, {
+    ...claim.status,
+    capacity: { ...claim.status?.capacity, storage: size },
+    allocatedResourceStatuses: Object.keys(statuses).length === 0 ? undefined : statuses,
+    conditions: conditions.length === 0 ? undefined : conditions,
+  });
+}
+
+export type Failure = { why: string; now: string };
+
+/** The driver will never do it; the controller may try another size. */
+export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
+  return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
+}
+
+/** The driver has not done it; it is tried again. */
+export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
+  return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
+}
+
+function withStorageStatus({ status }: BoundClaim, storage: string): ClaimStatus {
+  return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, storage } };
+}
+
+/** One that tells of a failure already stays as it was, with its message. */
+function withFailure({ status }: BoundClaim, changed: ClaimStatus, { why, now }: Failure): ClaimStatus {
+  const condition: ClaimCondition = {
+    type: 'NodeResizeError',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    message: `failed to expand pvc with ${why}`,
+  };
+  const before = status?.conditions ?? [];
+  const isKnown = before.some(({ type }) => type === condition.type);
+  const conditions = isKnown
+    ? before.map((one) => (one.type === condition.type && one.status !== condition.status ? condition : one))
+    : [...before, condition];
+  return { ...changed, conditions };
+}
+
+function versioned(claim: BoundClaim, status: ClaimStatus): ClaimPatch {
+  return { metadata: { resourceVersion: claim.metadata.resourceVersion ?? '' }, ...patchOf(claim, status) };
+}
+
+/** A strategic merge patch from the claim's status to another: maps by their keys, conditions by their types. */
+function patchOf({ status = {} }: BoundClaim, changed: ClaimStatus): ClaimPatch {
+  const patch = {
+    ...mapPatch('capacity', status, changed),
+    ...mapPatch('allocatedResourceStatuses', status, changed),
+    ...conditionsPatch(status.conditions ?? [], changed.conditions ?? []),
+  };
+  return Object.keys(patch).length === 0 ? {} : { status: patch };
+}
+
+function mapPatch(
+  field: 'capacity' | 'allocatedResourceStatuses',
+  before: ClaimStatus,
+  after: ClaimStatus,
+): Record<string, unknown> {
+  const [from, to] = [before[field], after[field]];
+  if (to === undefined) return from === undefined ? {} : { [field]: null };
+  const changed = Object.entries(to).filter(([key, value]) => from?.[key] !== value);
+  const gone = Object.keys(from ?? {}).filter((key) => !Object.hasOwn(to, key));
+  const entries = [...changed, ...gone.map((key) => [key, null])];
+  return entries.length === 0 ? {} : { [field]: Object.fromEntries(entries) };
+}
+
+function conditionsPatch(before: ClaimCondition[], after: ClaimCondition[]): Record<string, unknown> {
+  if (after.length === 0) return before.length === 0 ? {} : { conditions: null };
+  const find = (list: ClaimCondition[], type: string) => list.find((one) => one.type === type);
+  const changed = after.filter((one) => JSON.stringify(find(before, one.type)) !== JSON.stringify(one));
+  const gone = before.filter(({ type }) => find(after, type) === undefined);
+  const conditions = [...changed, ...gone.map(({ type }) => ({ $patch: 'delete', type }))];
+  if (conditions.length === 0) return {};
+  return { '$setElementOrder/conditions': after.map(({ type }) => ({ type })), conditions };
+}

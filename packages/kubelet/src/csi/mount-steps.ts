@@ -1,0 +1,77 @@
+/** What mounting a volume and mapping a device have in common. */
+import { errorMessage, PodwrightError } from '@podwright/base';
+import type { CsiDriver } from '../api/storage.ts';
+import type { Pod } from '../api/types.ts';
+import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
+import { publishContext } from './attachment.ts';
+import type { CsiDrivers } from './csi-drivers.ts';
+import type { CsiObjects } from './csi-objects.ts';
+import { CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
+import type { VolumesInUse } from './volumes-in-use.ts';
+
+/** A volume that a pod is to have at a place. */
+export type Want = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; place: string; attachable: boolean };
+
+export type StepParts = {
+  drivers: CsiDrivers;
+  objects: CsiObjects;
+  inUse: VolumesInUse;
+  nodeName: string;
+  /** Resolves when the drivers that were there already have had time to register. */
+  driversKnown: Promise<void>;
+};
+
+/** What the attaching gave, for the driver; nothing of what is not attached. */
+export async function attached(parts: StepParts, want: Want, signal: AbortSignal): Promise<Record<string, string>> {
+  const { drivers, objects, inUse, nodeName, driversKnown } = parts;
+  const { volume, attachable } = want;
+  if (!drivers.has(volume.driver)) await driversKnown;
+  return await inStep(`${operationOf(volume)}.WaitForAttach`, volume, async () => {
+    if (!attachable) return {};
+    await inUse.untilReported(uniqueVolumeName(volume), signal);
+    return publishContext(volume, { objects, nodeName, signal });
+  });
+}
+
+/** `what` is what failed, of a driver that is not there. */
+export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, 'driver'>, what: string): void {
+  try {
+    drivers.require(driver);
+  } catch (error) {
+    throw new PodwrightError('unavailable', `${CSI_PLUGIN}: ${what}: ${errorMessage(error)}`);
+  }
+}
+
+/** Only one pod at a time may have it; with other modes beside it nobody knows which one a pod means. */
+export function isOfOnePod({ accessModes }: CsiVolume): boolean {
+  return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
+}
+
+export function refuseSecondPod(): never {
+  const why = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';
+  throw new PodwrightError('failed_precondition', why);
+}
+
+/** Names the step of upstream's that a failure is of. */
+export async function inStep<T>(step: string, volume: CsiVolume, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw stepFailure(`${step} failed`, volume, error);
+  }
+}
+
+export function stepFailure(what: string, { name, isBlock }: CsiVolume, error: unknown): VolumeFailure {
+  const reason: VolumeFailureReason = isBlock ? 'FailedMapVolume' : 'FailedMount';
+  return new VolumeFailure(`${what} for volume "${name}" : ${errorMessage(error)}`, reason);
+}
+
+/** Rejects with the first failure, once all have ended. */
+export async function allOf(work: Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+function operationOf({ isBlock }: CsiVolume): string {
+  return isBlock ? 'MapVolume' : 'MountVolume';
+}

@@ -1,0 +1,238 @@
+import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
+import { compareQuantities } from '../api/quantity.ts';
+import type { BoundClaim, Pod } from '../api/types.ts';
+import { type EventRecorder, type EventSubject, eventSubject } from '../events/event-recorder.ts';
+import { VolumeFailure } from '../volumes/volume-failure.ts';
+import {
+  type ClaimPatch,
+  expansionFailed,
+  expansionFinished,
+  expansionInfeasible,
+  expansionInProgress,
+} from './claim-patches.ts';
+import type { CsiObjects } from './csi-objects.ts';
+import { type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
+import { type CallParts, expand } from './driver-calls.ts';
+import { ExpansionFailure } from './expansion-failure.ts';
+
+export type VolumeExpansionOptions = CallParts & {
+  objects: CsiObjects;
+  events: EventRecorder;
+  logger: Logger;
+  /** In RFC 3339, without fractions. */
+  now: () => string;
+};
+
+/** A volume that is in its place for a pod. */
+export type PlacedVolume = {
+  pod: Pod;
+  volume: CsiVolume;
+  /** Where the pod has it. */
+  volumePath: string;
+  /** '' for none. */
+  stagingPath: string;
+};
+
+type Attempt = PlacedVolume & { claim: BoundClaim; size: string };
+
+/**
+ * Has drivers expand volumes on the node after their PersistentVolumes have grown, and tells the claims (upstream's NodeExpander). The
+ * caller sees to it that only one of a volume is under way.
+ */
+export class VolumeExpansion {
+  readonly #options: VolumeExpansionOptions;
+  /** How large the volumes are for their pods, as far as is known. */
+  readonly #sizes = new Map<string, string>();
+  /** Those that their drivers do not expand while they are used. */
+  readonly #notWhileUsed = new Set<string>();
+  /** Those whose last expansion the driver has refused. */
+  readonly #refused = new Set<string>();
+
+  constructor(options: VolumeExpansionOptions) {
+    this.#options = options;
+  }
+
+  /** The node has it no more. */
+  forget(key: string): void {
+    this.#sizes.delete(key);
+    this.#notWhileUsed.delete(key);
+    this.#refused.delete(key);
+  }
+
+  /** Before a pod gets the volume. Rejects with why it cannot have it yet. */
+  async beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
+    const { size: wanted, claim: bound } = placed.volume.bound ?? {};
+    if (bound === undefined || wanted === undefined) return;
+    const claim = isLess(capacityOf(bound), wanted) ? await this.#read(bound, signal) : bound;
+    const isShort = isLess(capacityOf(claim), wanted);
+    const done = isShort ? await this.#expand(placed, { claim, size: wanted }, signal) : undefined;
+    if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
+  }
+
+  /** Whether the volume has grown under the pod. */
+  isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
+    const { size: wanted } = volume.bound ?? {};
+    const key = uniqueVolumeName(volume);
+    const size = this.#sizes.get(key);
+    if (wanted === undefined || size === undefined || volume.readOnly || this.#notWhileUsed.has(key)) return false;
+    return isLess(size, wanted);
+  }
+
+  /** While pods use it. Rejects with `VolumeFailure` where it is not expanded. */
+  async inUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
+    const { volume } = placed;
+    const { claim: bound, size } = volume.bound!;
+    try {
+      const claim = await this.#read(bound, signal);
+      const done = await this.#expand(placed, { claim, size }, signal);
+      if (done !== undefined) this.#sizes.set(uniqueVolumeName(volume), done);
+    } catch (error) {
+      const what = `NodeExpandVolume.NodeExpandVolume failed for volume "${volume.name}"`;
+      throw new VolumeFailure(`${what} : ${errorMessage(error)}`, 'VolumeResizeFailed');
+    }
+  }
+
+  async #read({ metadata }: BoundClaim, signal: AbortSignal): Promise<BoundClaim> {
+    const { namespace, name } = metadata;
+    return await this.#options.objects.claim({ namespace, name }, signal).catch((error: unknown) => {
+      throw new PodwrightError('unavailable', `mountVolume.NodeExpandVolume get PVC failed : ${errorMessage(error)}`);
+    });
+  }
+
+  /** The size that the volume has now; undefined if it waits for the controller or for its pods to end. */
+  async #expand(
+    placed: PlacedVolume,
+    { claim, size }: { claim: BoundClaim; size: string },
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (placed.volume.readOnly) {
+      this.#tell(placed, claim, {
+        type: 'Warning',
+        reason: 'FileSystemResizeFailed',
+        what: `MountVolume.NodeExpandVolume failed for volume "${placed.volume.name}" requested read-only file system`,
+      });
+      return capacityOf(claim);
+    }
+    const { allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
+    const isOfOldController = allocatedResources === undefined && (allocatedResourceStatuses?.storage ?? '') === '';
+    if (isOfOldController) return await this.#expandPlainly({ ...placed, claim, size }, signal);
+    return await this.#expandRecoverably({ ...placed, claim, size: allocatedResources?.storage ?? '0' }, signal);
+  }
+
+  /** For a controller that tells nothing of its own steps (upstream's legacyCallNodeExpandOnPlugin). */
+  async #expandPlainly(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
+    const { claim, size, volume } = attempt;
+    try {
+      await expand(this.#options, attempt, signal);
+    } catch (error) {
+      const kind = kindOf(error);
+      if (kind === 'unsupported') return size;
+      if (kind !== 'in-use') throw error;
+      this.#notWhileUsed.add(uniqueVolumeName(volume));
+      return undefined;
+    }
+    this.#tellGrown(attempt);
+    if (isLess(capacityOf(claim), size)) await this.#finish(attempt, 'update PVC status failed ', signal);
+    return size;
+  }
+
+  async #expandRecoverably(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
+    const { claim, size, volume } = attempt;
+    const step = nextStep(claim, size);
+    if (step === 'none') return size;
+    if (step === 'wait') return undefined;
+    const begun = step === 'again' ? claim : await this.#patch(claim, expansionInProgress(claim), signal);
+    try {
+      await expand(this.#options, attempt, signal);
+    } catch (error) {
+      return await this.#failed({ ...attempt, claim: begun }, { error, isAgain: step === 'again' }, signal);
+    }
+    this.#refused.delete(uniqueVolumeName(volume));
+    this.#tellGrown(attempt);
+    if (step !== 'again') await this.#finish({ ...attempt, claim: begun }, 'update pvc status failed', signal);
+    return size;
+  }
+
+  async #failed(
+    { claim, size, volume }: Attempt,
+    { error, isAgain }: { error: unknown; isAgain: boolean },
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const key = uniqueVolumeName(volume);
+    const kind = kindOf(error);
+    if (kind === 'unsupported' && isAgain) return size;
+    if (signal.aborted) throw error;
+    if (kind !== 'later') {
+      // somebody asks for another size by now, and this one was refused before: the controller may begin anew
+      const isOutdated =
+        this.#refused.has(key) && compareQuantities(claim.spec.resources?.requests?.storage ?? '0', size) !== 0;
+      this.#refused.add(key);
+      const failure = { why: errorMessage(error), now: this.#options.now() };
+      const isInfeasible = kind === 'infeasible' || isOutdated;
+      const patch = isInfeasible ? expansionInfeasible(claim, failure) : expansionFailed(claim, failure);
+      await this.#patch(claim, patch, signal).catch((problem: unknown) => {
+        const { logger } = this.#options;
+        logger.warn({ volume: key, error: errorMessage(problem) }, 'a claim does not say that its volume cannot grow');
+      });
+    }
+    if (kind !== 'in-use') throw error;
+    this.#notWhileUsed.add(key);
+    return undefined;
+  }
+
+  /** The claim as it is then. */
+  async #patch(claim: BoundClaim, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim> {
+    if (Object.keys(patch).length === 0) return claim;
+    const { namespace, name } = claim.metadata;
+    return await this.#options.objects.patchClaim({ namespace, name }, patch, signal).catch((error: unknown) => {
+      throw new PodwrightError('unavailable', `patchPVCStatus failed to patch PVC "${name}": ${errorMessage(error)}`);
+    });
+  }
+
+  async #finish({ claim, size }: Attempt, failed: string, signal: AbortSignal): Promise<void> {
+    await this.#patch(claim, expansionFinished(claim, size), signal).catch((error: unknown) => {
+      throw new PodwrightError('unavailable', `mountVolume.NodeExpandVolume ${failed}: ${errorMessage(error)}`);
+    });
+  }
+
+  #tellGrown(attempt: Attempt): void {
+    const { pod, volume, claim } = attempt;
+    const node = pod.spec.nodeName ?? '';
+    const what = `MountVolume.NodeExpandVolume succeeded for volume "${volume.name}" ${node}`;
+    this.#tell(attempt, claim, { type: 'Normal', reason: 'FileSystemResizeSuccessful', what });
+  }
+
+  #tell(
+    { pod }: Pick<PlacedVolume, 'pod'>,
+    claim: BoundClaim,
+    { type, reason, what }: { type: 'Normal' | 'Warning'; reason: string; what: string },
+  ): void {
+    for (const about of [eventSubject(pod), claimSubject(claim)]) this.#options.events.event(about, type, reason, what);
+  }
+}
+
+/** Pure. `again` where the claim has the size already, and other nodes' pods share the volume. */
+export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 'expand' | 'again' | 'none' | 'wait' {
+  const state = status?.allocatedResourceStatuses?.storage ?? '';
+  const hasSize = compareQuantities(capacityOf({ status }), size) >= 0 && state === '';
+  const isShared = (spec.accessModes ?? []).includes('ReadWriteMany');
+  const isNotNeeded = metadata.annotations?.['volume.kubernetes.io/node-expansion-not-required'] !== undefined;
+  if (hasSize) return isShared && !isNotNeeded ? 'again' : 'none';
+  return state === 'NodeResizePending' || state === 'NodeResizeInProgress' ? 'expand' : 'wait';
+}
+
+function kindOf(error: unknown) {
+  return error instanceof ExpansionFailure ? error.kind : 'failed';
+}
+
+function capacityOf({ status }: Pick<BoundClaim, 'status'>): string {
+  return status?.capacity?.storage ?? '0';
+}
+
+function isLess(one: string, other: string): boolean {
+  return compareQuantities(one, other) < 0;
+}
+
+function claimSubject({ metadata: { namespace, name, uid } }: BoundClaim): EventSubject {
+  return { kind: 'PersistentVolumeClaim', namespace, name, uid };
+}

@@ -1,0 +1,73 @@
+import { Backoff, raceAbort, sleep, withTimeout } from '@podwright/base';
+import { CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts';
+
+/** Which attached volumes the node uses, by upstream's names of them, and what the API server knows of that. */
+export class VolumesInUse {
+  /** Has the node tell the API server soon; absent without one. */
+  readonly #report: (() => void) | undefined;
+  /** Names of the volumes that pods want or have, by their places. */
+  readonly #wanted = new Map<string, string>();
+  /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
+  readonly #inUse = new Set<string>();
+  /** Those of which the API server knows that, and who waits for more. */
+  #reported: ReadonlySet<string> = new Set();
+  #onReported = Promise.withResolvers<void>();
+
+  constructor(report?: () => void) {
+    this.#report = report;
+  }
+
+  /** A pod is to have the volume at a place. */
+  want(place: string, name: string, { attachable }: { attachable: boolean }): void {
+    this.#wanted.set(place, name);
+    if (attachable) this.keep(name);
+    else this.#inUse.delete(name);
+  }
+
+  /** It must not be detached. */
+  keep(name: string): void {
+    this.#inUse.add(name);
+  }
+
+  isWanted(name: string): boolean {
+    return [...this.#wanted.values()].includes(name);
+  }
+
+  /** Nobody wants these places any more; returns the names of the volumes that were to be there. */
+  leave(isLeft: (place: string) => boolean): string[] {
+    const left = [...this.#wanted].filter(([place]) => isLeft(place));
+    for (const [place] of left) this.#wanted.delete(place);
+    return left.map(([, name]) => name);
+  }
+
+  /** It may be detached: the sooner the API server hears of that, the sooner another node can have it. */
+  free(name: string): void {
+    if (this.#inUse.delete(name)) this.#report?.();
+  }
+
+  /** Those that must not be detached from the node, for its status. */
+  names(): string[] {
+    return [...this.#inUse].sort();
+  }
+
+  /** What the API server was told of `names`. */
+  reported(names: readonly string[]): void {
+    this.#reported = new Set(names);
+    this.#onReported.resolve();
+    this.#onReported = Promise.withResolvers();
+  }
+
+  /** A volume that is not known to be in use could be detached while it is mounted. */
+  async untilReported(name: string, parent: AbortSignal): Promise<void> {
+    if (this.#report === undefined) return;
+    using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'tell which volumes are in use');
+    const pauses = new Backoff(REPORT_BACKOFF);
+    while (!this.#reported.has(name)) {
+      const reported = this.#onReported.promise;
+      this.#report();
+      await raceAbort(reported, signal);
+      // a report that was refused, or whose volume was dropped, tells nothing new by itself
+      if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
+    }
+  }
+}

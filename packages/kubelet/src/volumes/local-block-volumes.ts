@@ -1,0 +1,81 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage, KeyedLock, namesIn, PodwrightError } from '@podwright/base';
+import { type DeviceMaps, type DevicePlaces, removeEmpty } from './device-maps.ts';
+import type { PersistentVolumeRequest } from './persistent-volumes.ts';
+import { directoryName, oneName, type PodDirectories } from './pod-directories.ts';
+import { VolumeFailure } from './volume-failure.ts';
+
+/** Name of the plugin in directories. */
+export const LOCAL_PLUGIN = 'kubernetes.io/local-volume';
+
+/**
+ * Block devices of the node for pods. Where the links in pods' directories lead, the devices are bound at
+ * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`.
+ */
+export class LocalBlockVolumes {
+  readonly #maps: DeviceMaps;
+  readonly #directories: PodDirectories;
+  readonly #root: string;
+  readonly #locks = new KeyedLock();
+  /** Links to devices that this process has mapped. */
+  readonly #mapped = new Set<string>();
+
+  constructor({ maps, directories, rootDir }: { maps: DeviceMaps; directories: PodDirectories; rootDir: string }) {
+    this.#maps = maps;
+    this.#directories = directories;
+    this.#root = join(rootDir, 'plugins', directoryName(LOCAL_PLUGIN), 'volumeDevices');
+  }
+
+  /** Maps the volume for the pod, and returns the link to its device. */
+  map({ pod, bound }: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
+    const { name } = bound.volume.metadata;
+    return this.#locks.run(name, async () => {
+      const places = this.#placesOf(pod.metadata.uid, name);
+      if (this.#mapped.has(places.link)) return places.link;
+      const device = await deviceOf(bound.volume.spec.local?.path ?? '').catch((error: unknown) => {
+        throw mapFailure('EvalHostSymlinks', name, error);
+      });
+      await this.#maps.note(places, device);
+      await this.#maps.map(device, places, signal).catch((error: unknown) => {
+        throw mapFailure('MapBlockVolume', name, error);
+      });
+      this.#mapped.add(places.link);
+      this.#maps.tell(pod, name, places);
+      return places.link;
+    });
+  }
+
+  /** Takes all devices from a pod. May be repeated. */
+  async unmap(podUid: string): Promise<void> {
+    for (const name of await namesIn(this.#directories.pluginDevices(podUid, LOCAL_PLUGIN)))
+      await this.#locks.run(name, async () => {
+        const places = this.#placesOf(podUid, name);
+        await this.#maps.unmap(places).catch((error: unknown) => {
+          const why = `UnmapVolume.UnmapBlockVolume failed for volume "${name}" : ${errorMessage(error)}`;
+          throw new PodwrightError('failed_precondition', why);
+        });
+        await removeEmpty(places.globalMap);
+        await this.#maps.forget(places);
+        this.#mapped.delete(places.link);
+      });
+  }
+
+  #placesOf(podUid: string, name: string): DevicePlaces {
+    const link = this.#directories.volumeDevice(podUid, LOCAL_PLUGIN, name);
+    return { globalMap: join(this.#root, oneName(name)), podUid, link };
+  }
+}
+
+async function deviceOf(path: string): Promise<string> {
+  const device = await realpath(path);
+  if ((await stat(device)).isBlockDevice()) return device;
+  throw new PodwrightError('failed_precondition', `${path} is no block device`);
+}
+
+function mapFailure(step: string, volume: string, error: unknown): VolumeFailure {
+  return new VolumeFailure(
+    `MapVolume.${step} failed for volume "${volume}" : ${errorMessage(error)}`,
+    'FailedMapVolume',
+  );
+}

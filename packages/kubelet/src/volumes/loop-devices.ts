@@ -1,0 +1,57 @@
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno, PodwrightError, runChecked } from '@podwright/base';
+import { MOUNT_TIMEOUT_MS } from '../limits.ts';
+
+/** Holds devices open: a loop device over each keeps its name from being given to another. */
+export interface LoopDevices {
+  /** The loop device over a file, which is made if there is none. */
+  attach(path: string): Promise<string>;
+  /** Takes the loop device over a file away; nothing without one. */
+  detach(path: string): Promise<void>;
+}
+
+/** Uses losetup(8), and what the kernel says of loop devices (sysfs). */
+export class ProgramLoopDevices implements LoopDevices {
+  async attach(path: string): Promise<string> {
+    const known = await this.#find(path);
+    if (known !== undefined) return known;
+    await losetup(['-f', path]);
+    const made = await this.#find(path);
+    if (made === undefined) throw new PodwrightError('internal', `losetup has made no loop device for ${path}`);
+    return made;
+  }
+
+  async detach(path: string): Promise<void> {
+    const device = await this.#find(path);
+    if (device === undefined) return;
+    await losetup(['-d', device]).catch(async (error: unknown) => {
+      if (await isThere(device)) throw error;
+    });
+  }
+
+  async #find(path: string): Promise<string | undefined> {
+    const real = await realpath(path).catch((error: unknown) => {
+      if (isErrno(error, 'ENOENT')) return undefined;
+      throw error;
+    });
+    if (real === undefined) return undefined;
+    const blocks = (await readdir('/sys/block')).filter((name) => name.startsWith('loop'));
+    const backed = blocks.map(async (name) => {
+      const file = await readFile(join('/sys/block', name, 'loop/backing_file'), 'utf8').catch(() => '');
+      return [path, real].includes(file.trimEnd().replace(/ \(deleted\)$/, '')) ? `/dev/${name}` : undefined;
+    });
+    return (await Promise.all(backed)).find((device) => device !== undefined);
+  }
+}
+
+async function losetup(args: string[]): Promise<void> {
+  await runChecked('losetup', args, { signal: AbortSignal.timeout(MOUNT_TIMEOUT_MS) });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,21 @@
+/** Metrics of which volumes there are, by upstream's names (pkg/kubelet/volumemanager). */
+import { Gauge, type Registry } from '@podwright/base';
+
+/** How many volumes of each plugin are there, and should be, by the plugin's name. */
+export type VolumeCounts = { actual: string[]; desired: string[] };
+
+/** Counts the volumes when somebody asks. */
+export function volumeCountMetrics(registry: Registry, counts: () => VolumeCounts): void {
+  const total: Gauge<'plugin_name' | 'state'> = new Gauge({
+    name: 'volume_manager_total_volumes',
+    help: 'Number of volumes in Volume Manager',
+    labelNames: ['plugin_name', 'state'],
+    registers: [registry],
+    collect() {
+      const { actual, desired } = counts();
+      total.reset();
+      for (const plugin_name of actual) total.inc({ plugin_name, state: 'actual_state_of_world' });
+      for (const plugin_name of desired) total.inc({ plugin_name, state: 'desired_state_of_world' });
+    },
+  });
+}

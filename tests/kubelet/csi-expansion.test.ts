@@ -1,0 +1,157 @@
+/** Volumes of a CSI driver that grow: before pods have them, and under them. Needs root. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { BoundClaim, ClaimStatus } from '../../packages/kubelet/src/api/persistent-volume.ts';
+import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
+import { CsiNodeUnderTest, DISK, never, pod } from './csi-node.fixture.ts';
+
+const PENDING: ClaimStatus = {
+  phase: 'Bound',
+  capacity: { storage: '1Gi' },
+  allocatedResources: { storage: '2Gi' },
+  allocatedResourceStatuses: { storage: 'NodeResizePending' },
+};
+const GROWN: ClaimStatus = { phase: 'Bound', capacity: { storage: '2Gi' }, allocatedResources: { storage: '2Gi' } };
+const PATCHES = [
+  { metadata: { resourceVersion: '1' }, status: { allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } } },
+  { metadata: { resourceVersion: '1' }, status: { capacity: { storage: '2Gi' }, allocatedResourceStatuses: null } },
+];
+const failedTo = (why: string) => `failed to expand pvc with Expander.NodeExpand failed to expand the volume ${why}`;
+
+async function started(context: TestContext, status: ClaimStatus): Promise<CsiNodeUnderTest> {
+  const node = new CsiNodeUnderTest();
+  await node.start(context);
+  setStatus(node, status);
+  return node;
+}
+
+function setStatus(node: CsiNodeUnderTest, status: ClaimStatus): void {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } };
+  node.claim = { ...node.claim, spec, status };
+}
+
+const sized = (claim: BoundClaim, size = '2Gi'): Partial<CsiVolume> => ({
+  bound: { claim, size },
+  expandSecret: { namespace: 'storage', name: 'expand' },
+});
+
+const expansions = async (node: CsiNodeUnderTest) =>
+  (await node.driver.allCalls()).filter(({ call }) => call === 'nodeExpandVolume').map(({ request }) => request);
+
+test('a volume that has grown meanwhile is expanded after it is published, and its claim says so', async (context) => {
+  const node = await started(context, PENDING);
+  const volumePath = await node.setUp('1', sized(node.claim));
+  assert.deepEqual(await node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodeExpandVolume']);
+  assert.deepEqual(node.patches, PATCHES);
+  assert.deepEqual(node.claim.status, { ...GROWN, allocatedResourceStatuses: null });
+  const message = 'MountVolume.NodeExpandVolume succeeded for volume "pv-1" ';
+  const told = { reason: 'FileSystemResizeSuccessful', message };
+  assert.deepEqual(node.events, [
+    { kind: 'Pod', ...told },
+    { kind: 'PersistentVolumeClaim', ...told },
+  ]);
+  assert.ok(volumePath.endsWith('/mount'));
+  await node.setUp('1', sized(node.claim));
+  assert.deepEqual(await node.calls(), [], 'once');
+  await node.volumes.tearDown('1');
+});
+
+test('a volume that grows under its pods is expanded once, with what the driver needs for it', async (context) => {
+  const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
+  const before = sized(node.claim, '1Gi');
+  for (const uid of ['1', '2']) await node.setUp(uid, before);
+  await node.calls();
+  setStatus(node, PENDING);
+  await Promise.all(['1', '2'].map((uid) => node.setUp(uid, sized(node.claim))));
+  const [request, ...others] = await expansions(node);
+  assert.deepEqual(others, []);
+  const { volumeCapability, $typeName: _, ...rest } = JSON.parse(JSON.stringify(request));
+  assert.equal(volumeCapability.accessType.value.fsType, 'ext4');
+  assert.deepEqual(volumeCapability.accessType.value.mountFlags, ['noatime']);
+  delete rest.capacityRange.$typeName;
+  assert.deepEqual(rest, {
+    volumeId: 'disk-1',
+    volumePath: [node.published('1'), node.published('2')].find((path) => path === rest.volumePath),
+    stagingTargetPath: rest.stagingTargetPath,
+    capacityRange: { requiredBytes: String(2 ** 31), limitBytes: '0' },
+    secrets: { password: 'storage-expand' },
+  });
+  assert.match(rest.stagingTargetPath, /globalmount$/);
+  assert.deepEqual(node.patches, PATCHES);
+  for (const uid of ['1', '2']) await node.volumes.tearDown(uid);
+});
+
+test('a device grows under its pod', async (context) => {
+  const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
+  await node.map('1', sized(node.claim, '1Mi'));
+  setStatus(node, { ...PENDING, allocatedResources: { storage: '2Mi' }, capacity: { storage: '1Mi' } });
+  await node.restart();
+  await node.map('1', sized(node.claim, '2Mi'));
+  const [request] = await expansions(node);
+  const { volumeCapability, volumePath, stagingTargetPath } = JSON.parse(JSON.stringify(request));
+  const root = join(node.rootDir, 'plugins/kubernetes.io/csi/volumeDevices');
+  assert.equal(volumeCapability.accessType.case, 'block');
+  assert.deepEqual([volumePath, stagingTargetPath], [join(root, 'publish/pv-1/1'), join(root, 'staging/pv-1')]);
+  await node.blockVolumes.tearDown('1');
+});
+
+test('what keeps a volume from growing is told in upstream’s words', async (context) => {
+  const node = await started(context, PENDING);
+  const failing = async (error: number) => {
+    await node.restart(); // without the pauses between tries
+    setStatus(node, PENDING);
+    node.patches.length = 0;
+    await node.driver.behave({ nodeExpandVolume: { error } });
+    return await node.failure(node.setUp('1', sized(node.claim)));
+  };
+  const where = 'MountVolume.Setup failed while expanding volume for volume "pv-1" : ';
+  const rpc = (code: string) => `rpc error: code = ${code} desc = told to fail nodeExpandVolume`;
+  const saying = (message: string) => ({
+    ...{ type: 'NodeResizeError', status: 'True', lastProbeTime: null },
+    ...{ lastTransitionTime: '2026-01-01T00:00:00Z', message },
+  });
+  const order = { '$setElementOrder/conditions': [{ type: 'NodeResizeError' }] };
+  const failure = 'Expander.NodeExpand failed to expand the volume';
+  assert.equal(await failing(13), `${where}${failure} : ${rpc('Internal')}`);
+  assert.deepEqual(node.patches.at(-1)?.status, { ...order, conditions: [saying(failedTo(`: ${rpc('Internal')}`))] });
+  assert.equal(await failing(11), `${where}${failure} ${rpc('OutOfRange')}`);
+  assert.deepEqual(node.patches.at(-1)?.status, {
+    ...{ allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' }, ...order },
+    conditions: [saying(failedTo(rpc('OutOfRange')))],
+  });
+  // the driver does not do it while the volume is used: the pod has it as it is, and nobody asks again
+  assert.equal(await failing(9), 'it worked');
+  await node.driver.behave({});
+  await node.calls();
+  await node.setUp('1', sized(node.claim));
+  assert.deepEqual(await node.calls(), []);
+  await node.volumes.tearDown('1');
+});
+
+test('a failure under a pod is told as one of the growth, and a claim whose controller is not ready is left alone', async (context) => {
+  const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
+  await node.setUp('1', sized(node.claim, '1Gi'));
+  setStatus(node, { ...PENDING, allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' } });
+  await node.setUp('1', sized(node.claim));
+  assert.deepEqual(await expansions(node), []);
+  setStatus(node, PENDING);
+  await node.driver.behave({ nodeExpandVolume: { error: 13 } });
+  const failed = await node.volumes
+    .setUp(pod('1'), { ...DISK, ...sized(node.claim) }, never)
+    .catch((error: unknown) => error);
+  assert.equal((failed as { reason?: string }).reason, 'VolumeResizeFailed');
+  assert.match(
+    String(failed),
+    /NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : Expander.NodeExpand failed/,
+  );
+  await node.driver.behave({});
+  await node.volumes.tearDown('1');
+});
+
+test('an old controller’s claim gets its size, and nothing else is said', async (context) => {
+  const node = await started(context, { phase: 'Bound', capacity: { storage: '1Gi' } });
+  await node.setUp('1', sized(node.claim));
+  assert.deepEqual(node.patches, [{ metadata: { resourceVersion: '1' }, status: { capacity: { storage: '2Gi' } } }]);
+  await node.volumes.tearDown('1');
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { errorMessage, PodwrightError, Registry, silentLogger } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import type { BoundClaim } from '../../packages/kubelet/src/api/persistent-volume.ts';
+import type { CsiDriver, VolumeAttachment } from '../../packages/kubelet/src/api/storage.ts';
+import type { ClaimPatch } from '../../packages/kubelet/src/csi/claim-patches.ts';
+import { CsiBlockPlaces } from '../../packages/kubelet/src/csi/csi-block-places.ts';
+import { CsiBlockVolumes } from '../../packages/kubelet/src/csi/csi-block-volumes.ts';
+import { CsiDrivers } from '../../packages/kubelet/src/csi/csi-drivers.ts';
+import { csiMetrics } from '../../packages/kubelet/src/csi/csi-metrics.ts';
+import type { CsiObjects } from '../../packages/kubelet/src/csi/csi-objects.ts';
+import { CsiPlaces } from '../../packages/kubelet/src/csi/csi-places.ts';
+import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
+import { CsiVolumes } from '../../packages/kubelet/src/csi/csi-volumes.ts';
+import { VolumeExpansion } from '../../packages/kubelet/src/csi/volume-expansion.ts';
+import { VolumesInUse } from '../../packages/kubelet/src/csi/volumes-in-use.ts';
+import { PluginRegistry } from '../../packages/kubelet/src/plugins/plugin-registry.ts';
+import { DeviceMaps } from '../../packages/kubelet/src/volumes/device-maps.ts';
+import { type LoopDevices, ProgramLoopDevices } from '../../packages/kubelet/src/volumes/loop-devices.ts';
+import { type Mounter, ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
+import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { StorageMetrics } from '../../packages/kubelet/src/volumes/storage-metrics.ts';
+import { CsiDriverUnderTest, csiDirectory, loopsBelow, mountsBelow } from './csi-driver.fixture.ts';
+
+export const NODE = 'node-1';
+export const KEY = 'kubernetes.io/csi/disk.test^disk-1';
+export const never = new AbortController().signal;
+
+export const DISK: CsiVolume = {
+  name: 'pv-1',
+  driver: 'disk.test',
+  handle: 'disk-1',
+  mode: 'Persistent',
+  readOnly: false,
+  fsType: 'ext4',
+  attributes: { tier: 'fast' },
+  mountOptions: ['noatime'],
+  accessModes: ['ReadWriteOnce'],
+  stageSecret: { namespace: 'storage', name: 'stage' },
+  publishSecret: { namespace: 'storage', name: 'publish' },
+};
+
+export const pod = (uid: string) =>
+  ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
+
+/** An event, without the object that it is about but its kind. */
+export type Told = { kind: string; reason: string; message: string };
+
+/** A kubelet's part of CSI, which can be made anew as after a `kill -9`, with a driver that stays. */
+export class CsiNodeUnderTest {
+  readonly rootDir = csiDirectory();
+  readonly driver = new CsiDriverUnderTest({
+    name: 'disk.test',
+    rootDir: this.rootDir,
+    data: join(this.rootDir, 'data'),
+  });
+  attachment: VolumeAttachment['status'] = { attached: true, attachmentMetadata: { device: '/dev/x' } };
+  driverObject: CsiDriver['spec'] = {
+    attachRequired: true,
+    podInfoOnMount: false,
+    volumeLifecycleModes: ['Persistent'],
+    fsGroupPolicy: 'None',
+  };
+  readonly reported: string[][] = [];
+  readonly events: Told[] = [];
+  readonly patches: ClaimPatch[] = [];
+  /** As the API server has it. */
+  claim: BoundClaim = { metadata: { name: 'data', namespace: 'default', uid: 'c1', resourceVersion: '1' }, spec: {} };
+  mounter: Mounter = new ProgramMounter();
+  loops: LoopDevices = new ProgramLoopDevices();
+  registry = new Registry();
+  inUse!: VolumesInUse;
+  volumes!: CsiVolumes;
+  blockVolumes!: CsiBlockVolumes;
+  #registry: PluginRegistry | undefined;
+
+  async start(context: TestContext): Promise<void> {
+    context.after(async () => {
+      await this.driver.kill();
+      await this.#registry?.close();
+      assert.deepEqual([...mountsBelow(this.rootDir), ...loopsBelow(this.rootDir)], []);
+    });
+    await this.driver.start();
+    await this.restart();
+  }
+
+  /** Drivers may register once `released`. */
+  async restart(released: Promise<void> = Promise.resolve()): Promise<void> {
+    await this.#registry?.close();
+    const { rootDir, mounter, loops } = this;
+    this.registry = new Registry();
+    const drivers = new CsiDrivers({
+      nodes: { install: async () => undefined, uninstall: async () => undefined },
+      onRegistered: (driver) => {
+        this.volumes.driverRegistered(driver);
+        this.blockVolumes.driverRegistered(driver);
+      },
+      metrics: csiMetrics(this.registry),
+    });
+    const directory = join(rootDir, 'plugins_registry');
+    this.#registry = new PluginRegistry({ directory, handlers: { CSIPlugin: drivers }, logger: silentLogger });
+    const registry = this.#registry;
+    const inUse = new VolumesInUse(() => {
+      this.reported.push(inUse.names());
+      setImmediate(() => inUse.reported(inUse.names()));
+    });
+    this.inUse = inUse;
+    const events = {
+      event: ({ kind }: { kind: string }, _type: string, reason: string, message: string) =>
+        void this.events.push({ kind, reason, message }),
+    };
+    const now = () => '2026-01-01T00:00:00Z';
+    const shared = { drivers, objects: this.#objects(), logger: silentLogger };
+    const parts = {
+      ...{ ...shared, inUse, nodeName: NODE, metrics: new StorageMetrics(this.registry) },
+      expansion: new VolumeExpansion({ ...shared, events, now }),
+      driversKnown: released.then(() => registry.start()),
+    };
+    const pods = new PodDirectories(rootDir);
+    const maps = new DeviceMaps({ mounter, loops, events });
+    this.volumes = new CsiVolumes({ ...parts, places: new CsiPlaces({ pods, rootDir, mounter }) });
+    this.blockVolumes = new CsiBlockVolumes({ ...parts, maps, places: new CsiBlockPlaces({ pods, rootDir, mounter }) });
+    await Promise.all([this.volumes.load(), this.blockVolumes.load()]);
+  }
+
+  map(uid: string, change: Partial<CsiVolume> = {}): Promise<string> {
+    return this.blockVolumes.setUp(pod(uid), { ...DISK, isBlock: true, ...change }, never);
+  }
+
+  setUp(uid: string, change: Partial<CsiVolume> = {}): Promise<string> {
+    return this.volumes.setUp(pod(uid), { ...DISK, ...change }, never);
+  }
+
+  async failure(work: Promise<unknown>): Promise<string> {
+    return await work.then(
+      () => 'it worked',
+      (error: unknown) => errorMessage(error),
+    );
+  }
+
+  published(uid: string): string {
+    return join(this.rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/pv-1/mount');
+  }
+
+  /** The calls about volumes since the last look. */
+  async calls(): Promise<string[]> {
+    const calls = await this.driver.volumeCalls();
+    this.driver.forget();
+    return calls;
+  }
+
+  #objects(): CsiObjects {
+    return {
+      driver: async (name) => ({ metadata: { name }, spec: this.driverObject }),
+      secret: async (_pod, { namespace, name }) => ({ password: `${namespace}-${name}` }),
+      token: async (_pod, { audience }) => ({ token: `for ${audience}`, expirationTimestamp: '2026-01-01T00:00:00Z' }),
+      attachment: async (name) => {
+        if (this.attachment === undefined)
+          throw new PodwrightError('not_found', `volumeattachments.storage.k8s.io "${name}" not found`);
+        return { metadata: { name }, status: this.attachment };
+      },
+      claim: async () => structuredClone(this.claim),
+      patchClaim: async (_place, patch) => {
+        this.patches.push(patch);
+        // what the patches of these tests take away they set to null
+        const { capacity, allocatedResourceStatuses, conditions } = patch.status ?? {};
+        const status = {
+          ...this.claim.status,
+          ...(capacity === undefined ? {} : { capacity }),
+          ...(allocatedResourceStatuses === undefined ? {} : { allocatedResourceStatuses }),
+          ...(conditions === undefined ? {} : { conditions }),
+        };
+        this.claim = { ...this.claim, status: JSON.parse(JSON.stringify(status)) };
+        return structuredClone(this.claim);
+      },
+    };
+  }
+}
