@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { runChecked, waitFor, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
+import { type DockerEngine, startDockerEngine } from '../dockershim/docker-engine.fixture.ts';
 import { type HostInventory, type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
+import { onDocker } from '../kubelet/suite-runtime.fixture.ts';
 import type { Bundle } from './bundle.fixture.ts';
 import { type Ended, StartedProgram } from './started-program.ts';
 
@@ -30,6 +32,7 @@ export class NodePlace {
   readonly #bundle: Bundle;
   readonly #subnet: string;
   readonly #before: HostInventory;
+  #docker: DockerEngine | undefined;
 
   constructor(bundle: Bundle, subnet: string) {
     this.#bundle = bundle;
@@ -38,6 +41,33 @@ export class NodePlace {
     this.scope = { roots: [this.directory], cgroupParent: `/pwn-${tag}`, bridge: `pwn${tag}` };
     for (const name of ['net.d', 'input']) mkdirSync(join(this.directory, name));
     this.#before = takeInventory(this.scope);
+  }
+
+  /** A place on the runtime that the suite is on: for Docker it has an Engine of its own. */
+  static async open(bundle: Bundle, subnet: string): Promise<NodePlace> {
+    const place = new NodePlace(bundle, subnet);
+    if (onDocker) await place.#useDocker();
+    return place;
+  }
+
+  async #useDocker(): Promise<void> {
+    this.#docker = await startDockerEngine();
+    const { bridge } = this.scope;
+    const ipam = { type: 'host-local', dataDir: this.path('input/addresses'), subnet: this.#subnet };
+    const plugins = [
+      { type: 'bridge', bridge, isDefaultGateway: true, ipam },
+      { type: 'portmap', capabilities: { portMappings: true } },
+    ];
+    const network = { cniVersion: '0.4.0', name: bridge, plugins };
+    writeFileSync(this.path('net.d/10-test.conflist'), JSON.stringify(network));
+    const dockershim = {
+      docker_endpoint: this.#docker.socket,
+      network_plugin: 'cni',
+      cni_conf_dir: this.path('net.d'),
+      cni_cache_dir: this.path('input/cni-cache'),
+    };
+    const lines = Object.entries(dockershim).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+    this.file('docker.toml', ['runtime = "docker"', '[dockershim]', ...lines, ''].join('\n'));
   }
 
   path(...parts: string[]): string {
@@ -52,6 +82,8 @@ export class NodePlace {
   flags(): string[] {
     const { cgroupParent, bridge } = this.scope;
     const directories = ['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')];
+    if (this.#docker !== undefined)
+      return ['--config', this.path('input/docker.toml'), ...directories, '--cgroup-parent', cgroupParent];
     const network = ['--bridge', bridge, '--subnet', this.#subnet, '--cni-conf-dir', this.path('net.d')];
     return [...directories, '--cgroup-parent', cgroupParent, ...network];
   }
@@ -143,6 +175,7 @@ export class NodePlace {
       await runChecked('ip', ['link', 'delete', link]).catch(() => undefined);
     if (rules.length > 0)
       await runChecked('nft', ['delete', 'table', 'inet', `podwright_${bridge}`]).catch(() => undefined);
+    await this.#docker?.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
