@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createLogger, discoverCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
-import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import {
+  DEFAULT_EVICTION,
+  type Kubelet,
+  type KubeletOptions,
+  kubeletOptions,
+  type Pod,
+  startKubelet,
+} from '@podwright/kubelet';
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
 import type { Cluster } from './cluster.fixture.ts';
@@ -36,6 +43,7 @@ export class ClusterKubelet {
       cgroupRoot: `/${basename(directory)}`,
       logger: createLogger({ level: 'error' }),
       cluster: { client: this.client, heartbeatClient: this.client, eventClient: this.client },
+      eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
     });
   }
 

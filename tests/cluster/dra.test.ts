@@ -95,7 +95,7 @@ const REFUSED = 'Failed to prepare dynamic resources: prepare dynamic resources:
 
 async function logOf({ metadata: { name, uid } }: ApiObject, lines: number): Promise<string[]> {
   const file = join(kubelet.options.podLogsDir, `default_${name}_${uid}`, 'main/0.log');
-  const read = () => readFileSync(file, 'utf8').trimEnd().split('\n');
+  const read = () => readFileSync(file, 'utf8').split('\n').slice(0, -1);
   await kubelet.until(`${lines} lines of ${file}`, () => read().length >= lines);
   return read().map((line) => line.split(' ').slice(3).join(' '));
 }

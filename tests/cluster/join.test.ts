@@ -139,7 +139,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   if (cluster.own !== undefined) cluster.own.control.approves = 'none';
   const config = place.file(
     'config.toml',
-    `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n`,
+    `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
   );
   await place.ok('--config', config, ...asked(words.hash, token));
   await place.ok('--config', config, ...asked(words.hash, token)); // does no harm

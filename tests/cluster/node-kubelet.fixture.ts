@@ -7,7 +7,7 @@ import { silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
-import { type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
+import { DEFAULT_EVICTION, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import type { Credential } from './api-server/kubeconfig.ts';
 
 type Place = { url: string; certificateAuthority: string };
@@ -46,6 +46,7 @@ export async function startNode(
         podLogsDir: join(scratch, 'logs'),
         cgroupRoot: '',
         cluster: { client: client(), heartbeatClient: client(), eventClient: client() },
+        eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
         ...given,
         ...more,
       }),

@@ -83,7 +83,7 @@ async function logOf(pod: Pod, lines: number): Promise<string[]> {
   let log: string[] = [];
   await kubelet.until(`${lines} lines of ${pod.metadata.name}`, async () => {
     log = await kubelet.log(pod);
-    return log.length >= lines && log[0] !== '';
+    return log.length >= lines;
   });
   return log;
 }
@@ -143,7 +143,7 @@ test('a restarted kubelet knows who has which device, and the pod runs on', asyn
 
 test('a plugin that is found at its socket prefers a device, which is one of the Container Device Interface', async () => {
   const found = new FakePlugin(join(kubelet.options.rootDir, 'plugins'), GADGET, {
-    devices: ['g1', 'g2'],
+    devices: [],
     prefer: () => ['g2'],
     answer: (ids) => ({ cdiDevices: ids.map((id) => ({ name: `${GADGET}=${id}` })) }),
   });
@@ -151,6 +151,10 @@ test('a plugin that is found at its socket prefers a device, which is one of the
   await found.announce(join(kubelet.options.rootDir, 'plugins_registry'));
   try {
     await write('gadget', 1, 'echo $CDI_GADGET', GADGET);
+    await kubelet.until('the pod waits for the first devices', () =>
+      kubelet.handle.events().some(({ reason, message }) => reason === 'WaitingForDevices' && message.includes(GADGET)),
+    );
+    found.change(['g1', 'g2']);
     if (onDocker)
       await kubelet.until('it is refused', () =>
         kubelet.handle.events().some(({ message }) => docker.noCdi.test(message)),

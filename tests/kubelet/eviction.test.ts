@@ -4,13 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { kubeletOptions, type Pod } from '@podwright/kubelet';
+import { DEFAULT_EVICTION, type EvictionOptions, type Pod } from '@podwright/kubelet';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
-const { eviction: DEFAULTS } = kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: null! });
 /** Fast enough for a test. */
-const HASTY = { ...DEFAULTS, hard: {}, periodMs: 100, transitionMs: 500 };
+const HASTY = { ...DEFAULT_EVICTION, hard: {}, periodMs: 100, transitionMs: 500 };
 
 let runtime: SuiteRuntime;
 before(async () => {
@@ -21,7 +20,7 @@ after(async () => {
 });
 
 /** A kubelet whose directory is on a disk of 64 MiB, of which images are no part. */
-async function start(context: TestContext, eviction: Partial<typeof DEFAULTS>): Promise<RealKubelet> {
+async function start(context: TestContext, eviction: Partial<EvictionOptions>): Promise<RealKubelet> {
   const rootDir = join(runtime.scratch, 'disk');
   mkdirSync(rootDir);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', rootDir]);

@@ -2,7 +2,14 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
-import { type Kubelet, type KubeletOptions, kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import {
+  DEFAULT_EVICTION,
+  type Kubelet,
+  type KubeletOptions,
+  kubeletOptions,
+  type Pod,
+  startKubelet,
+} from '@podwright/kubelet';
 import { type LogPlace, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
@@ -17,7 +24,7 @@ export type RealKubelet = {
   remove: (file: string) => Promise<void>;
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
-  /** Lines that a pod's container has written, without what the log has beside them. */
+  /** Whole lines that a pod's container has written, without what the log has beside them. */
   log: (pod: Pod, container?: string) => Promise<string[]>;
   /** Names of pod cgroups that are there. */
   podCgroups: () => Promise<string[]>;
@@ -40,6 +47,7 @@ export async function startRealKubelet(
     podLogsDir: join(scratch, 'logs'),
     cgroupRoot: `/${runtime.bridge}-${scratch.slice(-6)}`,
     logger: createLogger({ level: 'error' }),
+    eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
     ...given,
   });
   mkdirSync(options.manifestDir, { recursive: true });
@@ -93,7 +101,7 @@ async function linesOf(place: LogPlace): Promise<string[]> {
   const until = { ended: AbortSignal.abort(), signal: AbortSignal.timeout(PATIENCE_MS) };
   const chunks: Buffer[] = [];
   for await (const chunk of readContainerLog(place, {}, until)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString().trimEnd().split('\n');
+  return Buffer.concat(chunks).toString().split('\n').slice(0, -1);
 }
 
 async function podCgroups(root: string): Promise<string[]> {

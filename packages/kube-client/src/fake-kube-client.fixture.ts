@@ -245,9 +245,9 @@ export class FakeKubeClient implements KubeClient {
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
     const script = this.#scripts.find(({ match, answers }) => answers.length > 0 && matches(call, match));
+    const answer = script?.answers.shift(); // now: the next call may be made before this one goes on
     await Promise.resolve();
-    if (script === undefined) return usual();
-    const answer = script.answers.shift();
+    if (answer === undefined) return usual();
     if (answer instanceof Error) throw answer;
     return typeof answer === 'function' ? answer(call) : answer;
   }

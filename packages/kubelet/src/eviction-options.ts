@@ -1,8 +1,14 @@
-import { DEFAULT_HARD_THRESHOLDS, type ThresholdSettings } from './eviction/thresholds/thresholds.ts';
+import {
+  DEFAULT_HARD_THRESHOLDS,
+  LONE_HARD_THRESHOLDS,
+  type ThresholdSettings,
+} from './eviction/thresholds/thresholds.ts';
 import { EVICTION_PERIOD_MS } from './limits.ts';
 
 /** When pods are evicted because the node runs short, and how: KubeletConfiguration's fields that begin with `eviction`. */
-export type EvictionOptions = ThresholdSettings & {
+export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
+  /** Absent: upstream's defaults in a cluster, smaller shares of the disk on a lone node. */
+  hard?: ThresholdSettings['hard'];
   /** A condition of pressure is told for so long after it was last seen. */
   transitionMs: number;
   /** The longest grace period of pods that are evicted for a soft threshold. */
@@ -13,7 +19,6 @@ export type EvictionOptions = ThresholdSettings & {
 
 /** Upstream's. */
 export const DEFAULT_EVICTION: EvictionOptions = {
-  hard: DEFAULT_HARD_THRESHOLDS,
   soft: {},
   softGracePeriod: {},
   minimumReclaim: {},
@@ -21,3 +26,7 @@ export const DEFAULT_EVICTION: EvictionOptions = {
   maxPodGraceSeconds: 0,
   periodMs: EVICTION_PERIOD_MS,
 };
+
+export function thresholdSettings({ hard, ...eviction }: EvictionOptions, isLone: boolean): ThresholdSettings {
+  return { ...eviction, hard: hard ?? (isLone ? LONE_HARD_THRESHOLDS : DEFAULT_HARD_THRESHOLDS) };
+}

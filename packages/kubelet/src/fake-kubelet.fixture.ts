@@ -9,6 +9,7 @@ import type { KubeletParts } from './assembly/kubelet-parts.ts';
 import { LocalObjects } from './config/local-objects.ts';
 import { decodeManifest } from './config/manifest.ts';
 import { PodConfig } from './config/pod-config.ts';
+import { DEFAULT_EVICTION } from './eviction-options.ts';
 import type { Kubelet } from './kubelet.ts';
 import { type KubeletOptions, kubeletOptions } from './options.ts';
 import { ProbeResults } from './prober/probe-results.ts';
@@ -54,6 +55,7 @@ export async function startFakeKubelet(
     nodeIp: '192.0.2.1',
     relist: { periodMs: 50, eventedPeriodMs: 1000 },
     crashLoopBackoff: { initialMs: 100, maxMs: 400 },
+    eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
     ...given,
   });
   const config: { current?: PodConfig; text: string } = { text: manifest };

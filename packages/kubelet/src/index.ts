@@ -24,6 +24,7 @@ export { type GivenFields, layFields, layFlags } from './configuration/given-fie
 export * from './configuration/server-options.ts';
 export { cpuOptions } from './cpus/cpu-options.ts';
 export { DEFAULT_HARD_THRESHOLDS, thresholdProblems } from './eviction/thresholds/thresholds.ts';
+export { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
 export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';

@@ -323,7 +323,7 @@ const CHANGES: Change[] = [
   [
     'evictionHard: {pid.available: 5%}\nmergeDefaultEvictionSettings: true',
     '',
-    (of) => [of.eviction.hard['pid.available'], of.eviction.hard['memory.available'], of.node.evictionHard],
+    (of) => [of.eviction.hard!['pid.available'], of.eviction.hard!['memory.available'], of.node.evictionHard],
     [
       '5%',
       '100Mi',

@@ -8,6 +8,7 @@ import { NodeSignals } from '../eviction/node-signals.ts';
 import { isExempt } from '../eviction/pressure-admission.ts';
 import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { thresholdsOf } from '../eviction/thresholds/thresholds.ts';
+import { thresholdSettings } from '../eviction-options.ts';
 import { collectUnusedContainers } from '../gc/container-gc.ts';
 import { ImageGarbageCollector } from '../gc/image-gc.ts';
 import { EVICTION_STOP_MS, EVICTION_WALKS_MS } from '../limits.ts';
@@ -44,7 +45,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   return new EvictionManager({
     ...{ nodeName, pressure, events, logger, metrics: sync.metrics },
     ...{ transitionMs: eviction.transitionMs, maxPodGraceSeconds: eviction.maxPodGraceSeconds },
-    thresholds: thresholdsOf(eviction, { areHeldToAllocatable: enforceNodeAllocatable }),
+    thresholds: thresholdsOf(thresholdSettings(eviction, isLone), { areHeldToAllocatable: enforceNodeAllocatable }),
     periodMs: eviction.periodMs,
     signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, cgroupRoot, rootDir }),
     activePods: () => sync.workers.activePods().map((pod) => sync.allocated(pod)),

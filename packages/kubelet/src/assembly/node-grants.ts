@@ -64,7 +64,8 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    admissible: () => devices.admissible(),
+    // on a lone node pods wait for what no plugin offers now
+    admissible: () => (isLone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
       const { uid } = pod.metadata;
@@ -126,6 +127,11 @@ function cpusFor(
     memoryNodes: formatCpus(memory?.nodesOf(uid, name) ?? []),
     hasOwnCpus: (cpus?.ownOf(uid, name) ?? []).length > 0,
   };
+}
+
+function offered(devices: DeviceManager): Record<string, bigint> {
+  const entries = Object.entries(devices.admissible());
+  return Object.fromEntries(entries.filter(([name]) => devices.isOffered(name)));
 }
 
 /** No scheduler keeps pods away from a lone node whose plugins are not there yet, as after a boot: they wait for them. */

@@ -33,6 +33,18 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'imagefs.inodesFree': '5%',
 };
 
+/**
+ * Those of a lone node. Its disk is one that its owner fills with other things too, often beyond upstream's shares, and no other node
+ * would take the pods: it matters only that something is left.
+ */
+export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
+  'memory.available': '100Mi',
+  'nodefs.available': '1%',
+  'nodefs.inodesFree': '1%',
+  'imagefs.available': '1%',
+  'imagefs.inodesFree': '1%',
+};
+
 /** What is wrong with settings, as upstream's ParseThresholdConfig finds it. */
 export function thresholdProblems(settings: ThresholdSettings): ThresholdProblem[] {
   const problems = (setting: keyof ThresholdSettings, why: (signal: string, text: string) => string | undefined) =>

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_EVICTION, thresholdSettings } from './eviction-options.ts';
+
+test('the disk of a lone node may be fuller than that of a cluster, and what is set counts in both', () => {
+  assert.equal(thresholdSettings(DEFAULT_EVICTION, true).hard['imagefs.available'], '1%');
+  assert.equal(thresholdSettings(DEFAULT_EVICTION, false).hard['imagefs.available'], '15%');
+  const hard = { 'nodefs.available': '3%' };
+  for (const isLone of [true, false])
+    assert.deepEqual(thresholdSettings({ ...DEFAULT_EVICTION, hard }, isLone).hard, hard);
+});
