@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/.node/bin:$(PATH)
 EXAMPLE_IMAGE := dist/hello-image.tar
 
-.PHONY: run setup setup-dev build man lint test unit vm-test bench generate pictures clean
+.PHONY: run setup setup-dev build man lint test unit docker-test vm-test bench generate pictures clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -33,6 +33,9 @@ unit: setup ## tests that need neither root nor other programs
 
 test: setup-dev lint ## everything; needs root
 	node scripts/test.ts
+
+docker-test: setup-dev ## the kubelet's suite on a Docker Engine; needs root
+	PODWRIGHT_TEST_RUNTIME=docker node scripts/test.ts $$(grep -rlE --include=*.test.ts 'suite-runtime|cluster-kubelet|NodePlace\.open' tests)
 
 vm-test: setup ## in a guest with systemd, cgroup v2, AppArmor and CRIU; needs root, mmdebstrap, qemu-system-x86
 	tests/vm/run.sh

@@ -1,8 +1,9 @@
 /** A kubelet of ours on a runtime of ours, as the node `node` of a cluster. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createLogger, waitFor, withTimeout } from '@podwright/base';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createLogger, discoverCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
 import {
   DEFAULT_EVICTION,
@@ -12,7 +13,7 @@ import {
   type Pod,
   startKubelet,
 } from '@podwright/kubelet';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
 import type { Cluster } from './cluster.fixture.ts';
 
@@ -21,7 +22,8 @@ const PATIENCE_MS = 60_000;
 const AMOUNTS = { cpu: '2', memory: '4Gi', pods: '110' };
 
 export class ClusterKubelet {
-  readonly runtime = new RuntimeUnderTest();
+  readonly #directory: string;
+  runtime!: SuiteRuntime;
   readonly client: KubeClient;
   readonly options: KubeletOptions;
   handle!: Kubelet;
@@ -30,14 +32,15 @@ export class ClusterKubelet {
     if (nodeCredential.kind !== 'certificate') throw new Error('nodes have certificates');
     const { certificate, key } = nodeCredential;
     this.client = createKubeClient({ server: url, tls: { ca: certificateAuthority, certificate, key } });
-    const { directory, scope, logs } = this.runtime.place;
+    const directory = mkdtempSync(join(tmpdir(), 'pwk-node-'));
+    this.#directory = directory;
     this.options = kubeletOptions({
       nodeName: NODE,
-      runtimeEndpoint: `unix://${join(directory, 'cri.sock')}`,
+      runtimeEndpoint: '/none', // until it is there
       manifestDir: join(directory, 'manifests'),
       rootDir: join(directory, 'kubelet'),
-      podLogsDir: logs,
-      cgroupRoot: scope.cgroupParent,
+      podLogsDir: join(directory, 'logs'),
+      cgroupRoot: `/${basename(directory)}`,
       logger: createLogger({ level: 'error' }),
       cluster: { client: this.client, heartbeatClient: this.client, eventClient: this.client },
       eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
@@ -45,7 +48,8 @@ export class ClusterKubelet {
   }
 
   async start(): Promise<void> {
-    await this.runtime.start();
+    this.runtime = await startOurRuntime('node');
+    this.options.runtimeEndpoint = this.runtime.endpoint;
     mkdirSync(this.options.manifestDir, { recursive: true });
     this.handle = await startKubelet(this.options);
     await this.handle.sourcesReady;
@@ -70,12 +74,13 @@ export class ClusterKubelet {
     await waitFor(() => holds(this.handle.pods()) || undefined, { intervalMs: 5, signal });
   }
 
-  /** Stops everything, and returns what is left on the host. */
-  async end(): Promise<string[]> {
+  /** Stops everything. Nothing of pods may be left on the host. */
+  async end(): Promise<void> {
     await this.handle.close();
     this.client.close();
-    for (const own of [this.options.rootDir, this.options.manifestDir]) await rm(own, { recursive: true });
-    return await this.runtime.end();
+    await this.runtime.stop();
+    await removeCgroup(await discoverCgroups(), this.options.cgroupRoot);
+    await rm(this.#directory, { recursive: true });
   }
 
   /** A pod of the test image that is bound to the node and runs a shell script. */

@@ -1,39 +1,37 @@
 /** PersistentVolumes of a CSI driver in pods of a cluster, on our runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient, readKubeconfig } from '@podwright/kube-client';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { CsiDriverUnderTest, isThere, loopsBelow, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import { type ApiObject, at, listAt } from './api-server/json.ts';
 import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
 
 const NODE = 'csi-node';
 const DRIVER = 'disk.test';
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 let cluster: Cluster;
 let kubelet: RealKubelet;
 let driver: CsiDriverUnderTest;
 before(async () => {
   cluster = await startCluster();
-  await runtime.start();
-  const { options, logs } = runtime.place;
-  mkdirSync(logs, { recursive: true });
-  const file = join(logs, 'kubeconfig');
+  runtime = await startOurRuntime('cc');
+  const file = join(runtime.scratch, 'kubeconfig');
   writeFileSync(file, cluster.kubeconfig(cluster.nodeCredential(NODE)));
   const client = createKubeClient(await readKubeconfig(file));
   await cluster.apply({
     ...{ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: DRIVER } },
     spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'File', volumeLifecycleModes: ['Persistent'] },
   });
-  kubelet = await startRealKubelet(
-    { endpoint: `unix://${options.socket}`, scratch: logs, bridge: options.network.bridge },
-    { nodeName: NODE, cluster: { client, heartbeatClient: client, eventClient: client } },
-  );
+  kubelet = await startRealKubelet(runtime, {
+    nodeName: NODE,
+    cluster: { client, heartbeatClient: client, eventClient: client },
+  });
   const { rootDir } = kubelet.options;
   driver = new CsiDriverUnderTest({ name: DRIVER, rootDir, data: join(rootDir, '..', 'data') });
   await driver.start();
@@ -43,9 +41,8 @@ after(async () => {
   await started?.until('no pod is left', () => kubelet.handle.pods().length === 0);
   await started?.close();
   await (driver as CsiDriverUnderTest | undefined)?.kill();
-  const left = await runtime.end();
   await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
-  assert.deepEqual(left, [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } };

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
 import { type Pod, startKubelet } from '@podwright/kubelet';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
 import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
 
 const NODE = 'node';
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 let cluster: Cluster;
 let client: KubeClient;
 let kubelet: RealKubelet;
@@ -23,17 +23,12 @@ before(async () => {
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
   );
   cluster.own?.seed(service('default', 'kubernetes', '10.96.0.1', 443));
-  await runtime.start();
-  mkdirSync(runtime.place.logs, { recursive: true });
+  runtime = await startOurRuntime('ob');
   client = nodeClient();
-  kubelet = await startRealKubelet(
-    {
-      endpoint: `unix://${runtime.place.options.socket}`,
-      scratch: runtime.place.logs,
-      bridge: runtime.place.options.network.bridge,
-    },
-    { nodeName: NODE, cluster: { client, heartbeatClient: client, eventClient: client } },
-  );
+  kubelet = await startRealKubelet(runtime, {
+    nodeName: NODE,
+    cluster: { client, heartbeatClient: client, eventClient: client },
+  });
 });
 
 after(async () => {
@@ -43,7 +38,7 @@ after(async () => {
   }
   (client as KubeClient | undefined)?.close();
   await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 /** Ends every pod where it is from, on a connection of its own: a test may have cut the others. */
@@ -261,7 +256,7 @@ test('what may not be read is told apart from what is not there', async () => {
 });
 
 test('a claim leads to its local volume, once it is bound', async () => {
-  const path = join(runtime.place.logs, 'disk');
+  const path = join(runtime.scratch, 'disk');
   const claim: ApiObject = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -337,7 +332,7 @@ test('while the API server is away a container starts again with what was read, 
   await kubelet.until('the first start', () => starts() === '1\n');
   await cluster.own.stop();
   const [container] = kubelet.handle.pods().find(({ metadata }) => metadata.uid === uid)!.status!.containerStatuses!;
-  await runtime.cri.runtime.stopContainer({ containerId: container!.containerID!.split('//')[1]!, timeout: 0n });
+  await kubelet.handle.cri.runtime.stopContainer({ containerId: container!.containerID!.split('//')[1]!, timeout: 0n });
   await kubelet.until('it has started again', () => starts() === '1\n1\n');
   await kubelet.handle.close();
   kubelet.handle = await startKubelet(kubelet.options);

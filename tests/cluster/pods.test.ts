@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
+import { removePods } from '../kubelet/containerd.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
 import { Cluster, collectionOf, pathOf, startCluster } from './cluster.fixture.ts';
 import { ClusterKubelet, nodeObject } from './cluster-kubelet.fixture.ts';
@@ -22,9 +23,8 @@ before(async () => {
   await kubelet.start();
 });
 after(async () => {
-  const left = await kubelet.end();
+  await kubelet.end();
   await cluster[Symbol.asyncDispose]();
-  assert.deepEqual(left, []);
 });
 
 const statusOf = (object: ApiObject) => (object as unknown as Pod).status!;
@@ -246,8 +246,7 @@ test('an end that was told stays one, though the kubelet was killed before it wr
   record.status.phase = 'Pending';
   Object.assign(record.status.containerStatuses[0], { state: { waiting: {} }, containerID: undefined });
   writeFileSync(file, JSON.stringify(record));
-  const { runtime } = kubelet.runtime.cri;
-  for (const { id } of (await runtime.listPodSandbox({})).items) await runtime.removePodSandbox({ podSandboxId: id });
+  await removePods(kubelet.runtime.endpoint);
   await kubelet.restart();
   await kubelet.until('it is known', (pods) => pods.some(({ status }) => status?.phase === 'Succeeded'));
   const [local] = kubelet.handle.pods();

@@ -131,6 +131,11 @@ async function answers(socket: string, daemon: ChildProcess, scratch: string): P
 async function loadBusybox(scratch: string, socket: string): Promise<void> {
   const archive = join(scratch, 'busybox.tar');
   await writeExampleArchive(archive, { name: busyboxImage });
+  await loadArchive(socket, archive);
+}
+
+/** Adds the images of an archive to an Engine. */
+export async function loadArchive(socket: string, archive: string): Promise<void> {
   const engine = await connectEngine(socket);
   for await (const { error } of engine.archives.load(createReadStream(archive)))
     if (error !== undefined) throw new Error(error);

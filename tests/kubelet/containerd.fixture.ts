@@ -17,6 +17,9 @@ export type Containerd = {
   scratch: string;
   endpoint: string;
   bridge: string;
+  image: string;
+  /** Adds the images of an archive. */
+  load: (archive: string) => Promise<void>;
   /** Kills the daemon, and starts it again once `meanwhile` is over; containers go on. */
   restart: (meanwhile: () => Promise<void>) => Promise<void>;
   stop: () => Promise<void>;
@@ -33,6 +36,8 @@ export async function startContainerd(name: string): Promise<Containerd> {
     scratch,
     endpoint: `unix://${socket}`,
     bridge,
+    image: busyboxImage,
+    load: (archive) => loadArchive(socket, archive),
     restart: async (meanwhile) => {
       const ended = once(daemon, 'exit');
       daemon.kill('SIGKILL');
@@ -59,8 +64,9 @@ function spawnDaemon(scratch: string): ChildProcess {
   return daemon;
 }
 
-function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {
-  for (const directory of ['cni', 'certs']) mkdirSync(join(scratch, directory), { recursive: true });
+/** Configures CNI for a bridge with this name, and a subnet of this process. */
+export function writeNetwork(scratch: string, bridge: string): void {
+  mkdirSync(join(scratch, 'cni'));
   const subnet = `10.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 256}.0/24`;
   const ipam = {
     type: 'host-local',
@@ -73,6 +79,11 @@ function writeConfiguration(scratch: string, { socket, bridge }: { socket: strin
     { type: 'portmap', capabilities: { portMappings: true } },
   ];
   writeFileSync(join(scratch, 'cni/10-test.conflist'), JSON.stringify({ cniVersion: '0.4.0', name: bridge, plugins }));
+}
+
+function writeConfiguration(scratch: string, { socket, bridge }: { socket: string; bridge: string }): void {
+  mkdirSync(join(scratch, 'certs'));
+  writeNetwork(scratch, bridge);
   writeFileSync(
     join(scratch, 'config.toml'),
     `version = 2
@@ -101,11 +112,15 @@ async function importImages(scratch: string, socket: string): Promise<void> {
   cri.close();
   const archive = join(scratch, 'image.tar');
   await writeExampleArchive(archive, { name: busyboxImage });
-  await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
+  await loadArchive(socket, archive);
   await writeExampleArchive(archive, {
     name: PAUSE_IMAGE,
     config: { Entrypoint: ['/bin/sleep', '1000000000'], Cmd: [] },
   });
+  await loadArchive(socket, archive);
+}
+
+async function loadArchive(socket: string, archive: string): Promise<void> {
   await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
 }
 
@@ -119,8 +134,9 @@ async function stop(daemon: ChildProcess, scratch: string, bridge: string): Prom
   await rm(scratch, { recursive: true, force: true });
 }
 
-async function removePods(socket: string): Promise<void> {
-  const cri = await connectCri({ runtimeEndpoint: socket, logger: silentLogger, connectTimeoutMs: 1000 });
+/** Removes what pods are left through the CRI. */
+export async function removePods(runtimeEndpoint: string): Promise<void> {
+  const cri = await connectCri({ runtimeEndpoint, logger: silentLogger, connectTimeoutMs: 1000 });
   const { items } = await cri.runtime.listPodSandbox({});
   for (const { id } of items) {
     await cri.runtime.stopPodSandbox({ podSandboxId: id });

@@ -1,23 +1,20 @@
 /** Volumes of a CSI driver in pods on our runtime, and kubelets that are killed meanwhile. Needs root. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Pod, startKubelet } from '@podwright/kubelet';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { CsiDriverUnderTest, isThere, mountsBelow } from './csi-driver.fixture.ts';
 import { killKubelet, startKubeletChild } from './kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 let kubelet: RealKubelet;
 let driver: CsiDriverUnderTest;
 before(async () => {
-  await runtime.start();
-  const { options, logs } = runtime.place;
-  mkdirSync(logs, { recursive: true });
-  const endpoint = `unix://${options.socket}`;
-  kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
+  runtime = await startOurRuntime('csi');
+  kubelet = await startRealKubelet(runtime);
   driver = newDriver('csi.test');
   await driver.start();
 });
@@ -25,7 +22,7 @@ after(async () => {
   await (driver as CsiDriverUnderTest | undefined)?.behave({});
   await (kubelet as RealKubelet | undefined)?.close(); // if it came up
   await (driver as CsiDriverUnderTest | undefined)?.kill();
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 function newDriver(name: string): CsiDriverUnderTest {

@@ -1,15 +1,14 @@
 /** Pods with devices of a plugin on our runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connectService } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import type { Pod } from '@podwright/kubelet';
 import { FakePlugin } from '../../packages/kubelet/src/devices/fake-plugin.fixture.ts';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
 const WIDGET = 'example.com/widget';
 const GADGET = 'example.com/gadget';
@@ -18,19 +17,19 @@ const GADGETS = {
   ...{ cdiVersion: '0.6.0', kind: GADGET },
   devices: ['g1', 'g2'].map((name) => ({ name, containerEdits: { env: [`CDI_GADGET=${name}`] } })),
 };
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 let kubelet: RealKubelet;
 let plugin: FakePlugin;
 let note: string;
 before(async () => {
-  const { options, logs } = runtime.place;
-  const cdi = join(logs, 'cdi');
-  mkdirSync(cdi, { recursive: true });
-  writeFileSync(join(cdi, 'gadget.json'), JSON.stringify(GADGETS));
-  await runtime.start({ cdiDirectories: [cdi] });
-  const endpoint = `unix://${options.socket}`;
-  kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
-  note = join(logs, 'note');
+  runtime = await startOurRuntime('dv', (scratch) => {
+    const cdi = join(scratch, 'cdi');
+    mkdirSync(cdi);
+    writeFileSync(join(cdi, 'gadget.json'), JSON.stringify(GADGETS));
+    return { cdiDirectories: [cdi] };
+  });
+  kubelet = await startRealKubelet(runtime);
+  note = join(runtime.scratch, 'note');
   writeFileSync(note, 'from the plugin\n');
   plugin = new FakePlugin(join(kubelet.options.rootDir, 'device-plugins'), WIDGET, {
     devices: ['w1', 'w2'],
@@ -45,7 +44,7 @@ before(async () => {
 after(async () => {
   await (plugin as FakePlugin | undefined)?.stop();
   await (kubelet as RealKubelet | undefined)?.close(); // if it came up
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 const write = (name: string, count: number, command: string, resource = WIDGET) =>
@@ -81,15 +80,12 @@ async function resourcesOf(podName: string) {
 }
 
 async function logOf(pod: Pod, lines: number): Promise<string[]> {
-  const { namespace, name, uid } = pod.metadata;
-  const restarts = pod.status!.containerStatuses![0]!.restartCount;
-  const file = join(kubelet.options.podLogsDir, `${namespace}_${name}_${uid}`, 'main', `${restarts}.log`);
-  let text: string[] = [];
-  await kubelet.until(`${lines} lines of ${file}`, async () => {
-    text = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
-    return text.length >= lines;
+  let log: string[] = [];
+  await kubelet.until(`${lines} lines of ${pod.metadata.name}`, async () => {
+    log = await kubelet.log(pod);
+    return log.length >= lines;
   });
-  return text.map((line) => line.split(' ').slice(3).join(' '));
+  return log;
 }
 
 test('a pod waits for the plugin, has its devices, and leaves them to the next one', async () => {
@@ -159,8 +155,11 @@ test('a plugin that is found at its socket prefers a device, which is one of the
       kubelet.handle.events().some(({ reason, message }) => reason === 'WaitingForDevices' && message.includes(GADGET)),
     );
     found.change(['g1', 'g2']);
-    const pod = await kubelet.pod('gadget', isReady);
-    assert.deepEqual(await logOf(pod, 1), ['g2']);
+    if (onDocker)
+      await kubelet.until('it is refused', () =>
+        kubelet.handle.events().some(({ message }) => docker.noCdi.test(message)),
+      );
+    else assert.deepEqual(await logOf(await kubelet.pod('gadget', isReady), 1), ['g2']);
     assert.deepEqual(
       found.calls.map(({ method }) => method),
       ['prefer', 'allocate'],

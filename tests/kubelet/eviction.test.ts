@@ -5,29 +5,26 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { DEFAULT_EVICTION, type EvictionOptions, type Pod } from '@podwright/kubelet';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
 /** Fast enough for a test. */
 const HASTY = { ...DEFAULT_EVICTION, hard: {}, periodMs: 100, transitionMs: 500 };
 
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 before(async () => {
-  await runtime.start();
-  mkdirSync(runtime.place.logs, { recursive: true });
+  runtime = await startOurRuntime('ev');
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 /** A kubelet whose directory is on a disk of 64 MiB, of which images are no part. */
 async function start(context: TestContext, eviction: Partial<EvictionOptions>): Promise<RealKubelet> {
-  const { options, logs, directory } = runtime.place;
-  const rootDir = join(directory, 'disk');
+  const rootDir = join(runtime.scratch, 'disk');
   mkdirSync(rootDir);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', rootDir]);
-  const place = { endpoint: `unix://${options.socket}`, scratch: logs, bridge: options.network.bridge };
-  const kubelet = await startRealKubelet(place, { rootDir, eviction: { ...HASTY, ...eviction } });
+  const kubelet = await startRealKubelet(runtime, { rootDir, eviction: { ...HASTY, ...eviction } });
   context.after(async () => {
     await kubelet.close();
     execFileSync('umount', [rootDir]);

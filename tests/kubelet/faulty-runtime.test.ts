@@ -11,29 +11,30 @@ import {
   type ListContainersResponse,
 } from '@podwright/cri';
 import type { Pod } from '@podwright/kubelet';
-import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { busyboxImage } from './containerd.fixture.ts';
 import { type CriProxy, type Intercept, startCriProxy } from './cri-proxy.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { type RestartableRuntime, startOtherRuntime } from './suite-runtime.fixture.ts';
 
 const honest: Intercept = (_, forward) => forward();
 let intercept = honest;
-let containerd: Containerd;
+let runtime: RestartableRuntime;
 let proxy: CriProxy;
 let kubelet: RealKubelet;
 before(async () => {
-  containerd = await startContainerd('fr');
-  proxy = await startCriProxy(join(containerd.scratch, 'proxy.sock'), {
-    runtimeEndpoint: containerd.endpoint,
+  runtime = await startOtherRuntime('fr');
+  proxy = await startCriProxy(join(runtime.scratch, 'proxy.sock'), {
+    runtimeEndpoint: runtime.endpoint,
     intercept: (call, forward) => intercept(call, forward),
   });
   const crashLoopBackoff = { initialMs: 100, maxMs: 1000 };
-  kubelet = await startRealKubelet({ ...containerd, endpoint: proxy.endpoint }, { crashLoopBackoff });
+  kubelet = await startRealKubelet({ ...runtime, endpoint: proxy.endpoint }, { crashLoopBackoff });
 });
 after(async () => {
   intercept = honest;
   await kubelet.close();
   await proxy.close();
-  await containerd.stop();
+  await runtime.stop();
 });
 beforeEach(() => {
   intercept = honest;

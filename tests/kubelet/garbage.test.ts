@@ -1,6 +1,6 @@
 /** What nobody needs any more, on Debian's containerd: pods and their traces that nobody knows, and images. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,17 +8,19 @@ import { after, before, type TestContext, test } from 'node:test';
 import { cgroupDirectory, createCgroup, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
 import { ImageGarbageCollector } from '../../packages/kubelet/src/gc/image-gc.ts';
-import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { writeExampleArchive } from '../../scripts/example-image.ts';
+import { busyboxImage } from './containerd.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { type RestartableRuntime, startOtherRuntime } from './suite-runtime.fixture.ts';
 
-let containerd: Containerd;
+let runtime: RestartableRuntime;
 before(async () => {
-  containerd = await startContainerd('gc');
+  runtime = await startOtherRuntime('gc');
 });
-after(() => containerd.stop());
+after(() => runtime.stop());
 
 async function start(context: TestContext, given: Partial<KubeletOptions> = {}): Promise<RealKubelet> {
-  const kubelet = await startRealKubelet(containerd, given);
+  const kubelet = await startRealKubelet(runtime, given);
   context.after(() => kubelet.close());
   return kubelet;
 }
@@ -50,7 +52,7 @@ test('pods that nobody knows, and their volumes, logs and cgroups, are found whi
   writeFileSync(join(cgroupDirectory(treeOf(hierarchy, 'memory')!, cgroup), 'cgroup.procs'), String(left.pid));
   await runStranger(kubelet, kept.metadata.uid);
 
-  const { runtime } = kubelet.handle.cri;
+  const { cri } = kubelet.handle;
   await kubelet.until('the volume is gone', () => !existsSync(join(rootDir, 'pods/gone-uid')));
   await kubelet.until('the logs are gone', () => !existsSync(join(podLogsDir, 'default_gone_gone-uid')));
   await kubelet.until(
@@ -58,20 +60,20 @@ test('pods that nobody knows, and their volumes, logs and cgroups, are found whi
     async () => (await kubelet.podCgroups()).join() === `pod${kept.metadata.uid}`,
   );
   await leftEnded;
-  await kubelet.until('the sandbox is gone', async () => (await runtime.listPodSandbox({})).items.length === 1);
+  await kubelet.until('the sandbox is gone', async () => (await cri.runtime.listPodSandbox({})).items.length === 1);
   assert.equal(kubelet.handle.pods()[0]!.status!.containerStatuses![0]!.restartCount, 0);
   assert.ok(existsSync(join(podLogsDir, `default_kept_${kept.metadata.uid}`)));
 });
 
 /** A sandbox with the labels of this kubelet's, of a pod that no manifest has. */
 async function runStranger({ handle, options }: RealKubelet, likeUid: string): Promise<void> {
-  const { runtime } = handle.cri;
-  const { items } = await runtime.listPodSandbox({});
+  const { cri } = handle;
+  const { items } = await cri.runtime.listPodSandbox({});
   const like = items.find(({ metadata }) => metadata?.uid === likeUid)!;
   const uid = 'stranger-uid';
   const metadata = { name: 'stranger', namespace: 'default', uid, attempt: 0 };
   const names = { 'io.kubernetes.pod.name': 'stranger', 'io.kubernetes.pod.uid': uid };
-  await runtime.runPodSandbox({
+  await cri.runtime.runPodSandbox({
     config: {
       metadata,
       labels: { ...like.labels, ...names },
@@ -86,28 +88,15 @@ test('unused images go when they are too old or the disk is too full, and one th
   const kubelet = await start(context);
   await kubelet.apply('kept.yaml', manifest('kept'));
   await kubelet.pod('kept', ({ status }) => status?.phase === 'Running');
-  const socket = containerd.endpoint.replace('unix://', '');
-  const ctr = (...args: string[]) => execFileSync('ctr', ['-a', socket, '-n', 'k8s.io', ...args], { stdio: 'pipe' });
-  const archive = join(containerd.scratch, 'unused.tar');
-  ctr('images', 'export', archive, busyboxImage);
+  const archive = join(runtime.scratch, 'unused.tar');
   const unused = 'localhost/podwright/unused:1';
-  /** An image of its own: with another configuration it has another id. */
-  const addUnused = () => {
-    const layout = join(containerd.scratch, 'unused');
-    execFileSync('skopeo', ['copy', '-q', `oci-archive:${archive}`, `oci:${layout}:unused`], { stdio: 'pipe' });
-    execFileSync('umoci', ['config', '--image', `${layout}:unused`, '--author', 'nobody'], { stdio: 'pipe' });
-    execFileSync('skopeo', ['copy', '-q', `oci:${layout}:unused`, `docker-archive:${archive}.docker:${unused}`], {
-      stdio: 'pipe',
-    });
-    ctr('images', 'import', `${archive}.docker`);
-    execFileSync('rm', ['-r', layout, `${archive}.docker`]);
-  };
+  await writeExampleArchive(archive, { name: unused, config: { User: '1' } }); // by which it has an id of its own
   const { cri } = kubelet.handle;
   const names = async () => (await cri.image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
   const input = { cri, logger: silentLogger, warn: () => undefined, forgetImages: async () => undefined };
   const never = { highThresholdPercent: 100, lowThresholdPercent: 100, minAgeMs: 0, maxAgeMs: 0 };
   const collect = async (policy: Partial<typeof never>) => {
-    addUnused();
+    await runtime.load(archive);
     await kubelet.until('the image is there', async () => (await names()).includes(unused));
     const collector = new ImageGarbageCollector({ ...input, policy: { ...never, ...policy } });
     await collector.run().catch(() => undefined); // sees it first

@@ -1,42 +1,41 @@
 /** Private images and logs that grow fast, on Debian's containerd and docker-registry. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { connectCri } from '@podwright/cri';
 import type { KubeletOptions, Pod } from '@podwright/kubelet';
+import { writeExampleArchive } from '../../scripts/example-image.ts';
 import { DockerRegistry } from '../images/docker-registry.ts';
-import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
 import { assertNearLimit, FAST_WRITER, watchFastLog } from './fast-log.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { docker, onDocker, type RestartableRuntime, startOtherRuntime } from './suite-runtime.fixture.ts';
 
-let containerd: Containerd;
+let runtime: RestartableRuntime;
 let registry: DockerRegistry;
 before(async () => {
-  containerd = await startContainerd('im');
-  registry = await DockerRegistry.start(containerd.scratch, { password: true });
-  const from = `docker-archive:${join(containerd.scratch, 'private.tar')}`;
-  const socket = containerd.endpoint.replace('unix://', '');
-  const archive = join(containerd.scratch, 'private.tar');
-  execFileSync('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'export', archive, busyboxImage], { stdio: 'pipe' });
+  runtime = await startOtherRuntime('im');
+  registry = await DockerRegistry.start(runtime.scratch, { password: true });
+  const archive = join(runtime.scratch, 'private.tar');
+  await writeExampleArchive(archive);
   const login = ['--dest-creds', 'me:secret', '--dest-tls-verify=false'];
-  for (const name of ['one', 'two'])
-    execFileSync(
-      'skopeo',
-      ['copy', '-q', ...login, from.replace('docker-archive', 'oci-archive'), `docker://${registry.host}/${name}:1`],
-      {
-        stdio: 'pipe',
-      },
-    );
-  execFileSync('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'rm', '--sync', busyboxImage], { stdio: 'pipe' });
+  for (const name of ['one', 'two']) {
+    const copy = ['copy', '-q', ...login, `oci-archive:${archive}`, `docker://${registry.host}/${name}:1`];
+    execFileSync('skopeo', copy, { stdio: 'pipe' });
+  }
+  const cri = await connectCri({ runtimeEndpoint: runtime.endpoint, logger: silentLogger });
+  await cri.image.removeImage({ image: { image: runtime.image } });
+  cri.close();
 });
 after(async () => {
   await registry[Symbol.asyncDispose]();
-  await containerd.stop();
+  await runtime.stop();
 });
 
 async function start(context: TestContext, given: Partial<KubeletOptions> = {}): Promise<RealKubelet> {
-  const kubelet = await startRealKubelet(containerd, given);
+  const kubelet = await startRealKubelet(runtime, given);
   context.after(() => kubelet.close());
   return kubelet;
 }
@@ -88,16 +87,16 @@ test('a credential provider has the password of a private image', async (context
   const auth = { [registry.host]: { username: 'me', password: 'secret' } };
   const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
   const answer = { kind: 'CredentialProviderResponse', apiVersion, cacheKeyType: 'Registry', auth };
-  const helper = join(containerd.scratch, 'helper');
+  const helper = join(runtime.scratch, 'helper');
   writeFileSync(helper, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`);
   chmodSync(helper, 0o755);
   const provider = { name: 'helper', apiVersion, matchImages: [registry.host], defaultCacheDuration: '1m' };
-  const config = join(containerd.scratch, 'providers.yaml');
+  const config = join(runtime.scratch, 'providers.yaml');
   const kind = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' };
   writeFileSync(config, JSON.stringify({ ...kind, providers: [provider] }));
   const images = {
     ...(await start(context)).options.images,
-    credentialProviders: { config, directory: containerd.scratch },
+    credentialProviders: { config, directory: runtime.scratch },
   };
   const kubelet = await start(context, { images });
   await kubelet.apply('a.yaml', pod('served', 'two:1'));
@@ -118,7 +117,12 @@ test('the log of a container that writes 50 MB/s stays within a tenth above its 
   );
   await kubelet.pod('talker', runs);
   const { uid } = kubelet.handle.pods()[0]!.metadata;
-  const log = await watchFastLog(join(kubelet.options.podLogsDir, `default_talker_${uid}`, 'main'), maxSizeBytes);
+  const directory = join(kubelet.options.podLogsDir, `default_talker_${uid}`, 'main');
+  if (onDocker) {
+    await kubelet.until('it is too large', () => statSync(join(directory, '0.log')).size > 2 * maxSizeBytes);
+    return assert.deepEqual(readdirSync(directory), docker.logFiles);
+  }
+  const log = await watchFastLog(directory, maxSizeBytes);
   context.diagnostic(JSON.stringify(log));
   assertNearLimit(log);
 });

@@ -8,15 +8,16 @@ import { freePort } from '../../packages/kubelet/src/server/kubelet-api/served-a
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
-import { busyboxImage, type Containerd, startContainerd } from './containerd.fixture.ts';
+import { busyboxImage } from './containerd.fixture.ts';
+import { type RestartableRuntime, startOtherRuntime } from './suite-runtime.fixture.ts';
 
 let bundle: Bundle;
-let containerd: Containerd;
+let runtime: RestartableRuntime;
 before(async () => {
-  [bundle, containerd] = await Promise.all([buildBundle(), startContainerd('ks')]);
+  [bundle, runtime] = await Promise.all([buildBundle(), startOtherRuntime('ks')]);
 });
 after(async () => {
-  await containerd.stop();
+  await runtime.stop();
   bundle.remove();
 });
 
@@ -55,7 +56,7 @@ maxPods: 7
   const dropIns = place.path('input', 'kubelet.conf.d');
   mkdirSync(dropIns);
   writeFileSync(join(dropIns, '10.conf'), `${HEAD}maxPods: 8\n`);
-  const network = join(containerd.scratch, 'cni');
+  const network = join(runtime.scratch, 'cni');
   renameSync(network, `${network}.away`);
   mkdirSync(network);
 
@@ -81,7 +82,7 @@ maxPods: 7
   }
   await wasTold('WATCHDOG=1');
 
-  symlinkSync(containerd.endpoint.replace('unix://', ''), late);
+  symlinkSync(runtime.endpoint.replace('unix://', ''), late);
   const pods = async (): Promise<Pod[]> => ((await place.call('ps')).code === 0 ? place.pods() : []);
   const phases = async () =>
     Object.fromEntries((await pods()).map(({ metadata, status }) => [metadata.name, status?.phase]));

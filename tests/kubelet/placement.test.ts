@@ -1,47 +1,41 @@
 /** Pods with processors and memory of their own on our runtime, by the cgroups of their containers. Needs root and two processors. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, silentLogger, treeOf } from '@podwright/base';
 import { kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { killKubelet, startKubeletChild } from './kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
 const RESERVED_BYTES = 256 << 20;
 /** The hard threshold of memory is kept back, too. */
 const EVICTION_BYTES = 100 << 20;
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 let kubelet: RealKubelet;
 let hierarchy: CgroupHierarchy;
 before(async () => {
   hierarchy = (await discoverCgroups())!;
-  await runtime.start();
-  const { options, logs } = runtime.place;
-  mkdirSync(logs, { recursive: true });
-  const endpoint = `unix://${options.socket}`;
-  const place = { manifestDir: '/none', runtimeEndpoint: endpoint, nodeName: 'node' };
+  runtime = await startOurRuntime('pl');
+  const place = { manifestDir: '/none', runtimeEndpoint: runtime.endpoint, nodeName: 'node' };
   const { placement, systemReserved } = kubeletOptions({ ...place, logger: silentLogger });
-  kubelet = await startRealKubelet(
-    { endpoint, scratch: logs, bridge: options.network.bridge },
-    {
-      systemReserved: { ...systemReserved, cpuMillis: 1000, memoryBytes: RESERVED_BYTES },
-      placement: {
-        cpu: { ...placement.cpu, policy: 'static', reconcilePeriodMs: 100, reserved: [0] },
-        memory: {
-          ...placement.memory,
-          policy: 'Static',
-          reserved: [{ node: 0, limits: { memory: BigInt(RESERVED_BYTES + EVICTION_BYTES) } }],
-        },
-        topology: { ...placement.topology, policy: 'single-numa-node' },
+  kubelet = await startRealKubelet(runtime, {
+    systemReserved: { ...systemReserved, cpuMillis: 1000, memoryBytes: RESERVED_BYTES },
+    placement: {
+      cpu: { ...placement.cpu, policy: 'static', reconcilePeriodMs: 100, reserved: [0] },
+      memory: {
+        ...placement.memory,
+        policy: 'Static',
+        reserved: [{ node: 0, limits: { memory: BigInt(RESERVED_BYTES + EVICTION_BYTES) } }],
       },
+      topology: { ...placement.topology, policy: 'single-numa-node' },
     },
-  );
+  });
 });
 after(async () => {
   await (kubelet as RealKubelet | undefined)?.close(); // if it came up
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 const write = (name: string, resources: string) =>

@@ -10,7 +10,8 @@ import {
   type Pod,
   startKubelet,
 } from '@podwright/kubelet';
-import type { Containerd } from './containerd.fixture.ts';
+import { type LogPlace, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
+import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
 /** Enough for a busy host. */
 const PATIENCE_MS = 30_000;
@@ -23,6 +24,8 @@ export type RealKubelet = {
   remove: (file: string) => Promise<void>;
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
+  /** Whole lines that a pod's container has written, without what the log has beside them. */
+  log: (pod: Pod, container?: string) => Promise<string[]>;
   /** Names of pod cgroups that are there. */
   podCgroups: () => Promise<string[]>;
   /** Stops the kubelet and starts another one with the same options. */
@@ -32,17 +35,17 @@ export type RealKubelet = {
 };
 
 export async function startRealKubelet(
-  containerd: Pick<Containerd, 'bridge' | 'endpoint' | 'scratch'>,
+  runtime: Pick<SuiteRuntime, 'bridge' | 'endpoint' | 'scratch'>,
   given: Partial<KubeletOptions> = {},
 ): Promise<RealKubelet> {
-  const scratch = mkdtempSync(join(containerd.scratch, 'kubelet-'));
+  const scratch = mkdtempSync(join(runtime.scratch, 'kubelet-'));
   const options = kubeletOptions({
     nodeName: 'node',
-    runtimeEndpoint: containerd.endpoint,
+    runtimeEndpoint: runtime.endpoint,
     manifestDir: join(scratch, 'manifests'),
     rootDir: join(scratch, 'root'),
     podLogsDir: join(scratch, 'logs'),
-    cgroupRoot: `/${containerd.bridge}-${scratch.slice(-6)}`,
+    cgroupRoot: `/${runtime.bridge}-${scratch.slice(-6)}`,
     logger: createLogger({ level: 'error' }),
     eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
     ...given,
@@ -59,12 +62,15 @@ export async function startRealKubelet(
     pod: async (name, holds) => {
       const find = () => kubelet.handle.pods().find((pod) => pod.metadata.name === name && holds(pod));
       using signal = withTimeout(undefined, PATIENCE_MS, `wait for pod ${name}`);
-      return await waitFor(find, { intervalMs: 5, signal });
+      return await waitFor(find, { intervalMs: 5, signal }).catch((error: unknown) => {
+        throw new Error(`${error}; what happened: ${saidOf(kubelet.handle.events(), name)}`);
+      });
     },
     until: async (what, holds) => {
       using signal = withTimeout(undefined, PATIENCE_MS, what);
       await waitFor(async () => (await holds()) || undefined, { intervalMs: 10, signal });
     },
+    log: (pod, container = '') => linesOf(kubelet.handle.containerLog(pod, { container, previous: false })),
     podCgroups: () => podCgroups(options.cgroupRoot),
     restart: async () => {
       await kubelet.handle.close();
@@ -84,6 +90,18 @@ async function close({ handle, options }: RealKubelet, scratch: string): Promise
   await handle.close();
   if (options.cgroupRoot !== '') await removeCgroup(await discoverCgroups(), options.cgroupRoot);
   await rm(scratch, { recursive: true, force: true });
+}
+
+function saidOf(events: ReturnType<Kubelet['events']>, name: string): string {
+  const own = events.filter(({ involvedObject }) => involvedObject.name === name);
+  return own.map(({ reason, message }) => `${reason}: ${message}`).join('; ');
+}
+
+async function linesOf(place: LogPlace): Promise<string[]> {
+  const until = { ended: AbortSignal.abort(), signal: AbortSignal.timeout(PATIENCE_MS) };
+  const chunks: Buffer[] = [];
+  for await (const chunk of readContainerLog(place, {}, until)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString().split('\n').slice(0, -1);
 }
 
 async function podCgroups(root: string): Promise<string[]> {

@@ -1,28 +1,25 @@
 /** Pods that are resized in place on our runtime, by the cgroups of pod and container. Needs root. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, treeOf } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
-import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
+import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
-const runtime = new RuntimeUnderTest();
+let runtime: SuiteRuntime;
 let kubelet: RealKubelet;
 let hierarchy: CgroupHierarchy;
 before(async () => {
   hierarchy = (await discoverCgroups())!;
-  await runtime.start();
-  const { options, logs } = runtime.place;
-  mkdirSync(logs, { recursive: true });
-  const endpoint = `unix://${options.socket}`;
-  kubelet = await startRealKubelet({ endpoint, scratch: logs, bridge: options.network.bridge });
+  runtime = await startOurRuntime('rs');
+  kubelet = await startRealKubelet(runtime);
 });
 after(async () => {
   await (kubelet as RealKubelet | undefined)?.close(); // if it came up
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
 const write = (name: string, resources: string, more = '') =>
@@ -92,6 +89,11 @@ test('a limit comes to a container that had none, and goes again', async () => {
     () => limitsOf(first, '/burstable').flat().join() === [...limited, ...limited].join(),
   );
   await write('limited', '{requests: {cpu: 10m}}');
+  if (onDocker) {
+    const refused = (pod: Pod) => condition(pod, 'PodResizeInProgress')?.reason === 'Error';
+    const pod = await kubelet.pod('limited', refused);
+    return assert.match(condition(pod, 'PodResizeInProgress')!.message!, docker.memoryLimitStays);
+  }
   await kubelet.until('neither is', () => limitsOf(first, '/burstable').flat().join() === none.flat().join());
   assert.equal(main(await kubelet.pod('limited', isReady)).restartCount, 0);
 });

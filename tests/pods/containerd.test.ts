@@ -1,7 +1,7 @@
-/** The main job on a container runtime that is not ours: Debian's containerd, over both versions of the CRI. */
+/** The main job on a container runtime that is not ours: Debian's containerd, or a Docker Engine, over both versions of the CRI. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Containerd, startContainerd } from '../kubelet/containerd.fixture.ts';
+import { type RestartableRuntime, startOtherRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
 import { freePort, helloManifest, NodePlace } from './node.fixture.ts';
 
@@ -9,20 +9,20 @@ import { freePort, helloManifest, NodePlace } from './node.fixture.ts';
 const LASTING = /^cgroups: [^:]*\/pwn-\w+(\/kubepods(\/besteffort|\/burstable)?)?$/;
 
 let bundle: Bundle;
-let containerd: Containerd;
+let runtime: RestartableRuntime;
 before(async () => {
-  [bundle, containerd] = await Promise.all([buildBundle(), startContainerd('cc')]);
+  [bundle, runtime] = await Promise.all([buildBundle(), startOtherRuntime('cc')]);
 });
 after(async () => {
-  await containerd.stop();
+  await runtime.stop();
   bundle.remove();
 });
 
 for (const version of ['v1', 'v1alpha2']) {
-  test(`the example runs on containerd over ${version}, and Ctrl-C leaves nothing`, async (context) => {
+  test(`the example runs on it over ${version}, and Ctrl-C leaves nothing`, async (context) => {
     const place = new NodePlace(bundle, '10.99.99.0/24');
     context.after(() => place.remove());
-    const endpoint = ['--container-runtime-endpoint', containerd.endpoint, '--cri-api-version', version];
+    const endpoint = ['--container-runtime-endpoint', runtime.endpoint, '--cri-api-version', version];
     const kubelet = await place.startDaemon('kubelet', ...endpoint);
     const port = await freePort();
     const run = place.start('run', place.file('hello.yaml', helloManifest(port)));

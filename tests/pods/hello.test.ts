@@ -13,7 +13,7 @@ after(() => bundle.remove());
 
 /** A place with the image loaded; its number makes its subnet. */
 async function makePlace(context: TestContext, number: number): Promise<NodePlace> {
-  const place = new NodePlace(bundle, `10.99.${number}.0/24`);
+  const place = await NodePlace.open(bundle, `10.99.${number}.0/24`);
   context.after(() => place.remove());
   await place.loadImage();
   return place;

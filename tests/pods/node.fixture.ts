@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { runChecked, waitFor, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
+import { type DockerEngine, startDockerEngine } from '../dockershim/docker-engine.fixture.ts';
 import { type HostInventory, type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
+import { onDocker } from '../kubelet/suite-runtime.fixture.ts';
 import type { Bundle } from './bundle.fixture.ts';
 import { type Ended, StartedProgram } from './started-program.ts';
 
@@ -17,6 +19,7 @@ const LASTING = [
   /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // as long as the image
   /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm|-reserve)?|containers|sandboxes|trash|network|network\/(attachments|results|cni))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
+  /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];
 
@@ -30,6 +33,7 @@ export class NodePlace {
   readonly #bundle: Bundle;
   readonly #subnet: string;
   readonly #before: HostInventory;
+  #docker: DockerEngine | undefined;
 
   constructor(bundle: Bundle, subnet: string) {
     this.#bundle = bundle;
@@ -38,6 +42,33 @@ export class NodePlace {
     this.scope = { roots: [this.directory], cgroupParent: `/pwn-${tag}`, bridge: `pwn${tag}` };
     for (const name of ['net.d', 'input']) mkdirSync(join(this.directory, name));
     this.#before = takeInventory(this.scope);
+  }
+
+  /** A place on the runtime that the suite is on: for Docker it has an Engine of its own. */
+  static async open(bundle: Bundle, subnet: string): Promise<NodePlace> {
+    const place = new NodePlace(bundle, subnet);
+    if (onDocker) await place.#useDocker();
+    return place;
+  }
+
+  async #useDocker(): Promise<void> {
+    this.#docker = await startDockerEngine();
+    const { bridge } = this.scope;
+    const ipam = { type: 'host-local', dataDir: this.path('input/addresses'), subnet: this.#subnet };
+    const plugins = [
+      { type: 'bridge', bridge, isDefaultGateway: true, ipam },
+      { type: 'portmap', capabilities: { portMappings: true } },
+    ];
+    const network = { cniVersion: '0.4.0', name: bridge, plugins };
+    writeFileSync(this.path('net.d/10-test.conflist'), JSON.stringify(network));
+    const dockershim = {
+      docker_endpoint: this.#docker.socket,
+      network_plugin: 'cni',
+      cni_conf_dir: this.path('net.d'),
+      cni_cache_dir: this.path('input/cni-cache'),
+    };
+    const lines = Object.entries(dockershim).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+    this.file('docker.toml', ['runtime = "docker"', '[dockershim]', ...lines, ''].join('\n'));
   }
 
   path(...parts: string[]): string {
@@ -52,6 +83,8 @@ export class NodePlace {
   flags(): string[] {
     const { cgroupParent, bridge } = this.scope;
     const directories = ['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')];
+    if (this.#docker !== undefined)
+      return ['--config', this.path('input/docker.toml'), ...directories, '--cgroup-parent', cgroupParent];
     const network = ['--bridge', bridge, '--subnet', this.#subnet, '--cni-conf-dir', this.path('net.d')];
     return [...directories, '--cgroup-parent', cgroupParent, ...network];
   }
@@ -124,7 +157,8 @@ export class NodePlace {
   /** What is on the host now that a node without pods does not keep. */
   leftovers(): string[] {
     const found = leftovers(this.#before, takeInventory(this.scope));
-    return found.filter((line) => !LASTING.some((pattern) => pattern.test(line)));
+    const bridgeOfCni = this.#docker && `links: /sys/class/net/${this.scope.bridge}`; // which its plugin keeps
+    return found.filter((line) => line !== bridgeOfCni && !LASTING.some((pattern) => pattern.test(line)));
   }
 
   /** Ends whatever is still there, so that a failed test does not disturb the next. */
@@ -143,6 +177,7 @@ export class NodePlace {
       await runChecked('ip', ['link', 'delete', link]).catch(() => undefined);
     if (rules.length > 0)
       await runChecked('nft', ['delete', 'table', 'inet', `podwright_${bridge}`]).catch(() => undefined);
+    await this.#docker?.stop();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

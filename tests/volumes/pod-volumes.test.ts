@@ -1,21 +1,21 @@
 /** Volumes, environment and hosts file as a real container sees them, on Debian's containerd. Needs root. */
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
 import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
-import { busyboxImage, type Containerd, startContainerd } from '../kubelet/containerd.fixture.ts';
+import { busyboxImage } from '../kubelet/containerd.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+import { type RestartableRuntime, startOtherRuntime } from '../kubelet/suite-runtime.fixture.ts';
 
-let containerd: Containerd;
+let runtime: RestartableRuntime;
 before(async () => {
-  containerd = await startContainerd('vol');
+  runtime = await startOtherRuntime('vol');
 });
-after(() => containerd.stop());
+after(() => runtime.stop());
 
 async function start(context: TestContext): Promise<RealKubelet> {
-  const kubelet = await startRealKubelet(containerd);
+  const kubelet = await startRealKubelet(runtime);
   context.after(() => kubelet.close());
   return kubelet;
 }
@@ -71,12 +71,6 @@ spec:
     - {name: all, mountPath: /all}
 `;
 
-async function output(kubelet: RealKubelet, pod: Pod): Promise<string[]> {
-  const { path } = kubelet.handle.containerLog(pod, { container: 'app', previous: false });
-  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  return lines.map((line) => line.replace(/^\S+ \S+ F /, ''));
-}
-
 test('a container sees its volumes, its environment and its hosts, and nothing is left of them', async (context) => {
   const kubelet = await start(context);
   const script = [
@@ -88,7 +82,7 @@ test('a container sees its volumes, its environment and its hosts, and nothing i
   ].join('; ');
   await kubelet.apply('p.yaml', podText(script) + objects('hello'));
   const pod = await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
-  assert.deepEqual(await output(kubelet, pod), [
+  assert.deepEqual(await kubelet.log(pod), [
     'p-faster-$(NAME)',
     's3cret hello',
     'hellohello',
@@ -115,10 +109,10 @@ test('a running container sees a ConfigMap change, and is not restarted for it',
   await kubelet.apply('p.yaml', podText(script));
   await kubelet.apply('objects.yaml', objects('old'));
   const running = await kubelet.pod('p', ({ status }) => status?.phase === 'Running');
-  await kubelet.until('the first page is read', async () => (await output(kubelet, running)).includes('old'));
+  await kubelet.until('the first page is read', async () => (await kubelet.log(running)).includes('old'));
   await kubelet.apply('objects.yaml', objects('new'));
   const pod = await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
-  assert.deepEqual(await output(kubelet, pod), ['old', 'new']);
+  assert.deepEqual(await kubelet.log(pod), ['old', 'new']);
   assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
 });
 

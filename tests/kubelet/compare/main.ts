@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { discoverCgroups, removeCgroup, runProgram, sleep } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { startContainerd } from '../containerd.fixture.ts';
+import { startOwnRuntime } from '../own-runtime.fixture.ts';
 import { type Places, startOurs, startUpstream } from './kubelets.ts';
 import { GROUPS, type Script } from './manifests.ts';
 import { callsByPod, type Observed, observe, type Run, withoutNode } from './observed.ts';
-import { startOwnRuntime } from './own-runtime.ts';
 import { startRecorder } from './recorder.ts';
 import { PodWatch, timelineOf } from './timeline.ts';
 
@@ -25,7 +25,7 @@ const CGROUPS = { ours: `/pwcompare${process.pid}o`, upstream: `/pwcompare${proc
 
 type Kind = 'upstream' | 'ours';
 
-const startRuntime = process.env.PODWRIGHT_COMPARE_RUNTIME === 'podwright' ? startOwnRuntime : startContainerd;
+const startRuntime = process.env.PODWRIGHT_COMPARE_RUNTIME === 'podwright' ? () => startOwnRuntime() : startContainerd;
 
 /** What `kind` does with the manifests. */
 async function run(kind: Kind, group: string, scripts: Record<string, Script>): Promise<Map<string, Observed>> {
@@ -55,7 +55,7 @@ async function run(kind: Kind, group: string, scripts: Record<string, Script>): 
     await kubelet.stop();
     await recorder.close();
     await unmountVolumes(places.root);
-    await runtime.stop();
+    await runtime.stop().catch(console.error);
     await removeCgroup(await discoverCgroups(), cgroupRoot);
   }
 }
