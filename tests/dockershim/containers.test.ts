@@ -222,6 +222,9 @@ test('limits are changed while it runs, and what cannot be changed is refused', 
   assert.deepEqual([linux!.memoryLimitInBytes, linux!.cpuShares, linux!.cpuQuota], [64n << 20n, 100n, 20_000n]);
   await assert.rejects(pod.verbs.update(id, { memoryLimitInBytes: -1n }), hasCode('invalid_argument'));
   await pod.verbs.update(id, {});
+  const unlimited = await run('unlimited', {});
+  await pod.verbs.update(unlimited, { memoryLimitInBytes: -1n, cpuShares: 150n }); // as kubelets say it
+  assert.equal((await pod.verbs.status(unlimited)).resources!.linux!.cpuShares, 150n);
 });
 
 test('a log is in its place before the first line, and stays readable where Docker cannot open it anew', async () => {

@@ -1,5 +1,5 @@
 import type { DescMethodUnary } from '@bufbuild/protobuf';
-import { silentLogger } from '@podwright/base';
+import { PodwrightError, silentLogger } from '@podwright/base';
 import {
   type CallContext,
   type CriClient,
@@ -22,16 +22,21 @@ export type CriProxy = { endpoint: string; cri: CriClient; close(): Promise<void
 
 type Call = (request: object, options: { signal: AbortSignal }) => Promise<object>;
 
-/** Streams are handed on as they are. */
+/** Streams are handed on as they are; `hasEvents: false` makes it a runtime that has none, as containerd 1.6 is one. */
 export async function startCriProxy(
   socket: string,
-  { runtimeEndpoint, intercept }: { runtimeEndpoint: string; intercept: Intercept },
+  {
+    runtimeEndpoint,
+    intercept,
+    hasEvents = true,
+  }: { runtimeEndpoint: string; intercept: Intercept; hasEvents?: boolean },
 ): Promise<CriProxy> {
   const cri = await connectCri({ runtimeEndpoint, logger: silentLogger, connectTimeoutMs: 30_000 });
+  const { getContainerEvents, ...runtime } = handlersOf(RuntimeService, cri.runtime, intercept) as RuntimeHandlers;
   const server = await createCriServer({
     socket,
     handlers: {
-      runtime: handlersOf(RuntimeService, cri.runtime, intercept) as RuntimeHandlers,
+      runtime: { ...runtime, getContainerEvents: hasEvents ? getContainerEvents : noEvents },
       image: handlersOf(ImageService, cri.image, intercept) as ImageHandlers,
     },
     logger: silentLogger,
@@ -41,6 +46,11 @@ export async function startCriProxy(
     cri.close();
   };
   return { endpoint: server.endpoint, cri, close };
+}
+
+// biome-ignore lint/correctness/useYield: the call fails before its first event
+async function* noEvents(): AsyncGenerator<never> {
+  throw new PodwrightError('unimplemented', 'this runtime tells no events');
 }
 
 function handlersOf(service: typeof RuntimeService | typeof ImageService, client: object, intercept: Intercept) {

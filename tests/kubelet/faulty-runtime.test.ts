@@ -26,6 +26,7 @@ before(async () => {
   proxy = await startCriProxy(join(runtime.scratch, 'proxy.sock'), {
     runtimeEndpoint: runtime.endpoint,
     intercept: (call, forward) => intercept(call, forward),
+    hasEvents: false, // which would tell the truth
   });
   const crashLoopBackoff = { initialMs: 100, maxMs: 1000 };
   kubelet = await startRealKubelet({ ...runtime, endpoint: proxy.endpoint }, { crashLoopBackoff });

@@ -8,9 +8,9 @@ import { dockerUpdate } from './resources.ts';
 export function containerUpdate({ engine }: ContainerServices): RuntimeHandlers['updateContainerResources'] {
   return async ({ containerId: id, linux }, { signal }) => {
     const attempted = `update container ${id}`;
-    const resources = dockerUpdate(linux);
-    const { Id } = await inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal });
-    if (Object.keys(resources).length > 0) await engine.containers.update(Id, resources, signal);
+    const container = await inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal });
+    const resources = dockerUpdate(linux, container);
+    if (Object.keys(resources).length > 0) await engine.containers.update(container.Id, resources, signal);
     return {};
   };
 }

@@ -43,9 +43,15 @@ function memoryOf({ memoryLimitInBytes, memorySwapLimitInBytes }: LinuxContainer
   return { Memory: memory, MemorySwap: swap === 0 ? memory : swap };
 }
 
-/** The limits of an update; `invalid_argument` for what Docker can give only to a container that is made anew. */
-export function dockerUpdate(resources: LinuxContainerResources | undefined): ContainerResources {
-  if (resources !== undefined && resources.memoryLimitInBytes < 0n)
+/**
+ * The limits of an update; `invalid_argument` for what Docker can give only to a container that is made anew. Kubelets say -1 of memory
+ * with each change of a container that has no limit of it.
+ */
+export function dockerUpdate(
+  resources: LinuxContainerResources | undefined,
+  { HostConfig: host }: Pick<ContainerInspection, 'HostConfig'>,
+): ContainerResources {
+  if (resources !== undefined && resources.memoryLimitInBytes < 0n && (host.Memory ?? 0) > 0)
     throw invalid('memoryLimitInBytes -1: Docker cannot take the limit of memory from a container');
   return dockerResources(resources);
 }
