@@ -95,22 +95,6 @@ test('what nobody uses goes first, and then nobody must go who need not', async 
   assert.match(await round(), /evict a/);
 });
 
-test('pods are ranked by what is known when their disks take long to measure', async () => {
-  let patienceMs = Number.POSITIVE_INFINITY;
-  const { signals, round } = start([podOf('a'), podOf('b')], HARD, {
-    podStats: async (asked, { disk }, signal) => {
-      const askedAtMs = performance.now();
-      if (disk) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      patienceMs = performance.now() - askedAtMs;
-      return asked.map(({ metadata }) => statsOf(metadata.uid, { memory: 1 }));
-    },
-  });
-  signals['nodefs.available'] = 99n;
-  signals['containerfs.available'] = 99n;
-  assert.match(await round(), /evict a/);
-  assert.ok(patienceMs < 5000, `${patienceMs} ms`);
-});
-
 test('a pod that may not be evicted is passed over', async () => {
   const vital = podOf('vital', { priority: 2_000_000_000 });
   const { signals, uses, round } = start([vital, podOf('a', { requests: { memory: '9Mi' } })], HARD);

@@ -208,8 +208,7 @@ export class EvictionManager {
 
   async #rank(pods: Pod[], { signal }: Threshold, { layout }: Disks): Promise<Candidate[]> {
     const disk = isOfDisk(signal);
-    const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
-    const stats = await this.#deps.podStats(pods, { disk }, moment);
+    const stats = await this.#deps.podStats(pods, { disk }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     return rankPods(
       pods.map((pod) => ({ pod, stats: byUid.get(pod.metadata.uid) })),
