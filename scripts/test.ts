@@ -4,35 +4,45 @@
  *   node scripts/test.ts unit     units only
  *   node scripts/test.ts PATH…    the files at these paths, one after the other
  */
+import { once } from 'node:events';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { spec, type TestEvent } from 'node:test/reporters';
 
-type Totals = { passed: number; failed: number };
 type Lane = { files: string[]; concurrency: number };
 
-/**
- * A hang must take neither the whole run with it, nor CI's time. A test ends after this long, and a file when its last test has, also
- * if a failed one has left something open; what nothing else ends (somebody has inherited a file's output) ends with its lane.
- */
-const TEST_TIMEOUT_MS = 5 * 60_000;
-const LANE_TIMEOUT_MS = 35 * 60_000;
+/** A hang must take neither the whole run with it, nor CI's time: a test ends after this long, and a file in any case. */
+const TEST_TIMEOUT_MS = 3 * 60_000;
+const FILE_TIMEOUT_MS = 5 * 60_000;
 
-async function runLane({ files, concurrency }: Lane): Promise<Totals> {
-  const totals = { passed: 0, failed: 0 };
-  if (files.length === 0) return totals;
-  const execArgv = ['--test-force-exit', `--test-timeout=${TEST_TIMEOUT_MS}`];
-  const stream = run({ files: files.sort(), concurrency, execArgv, signal: AbortSignal.timeout(LANE_TIMEOUT_MS) });
-  stream.on('test:summary', (summary) => {
-    if (summary.file !== undefined) return;
-    totals.passed = summary.counts.passed;
-    totals.failed = summary.counts.tests - summary.counts.passed;
-  });
-  const report = stream.compose(new spec());
-  for await (const chunk of report) process.stdout.write(chunk);
-  return totals;
+const totals = { passed: 0, failed: 0 };
+/** What is shown of all files, each as a whole. */
+const shown = new PassThrough({ objectMode: true });
+
+/** A run of its own for each file, as only a run can be ended: a process that does not exit is no test that could time out. */
+async function runFile(file: string): Promise<void> {
+  const signal = AbortSignal.timeout(FILE_TIMEOUT_MS);
+  const events: TestEvent[] = [];
+  for await (const event of run({ files: [file], execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`], signal }))
+    events.push(event as TestEvent);
+  for (const event of events) {
+    if (event.type === 'test:summary') {
+      if (event.data.file !== undefined) continue;
+      totals.passed += event.data.counts.passed;
+      totals.failed += event.data.counts.tests - event.data.counts.passed;
+    } else if (event.type !== 'test:diagnostic' || event.data.nesting > 0) shown.write(event);
+  }
+}
+
+async function runLane({ files, concurrency }: Lane): Promise<void> {
+  const waiting = files.sort();
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file);
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
 }
 
 /** Tests outside of the packages that need no root. */
@@ -65,13 +75,10 @@ if (what !== 'unit' && process.getuid?.() !== 0) {
 const shared = mkdtempSync('/tmp/pwb-');
 process.env.NODE_COMPILE_CACHE = join(shared, 'cache');
 process.env.PODWRIGHT_TEST_BUNDLE = `${shared}-all`;
-const totals = { passed: 0, failed: 0 };
-for (const lanes of stages) {
-  for (const { passed, failed } of await Promise.all(lanes.map(runLane))) {
-    totals.passed += passed;
-    totals.failed += failed;
-  }
-}
+const report = shown.compose(new spec()).pipe(process.stdout, { end: false });
+for (const lanes of stages) await Promise.all(lanes.map(runLane));
+shown.end();
+await once(report, 'unpipe');
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 try {
   for (const directory of [shared, `${shared}-all`]) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
