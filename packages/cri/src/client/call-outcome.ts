@@ -1,5 +1,6 @@
-import { type ClientHttp2Stream, constants, type Http2Session, type IncomingHttpHeaders } from 'node:http2';
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import { type ErrorCode, errorCodeOfStatus, PodwrightError } from '@podwright/base';
+import type { Session } from './session.ts';
 
 /** What an answer means that is none of gRPC, by its HTTP status ("HTTP to gRPC Status Code Mapping" of gRPC's documentation). */
 const HTTP_CODES: Record<number, ErrorCode> = {
@@ -21,20 +22,22 @@ const RESET_CODES: Record<number, ErrorCode> = {
   [constants.NGHTTP2_INADEQUATE_SECURITY]: 'permission_denied',
 };
 
-/** How a call ends: by the status of the other side, or without one. */
+/** How a call ends: by the status of the other side, by what we do not take of it, or without either. */
 export class CallOutcome {
   readonly #stream: ClientHttp2Stream;
-  readonly #session: Http2Session | undefined;
+  readonly #session: Session;
+  #isAnswered = false;
   #status: { code: number; message: string } | undefined;
-  #httpStatus = 200;
+  #refusal: PodwrightError | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  constructor(stream: ClientHttp2Stream) {
+  constructor(stream: ClientHttp2Stream, session: Session) {
     this.#stream = stream;
-    this.#session = stream.session; // which a stream that has closed does not know
+    this.#session = session;
     stream.once('response', (headers) => {
-      this.#httpStatus = headers[':status'] ?? 0;
+      this.#isAnswered = true;
       this.#note(headers);
+      if (this.#status === undefined) this.#refuseForeign(headers);
     });
     stream.once('trailers', (headers) => this.#note(headers));
     stream.on('error', () => undefined); // the stream closes
@@ -46,17 +49,38 @@ export class CallOutcome {
     return this.#ended.promise;
   }
 
+  /** Whether it is known how the call ends, whatever becomes of its stream. */
   get isTold(): boolean {
-    return this.#status !== undefined;
+    return this.#status !== undefined || this.#refusal !== undefined;
+  }
+
+  /** Once it has ended: whether the other side has surely done nothing for the call ("Transparent Retries" of gRPC's A6). */
+  get isUnprocessed(): boolean {
+    if (this.#isAnswered || this.isTold) return false;
+    return this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || this.#session.hasPassedOver(this.#stream);
+  }
+
+  /**
+   * Ends the stream here at once, also while the other side does not read; it is told when it does. A status that it has told stays
+   * that of the call.
+   */
+  cut(code: number = constants.NGHTTP2_CANCEL): void {
+    this.#stream.close(code);
+    this.#stream.destroy();
+  }
+
+  /** Takes no more of the answer, for this reason. */
+  refuse(why: PodwrightError): void {
+    this.#refusal ??= why;
+    this.cut();
   }
 
   /** Once it has ended: what the other side says, unchanged, or `lost()` for a connection that has gone; none if all went well. */
   error(lost: () => PodwrightError): PodwrightError | undefined {
+    if (this.#refusal !== undefined) return this.#refusal;
     if (this.#status?.code === 0) return undefined;
     if (this.#status !== undefined) return errorOfStatus(this.#status.code, this.#status.message);
-    if (this.#httpStatus !== 200)
-      return new PodwrightError(HTTP_CODES[this.#httpStatus] ?? 'unknown', `HTTP status ${this.#httpStatus}, not gRPC`);
-    if (this.#session?.destroyed !== false) return lost();
+    if (this.#session.isDestroyed) return lost();
     const { rstCode } = this.#stream;
     if (rstCode === constants.NGHTTP2_NO_ERROR)
       return new PodwrightError('internal', 'the call ended without a status');
@@ -68,6 +92,17 @@ export class CallOutcome {
     if (code === undefined) return;
     this.#status = { code: Number(code), message: decoded(String(headers['grpc-message'] ?? '')) };
     this.#ended.resolve();
+  }
+
+  /** What comes after headers that are none of gRPC says nothing, and may have no end. */
+  #refuseForeign({
+    ':status': status = 0,
+    'content-type': type = 'none',
+  }: IncomingHttpHeaders & { ':status'?: number }) {
+    if (status !== 200)
+      this.refuse(new PodwrightError(HTTP_CODES[status] ?? 'unknown', `HTTP status ${status}, not gRPC`));
+    else if (!type.startsWith('application/grpc'))
+      this.refuse(new PodwrightError('unknown', `an answer of content-type ${type}, not gRPC`));
   }
 }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { errorCode, errorMessage, isCancelled } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
@@ -33,7 +35,9 @@ async function served(t: TestContext, answer: Answer) {
     answer(stream, headers);
   });
   await once(server.listen(path), 'listening');
-  const connection = new Connection({ kind: 'unix', path }, { observer: { started: () => () => undefined } });
+  const told: string[] = [];
+  const observer = { started: () => (error?: unknown) => void told.push(errorCode(error)) };
+  const connection = new Connection({ kind: 'unix', path }, { observer });
   const cut = () => {
     for (const session of sessions) session.destroy();
   };
@@ -43,7 +47,14 @@ async function served(t: TestContext, answer: Answer) {
     server.close();
     await rm(directory, { recursive: true });
   });
-  return { ...createServiceClient(RuntimeService, connection), connection, cut, path, connections: () => connections };
+  return {
+    ...createServiceClient(RuntimeService, connection),
+    connection,
+    cut,
+    path,
+    told,
+    connections: () => connections,
+  };
 }
 
 /** Answers with these bytes, cut into chunks, and these trailers; without trailers if there are none. */
@@ -75,6 +86,20 @@ test('answers that are none are told by what they are', async (t) => {
     [(stream) => reply(stream, [ANSWER]), 'internal: the call ended without a status'],
     [head({ ':status': 200, 'grpc-status': 14, 'grpc-message': 'closing' }), 'unavailable: closing'],
     [head({ ':status': 404 }), 'unimplemented: HTTP status 404, not gRPC'],
+    [
+      (stream) => {
+        stream.respond({ ':status': 503, 'content-type': 'text/html' });
+        stream.write('<html>'); // and no end of it
+      },
+      'unavailable: HTTP status 503, not gRPC',
+    ],
+    [
+      (stream) => {
+        stream.respond({ ':status': 200, 'content-type': 'text/html' });
+        stream.end('<html>');
+      },
+      'unknown: an answer of content-type text/html, not gRPC',
+    ],
     [head({ ':status': 418 }), 'unknown: HTTP status 418, not gRPC'],
     [(stream) => stream.close(7), 'unavailable: the call was reset, code 7'],
     [(stream) => stream.close(11), 'resource_exhausted: the call was reset, code 11'],
@@ -139,4 +164,57 @@ test('a request that is larger than a message may be is not sent', async (t) => 
   const { version, connections } = await served(t, () => undefined);
   await assert.rejects(version({ version: 'x'.repeat(MAX_MESSAGE_BYTES) }), { code: 'resource_exhausted' });
   assert.equal(connections(), 0);
+});
+
+test('an observer is told why a stream is refused, and that one which is left was cancelled', async (t) => {
+  const ends: Promise<number>[] = [];
+  let message = Buffer.from([0x0f]);
+  const { getContainerEvents, told } = await served(t, (stream) => {
+    ends.push(once(stream, 'close').then(() => stream.rstCode!));
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
+    stream.write(withPrefix(message));
+  });
+  await assert.rejects(getContainerEvents({})[Symbol.asyncIterator]().next(), { code: 'internal' });
+  message = Buffer.alloc(0);
+  for await (const _event of getContainerEvents({})) break;
+  assert.deepEqual(await Promise.all(ends), [8, 8]);
+  assert.deepEqual(told, ['internal', 'cancelled']);
+});
+
+test('a call that the server has not looked at is made once more, and one that it may have is not', {
+  timeout: 20_000,
+}, async (t) => {
+  const answers: Answer[] = [];
+  let calls = 0;
+  const { version, connections } = await served(t, (...call) => {
+    calls++;
+    answers.shift()!(...call);
+  });
+  const refuse: Answer = (stream) => stream.close(7);
+  const answer: Answer = (stream) => reply(stream, [ANSWER], OK);
+  const leave: Answer = (stream) => stream.session!.goaway(0, 1);
+  answers.push(refuse, answer);
+  assert.equal((await version({})).runtimeName, 'ours');
+  answers.push(leave, answer);
+  assert.equal((await version({})).runtimeName, 'ours');
+  assert.deepEqual([calls, connections()], [4, 2]);
+  answers.push(refuse, refuse, answer);
+  await assert.rejects(version({}), { code: 'unavailable' });
+  answers.splice(0, 1, (stream) => stream.close(2), answer);
+  await assert.rejects(version({}), { code: 'internal' });
+  assert.equal(calls, 7);
+});
+
+test('a process that does not close its connection ends all the same', { timeout: 30_000 }, async (t) => {
+  const { path } = await served(t, (stream) => reply(stream, [ANSWER], OK));
+  const program = `
+    import { Connection } from ${JSON.stringify(import.meta.resolve('./connection.ts'))};
+    import { createServiceClient } from ${JSON.stringify(import.meta.resolve('./service-client.ts'))};
+    import { RuntimeService } from ${JSON.stringify(import.meta.resolve('../messages.ts'))};
+    const observer = { started: () => () => undefined };
+    const connection = new Connection({ kind: 'unix', path: ${JSON.stringify(path)} }, { observer });
+    console.log((await createServiceClient(RuntimeService, connection).version({})).runtimeName);`;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { timeout: 20_000 });
+  assert.equal(stdout, 'ours\n');
 });

@@ -17,6 +17,7 @@ import { CallOutcome } from './call-outcome.ts';
 import { Channel, type ClientTls } from './channel.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
+import type { Session } from './session.ts';
 
 /** Options of one call. */
 export type CallOptions = {
@@ -45,7 +46,7 @@ export type ConnectionOptions = {
 };
 
 /** A call under way. `signal` ends it: its caller's, or that of its time. */
-type Begun = { stream: ClientHttp2Stream; outcome: CallOutcome };
+type Begun = { stream: ClientHttp2Stream; outcome: CallOutcome; session: Session };
 type Bound = { signal: AbortSignal | undefined; timeoutMs: number } & Disposable;
 
 const HEADERS = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'user-agent': 'podwright' };
@@ -88,9 +89,9 @@ export class Connection {
     const bound = this.#boundOf(call);
     const begun = this.#begin(call, bound);
     const told = begun
-      .then(async ({ outcome }) => {
-        await outcome.ended;
-        const error = this.#errorOf(outcome, bound.signal);
+      .then(async (call) => {
+        await call.outcome.ended;
+        const error = this.#errorOf(call, bound.signal);
         done(error);
         return error;
       }, done)
@@ -99,16 +100,18 @@ export class Connection {
   }
 
   async *#responses(call: Call, begun: Promise<Begun>, told: () => Promise<unknown>): AsyncGenerator<Message> {
-    const { stream } = await begun;
+    const { stream, outcome } = await begun;
     const reader = new MessageReader(this.#options.maxReceiveBytes);
+    let endCode: number = constants.NGHTTP2_CANCEL;
     try {
-      for await (const chunk of stream)
+      for await (const chunk of stream.iterator({ destroyOnReturn: false }))
         for (const message of reader.push(chunk as Buffer)) yield decoded(call.method.responseDeserialize, message);
+      endCode = constants.NGHTTP2_NO_ERROR;
     } catch (error) {
-      if (error instanceof PodwrightError) throw error;
+      if (error instanceof PodwrightError) outcome.refuse(error);
       throw (await told()) ?? error;
     } finally {
-      stream.close(constants.NGHTTP2_CANCEL);
+      outcome.cut(endCode);
     }
     const error = await told();
     if (error !== undefined) throw error;
@@ -116,13 +119,23 @@ export class Connection {
 
   async #unary(call: Call): Promise<Message> {
     using bound = this.#boundOf(call);
-    const { stream, outcome } = await this.#begin(call, bound);
-    const response = onlyMessage(stream, outcome, {
-      maxBytes: this.#options.maxReceiveBytes,
-      error: () => this.#errorOf(outcome, bound.signal),
-    });
-    const bytes = await (bound.signal === undefined ? response : raceAbort(response, bound.signal));
+    const bytes = await this.#exchange(call, bound);
     return decoded(call.options?.decode ?? call.method.responseDeserialize, bytes);
+  }
+
+  /** Sends the request again, once, if the other side has not looked at it: it may have said goodbye just then. */
+  async #exchange(call: Call, bound: Bound, isRepeated = false): Promise<Buffer> {
+    const begun = await this.#begin(call, bound);
+    const response = onlyMessage(begun, {
+      maxBytes: this.#options.maxReceiveBytes,
+      error: () => this.#errorOf(begun, bound.signal),
+    });
+    try {
+      return await (bound.signal === undefined ? response : raceAbort(response, bound.signal));
+    } catch (error) {
+      if (isRepeated || bound.signal?.aborted || !begun.outcome.isUnprocessed) throw error;
+      return await this.#exchange(call, bound, true);
+    }
   }
 
   async #begin({ method, request }: Call, { signal, timeoutMs }: Bound): Promise<Begun> {
@@ -135,13 +148,14 @@ export class Connection {
       );
     const connected = this.#channel.session();
     const session = await (signal === undefined ? connected : raceAbort(connected, signal));
-    const stream = this.#channel.request(session, { ...HEADERS, ':path': method.path, ...this.#metadata(timeoutMs) });
-    const outcome = new CallOutcome(stream);
-    const cancel = () => stream.close(constants.NGHTTP2_CANCEL);
+    signal?.throwIfAborted(); // while we were told of the connection, after the race
+    const stream = session.request({ ...HEADERS, ':path': method.path, ...this.#metadata(timeoutMs) });
+    const outcome = new CallOutcome(stream, session);
+    const cancel = () => outcome.cut();
     signal?.addEventListener('abort', cancel, { once: true });
     stream.once('close', () => signal?.removeEventListener('abort', cancel));
     stream.end(withPrefix(bytes));
-    return { stream, outcome };
+    return { stream, outcome, session };
   }
 
   /** Tells the server how long it has, and which trace the call is part of, if it is of one. */
@@ -162,9 +176,9 @@ export class Connection {
     return { signal: timed, timeoutMs, [Symbol.dispose]: () => timed[Symbol.dispose]() };
   }
 
-  #errorOf(outcome: CallOutcome, signal: AbortSignal | undefined): unknown {
+  #errorOf({ outcome, session }: Begun, signal: AbortSignal | undefined): unknown {
     if (!outcome.isTold && signal?.aborted) return signal.reason;
-    return outcome.error(() => this.#channel.failure());
+    return outcome.error(() => this.#channel.failure(session));
   }
 }
 
@@ -178,8 +192,7 @@ function decoded(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
 
 /** The message of an answer that has one. Rejects with `error()`, and with `unimplemented` for an answer with none or several. */
 function onlyMessage(
-  stream: ClientHttp2Stream,
-  outcome: CallOutcome,
+  { stream, outcome }: Begun,
   { maxBytes, error }: { maxBytes: number | undefined; error: () => unknown },
 ): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -196,8 +209,7 @@ function onlyMessage(
       messages.push(...reader.push(chunk));
       if (messages.length > 1) throw new PodwrightError('unimplemented', 'an answer of several messages, not one');
     } catch (cause) {
-      reject(cause);
-      stream.close(constants.NGHTTP2_CANCEL);
+      outcome.refuse(cause as PodwrightError);
     }
   });
   stream.once('end', () => outcome.isTold && finish());
