@@ -77,6 +77,8 @@ export class CsiBlockVolumes {
     const driver = await objects.driver(volume.driver, signal);
     const attachable = driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
+    // by its directory the volume is found again, even if it never gets there
+    await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
     inUse.want(place, key, { attachable });
     await this.#tries.run(place, { driver: volume.driver, signal }, () =>
       this.#locks.run(key, () => this.#map({ pod, volume, driver, place, attachable }, signal), signal),
@@ -97,7 +99,9 @@ export class CsiBlockVolumes {
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
     await allOf((await places.namesOf(podUid)).map((name) => this.#unmap(podUid, name)));
-    const left = inUse.leave((place) => dirname(place) === places.linksRoot(podUid));
+    const isLeft = (place: string) => dirname(place) === places.linksRoot(podUid);
+    const left = inUse.leave(isLeft);
+    this.#tries.forgetWhere(isLeft);
     await this.removeUnused();
     const kept = new Set((await places.all()).map(keyOf));
     for (const key of left) if (!inUse.isWanted(key) && !kept.has(key)) this.#free(key);
@@ -295,6 +299,7 @@ export class CsiBlockVolumes {
   #free(key: string): void {
     const { expansion, inUse } = this.#options;
     expansion.forget(key);
+    this.#tries.forget(`expand ${key}`);
     inUse.free(key);
   }
 }

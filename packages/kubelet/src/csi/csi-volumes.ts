@@ -110,7 +110,9 @@ export class CsiVolumes {
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
     await allOf((await places.publishedOf(podUid)).map((kept) => this.#unpublish(kept)));
-    const left = inUse.leave((place) => dirname(place) === places.publishedRoot(podUid));
+    const isLeft = (place: string) => dirname(place) === places.publishedRoot(podUid);
+    const left = inUse.leave(isLeft);
+    this.#tries.forgetWhere(isLeft);
     await this.removeUnused();
     for (const key of left) if (!(await this.#isUsed(key))) this.#free(key);
   }
@@ -287,6 +289,7 @@ export class CsiVolumes {
   #free(key: string): void {
     const { expansion, inUse } = this.#options;
     expansion.forget(key);
+    this.#tries.forget(`expand ${key}`);
     inUse.free(key);
   }
 

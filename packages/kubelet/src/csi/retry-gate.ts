@@ -37,6 +37,10 @@ export class RetryGate {
     this.#backoff.forget(key);
   }
 
+  forgetWhere(isForgotten: (key: string) => boolean): void {
+    for (const key of this.#failures.keys()) if (isForgotten(key)) this.forget(key);
+  }
+
   /** Lets everything of a driver be tried at once. */
   release(driver: string): void {
     for (const [key, failure] of this.#failures) if (failure.driver === driver) this.forget(key);
