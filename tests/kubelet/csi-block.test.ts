@@ -133,10 +133,14 @@ test('what fails is told in upstream’s words, and leaves nothing', async (cont
   await isClean(node);
 });
 
-for (const [what, spoil] of Object.entries({
-  'whose driver refuses it': (node: CsiNodeUnderTest) => node.driver.behave({ nodePublishVolume: { error: 13 } }),
-  'that is not attached': async (node: CsiNodeUnderTest) => void (node.attachment = { attached: false }),
-}))
+const NEVER_GOT: Record<string, (node: CsiNodeUnderTest) => Promise<void>> = {
+  'whose driver refuses it': (node) => node.driver.behave({ nodePublishVolume: { error: 13 } }),
+  'that is not attached': async (node) => {
+    node.attachment = { attached: false };
+  },
+};
+
+for (const [what, spoil] of Object.entries(NEVER_GOT))
   test(`a pod that never got a block volume ${what} leaves the volume`, async (context) => {
     const node = await started(context);
     await spoil(node);

@@ -68,6 +68,7 @@ export class CsiNodeUnderTest {
   readonly patches: ClaimPatch[] = [];
   /** As the API server has it. */
   claim: BoundClaim = { metadata: { name: 'data', namespace: 'default', uid: 'c1', resourceVersion: '1' }, spec: {} };
+  claimReads = 0;
   mounter: Mounter = new ProgramMounter();
   loops: LoopDevices = new ProgramLoopDevices();
   registry = new Registry();
@@ -161,7 +162,10 @@ export class CsiNodeUnderTest {
           throw new PodwrightError('not_found', `volumeattachments.storage.k8s.io "${name}" not found`);
         return { metadata: { name }, status: this.attachment };
       },
-      claim: async () => structuredClone(this.claim),
+      claim: async () => {
+        this.claimReads++;
+        return structuredClone(this.claim);
+      },
       patchClaim: async (_place, patch) => {
         this.patches.push(patch);
         // what the patches of these tests take away they set to null

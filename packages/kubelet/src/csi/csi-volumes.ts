@@ -18,6 +18,7 @@ import {
   type VolumeUsageStats,
 } from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
+import { GrowthUnderPods } from './growth-under-pods.ts';
 import {
   allOf,
   attached,
@@ -32,7 +33,7 @@ import {
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
-import type { VolumeExpansion } from './volume-expansion.ts';
+import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StepParts & {
   places: CsiPlaces;
@@ -52,6 +53,7 @@ export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
+  readonly #growth: GrowthUnderPods;
   /** Directories of volumes that this process has published, by pods that use them. */
   readonly #published = new Set<string>();
   /** Directories of volumes that this process has staged. */
@@ -59,6 +61,7 @@ export class CsiVolumes {
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
+    this.#growth = new GrowthUnderPods(options);
   }
 
   /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
@@ -70,19 +73,23 @@ export class CsiVolumes {
 
   /** Brings the volume to the pod and returns where. What is there stays, unless its driver wants to be called again or it has grown. */
   async setUp(pod: Pod, asked: CsiVolume, signal: AbortSignal): Promise<string> {
-    const { objects, places, inUse, expansion, seLinux: host } = this.#options;
+    const { objects, places, inUse, seLinux: host } = this.#options;
     const place = places.published(pod.metadata.uid, asked);
     const driver = await objects.driver(asked.driver, signal);
     const volume = { ...asked, label: mountLabel(asked, { pod, driver, host }) };
     const isThere = this.#published.has(place);
-    if (isThere && expansion.isDue({ volume })) await this.#expand(pod, volume, signal);
-    if (isThere && driver?.spec.requiresRepublish !== true) return mountIn(place);
+    const failedToGrow = isThere ? this.#growth.look(this.#placed(pod, volume)) : undefined;
+    if (isThere && driver?.spec.requiresRepublish !== true) {
+      if (failedToGrow !== undefined) throw failedToGrow;
+      return mountIn(place);
+    }
     const attachable = volume.mode === 'Persistent' && driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
     inUse.want(place, key, { attachable });
     await this.#tries.run(place, { driver: volume.driver, signal }, () =>
       this.#locks.run(key, () => this.#mount({ pod, volume, driver, place, attachable }, signal), signal),
     );
+    if (failedToGrow !== undefined) throw failedToGrow;
     return mountIn(place);
   }
 
@@ -126,33 +133,13 @@ export class CsiVolumes {
   /** Lets what failed for want of a driver be tried at once. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
+    this.#growth.release(driver);
     this.removeUnused().catch((error: unknown) => this.#logUnstage(error));
-  }
-
-  async #expand(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<void> {
-    const { expansion, places, metrics } = this.#options;
-    const key = uniqueVolumeName(volume);
-    const placed = {
-      ...{ pod, volume, volumePath: mountIn(places.published(pod.metadata.uid, volume)) },
-      stagingPath: globalMountIn(places.staged(volume)),
-    };
-    await this.#tries.run(`expand ${key}`, { driver: volume.driver, signal }, () =>
-      this.#locks.run(
-        key,
-        async () => {
-          // another pod that has it may have been first
-          if (!expansion.isDue(placed)) return;
-          const operation = { plugin: metricName(volume), name: 'volume_fs_resize' };
-          await timed(metrics, operation, () => expansion.inUse(placed, signal));
-        },
-        signal,
-      ),
-    );
   }
 
   async #mount(want: Want, signal: AbortSignal): Promise<void> {
     const { pod, volume, driver, place } = want;
-    const { drivers, places, expansion } = this.#options;
+    const { drivers, places } = this.#options;
     if (isOfOnePod(volume)) await inStep('MountVolume.SetUp', volume, () => this.#refuseSecond(want));
     const publishContext = await attached(this.#options, want, signal);
     const isPersistent = volume.mode === 'Persistent';
@@ -168,11 +155,17 @@ export class CsiVolumes {
     if (request.stagingPath !== undefined)
       await inStep('MountVolume.MountDevice', volume, () => this.#stage(request, request.stagingPath!, signal));
     await inStep('MountVolume.SetUp', volume, () => this.#publish(request, place, signal));
-    const placed = { pod, volume, volumePath: mountIn(place), stagingPath: globalMountIn(places.staged(volume)) };
-    await expansion.beforeUse(placed, signal).catch((error: unknown) => {
+    if (this.#published.has(place)) return;
+    await this.#growth.beforeUse(this.#placed(pod, volume), signal).catch((error: unknown) => {
       throw stepFailure('MountVolume.Setup failed while expanding volume', volume, error);
     });
     this.#published.add(place);
+  }
+
+  #placed(pod: Pod, volume: CsiVolume): PlacedVolume {
+    const { places } = this.#options;
+    const volumePath = mountIn(places.published(pod.metadata.uid, volume));
+    return { pod, volume, volumePath, stagingPath: globalMountIn(places.staged(volume)) };
   }
 
   async #refuseSecond({ volume, place }: Want): Promise<void> {
@@ -240,6 +233,7 @@ export class CsiVolumes {
     const { drivers, places, driversKnown, metrics } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const targetPath = mountIn(directory);
+    await this.#growth.end(keyOf(data));
     const take = async () => {
       await unpublish(drivers, { driver, handle, targetPath });
       await places.remove(targetPath);
@@ -287,10 +281,8 @@ export class CsiVolumes {
   }
 
   #free(key: string): void {
-    const { expansion, inUse } = this.#options;
-    expansion.forget(key);
-    this.#tries.forget(`expand ${key}`);
-    inUse.free(key);
+    this.#growth.forget(key);
+    this.#options.inUse.free(key);
   }
 
   async #isUsed(key: string): Promise<boolean> {
