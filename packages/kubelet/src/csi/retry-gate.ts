@@ -1,7 +1,12 @@
 import { Backoff } from '@podwright/base';
 import { VOLUME_BACKOFF } from '../limits.ts';
+import { VolumeFailure } from '../volumes/volume-failure.ts';
 
 type Failure = { driver: string; error: unknown };
+
+function untried(error: unknown): unknown {
+  return error instanceof VolumeFailure ? error.untried() : error;
+}
 
 /** Work by key that is not tried again too soon after it failed: until then it fails as it did, and no driver hears of it. */
 export class RetryGate {
@@ -18,7 +23,7 @@ export class RetryGate {
     work: () => Promise<T>,
   ): Promise<T> {
     const failure = this.#failures.get(key);
-    if (failure !== undefined && this.#backoff.remainingMs(key) > 0) throw failure.error;
+    if (failure !== undefined && this.#backoff.remainingMs(key) > 0) throw untried(failure.error);
     try {
       const result = await work();
       this.forget(key);
