@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { errorMessage, isErrno, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { DeviceMaps } from '../volumes/device-maps.ts';
+import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import type { CsiBlockPlaces, KeptBlockVolume } from './csi-block-places.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
@@ -18,17 +19,7 @@ import {
   type VolumeUsageStats,
 } from './driver-calls.ts';
 import { GrowthUnderPods } from './growth-under-pods.ts';
-import {
-  allOf,
-  attached,
-  inStep,
-  isOfOnePod,
-  refuseSecondPod,
-  requireDriver,
-  type StepParts,
-  stepFailure,
-  type Want,
-} from './mount-steps.ts';
+import { allOf, attached, inStep, requireDriver, type StepParts, stepFailure, type Want } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { readVolumeData, writeVolumeData } from './volume-data.ts';
 import type { VolumeExpansion } from './volume-expansion.ts';

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
+import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';
 import type { CsiPlaces, KeptVolume } from './csi-places.ts';
@@ -19,17 +20,7 @@ import {
 } from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
 import { GrowthUnderPods } from './growth-under-pods.ts';
-import {
-  allOf,
-  attached,
-  inStep,
-  isOfOnePod,
-  refuseSecondPod,
-  requireDriver,
-  type StepParts,
-  stepFailure,
-  type Want,
-} from './mount-steps.ts';
+import { allOf, attached, inStep, requireDriver, type StepParts, stepFailure, type Want } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
@@ -178,6 +169,8 @@ export class CsiVolumes {
     const { places } = this.#options;
     const { volume } = request;
     const directory = dirname(path);
+    const kept = await readVolumeData(directory);
+    if (kept !== undefined && kept.seLinuxMountContext !== volume.label) await this.#unstageOther(directory, kept);
     if (this.#staged.has(directory)) return;
     const wasKept = (await readVolumeData(directory)) !== undefined;
     await mkdir(path, { recursive: true, mode: POD_DIRECTORY });
@@ -278,6 +271,16 @@ export class CsiVolumes {
         this.#free(key);
       });
     });
+  }
+
+  /** It was staged with another label of SELinux, for a pod that is gone. What a pod may have stays as it is. */
+  async #unstageOther(directory: string, data: VolumeData): Promise<void> {
+    const { drivers, places } = this.#options;
+    if ((await places.allPublished()).some((one) => keyOf(one.data) === keyOf(data))) return;
+    const stagingPath = globalMountIn(directory);
+    await unstage(drivers, { driver: data.driverName, handle: data.volumeHandle, stagingPath });
+    await places.remove(stagingPath);
+    this.#staged.delete(directory);
   }
 
   #free(key: string): void {
