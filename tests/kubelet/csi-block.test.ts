@@ -3,11 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { metricsText } from '@podwright/base';
+import { metricsText, silentLogger } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import { CsiPlugin } from '../../packages/kubelet/src/csi/csi-plugin.ts';
 import { ProgramLoopDevices } from '../../packages/kubelet/src/volumes/loop-devices.ts';
 import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
+import type { VolumePlugin } from '../../packages/kubelet/src/volumes/plugin.ts';
+import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
 import { loopsBelow, mountsBelow } from './csi-driver.fixture.ts';
-import { CsiNodeUnderTest, DISK, KEY, pod } from './csi-node.fixture.ts';
+import { CsiNodeUnderTest, DISK, KEY, never, pod } from './csi-node.fixture.ts';
 
 const ALL_CALLS = ['nodeStageVolume', 'nodePublishVolume', 'nodeUnpublishVolume', 'nodeUnstageVolume'];
 
@@ -95,7 +100,6 @@ test('a device is staged and published as a block volume, bound, linked and held
 test('what fails is told in upstream’s words, and leaves nothing', async (context) => {
   const node = await started(context);
   const check = async (call: string, expected: string) => {
-    await node.restart(); // without the pauses between tries
     await node.driver.behave({ [call]: { error: 13 } });
     assert.equal(
       await node.failure(node.map('1')),
@@ -106,10 +110,11 @@ test('what fails is told in upstream’s words, and leaves nothing', async (cont
   await check('nodeStageVolume', 'MapVolume.SetUpDevice failed for volume "pv-1" :');
   assert.equal(existsSync(places(node, '1').link), false);
   assert.deepEqual(readdirSync(places(node, '1').root), []);
+  await node.blockVolumes.tearDown('1');
+  await isClean(node);
   await check('nodePublishVolume', 'MapVolume.MapPodDevice failed for volume "pv-1" :');
   await node.blockVolumes.tearDown('1');
   await isClean(node);
-  await node.restart();
   const only = { accessModes: ['ReadWriteOncePod'] };
   await node.map('1', only);
   assert.equal(
@@ -122,14 +127,49 @@ test('what fails is told in upstream’s words, and leaves nothing', async (cont
     'UnmapVolume.UnmapPodDevice failed for volume "pv-1" : kubernetes.io/csi: blockMapper.unpublishVolumeForBlock failed: rpc error: code = Unavailable desc = told to fail nodeUnpublishVolume',
   );
   await node.driver.behave({});
-  await node.restart();
+  node.blockVolumes.driverRegistered('disk.test'); // without the pause between tries
   await node.blockVolumes.tearDown('1');
   await node.blockVolumes.tearDown('2');
   await isClean(node);
 });
 
+const NEVER_GOT: Record<string, (node: CsiNodeUnderTest) => Promise<void>> = {
+  'whose driver refuses it': (node) => node.driver.behave({ nodePublishVolume: { error: 13 } }),
+  'that is not attached': async (node) => {
+    node.attachment = { attached: false };
+  },
+};
+
+for (const [what, spoil] of Object.entries(NEVER_GOT))
+  test(`a pod that never got a block volume ${what} leaves the volume`, async (context) => {
+    const node = await started(context);
+    await spoil(node);
+    const claims: VolumePlugin = {
+      name: 'kubernetes.io/local-volume',
+      supports: (volume) => volume.persistentVolumeClaim !== undefined,
+      setUp: (request, signal) => node.blockVolumes.setUp(request.pod, { ...DISK, isBlock: true }, signal),
+    };
+    const manager = new VolumeManager({
+      directories: new PodDirectories(node.rootDir),
+      plugins: [new CsiPlugin(node.volumes, node.blockVolumes), claims],
+      ...{ mounter: node.mounter, logger: silentLogger },
+    });
+    const { metadata } = pod('1');
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    const containers = [{ volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }];
+    const mounted = await manager.mountForPod({ metadata, spec: { volumes, containers } } as Pod, never);
+    assert.equal(mounted.failures.length, 1);
+    assert.deepEqual(node.inUse.names(), [KEY]);
+    const wasStaged = (await node.driver.volumeCalls()).includes('nodeStageVolume');
+    await manager.unmountForPod('1');
+    assert.equal((await node.calls()).includes('nodeUnstageVolume'), wasStaged);
+    await isClean(node);
+    assert.equal(existsSync(join(node.rootDir, 'pods/1/volumeDevices')), false);
+    await manager.close();
+  });
+
 /** Kubelets that are killed in a call of the driver, before or after its work, and in steps of their own. */
-const never = new Promise<never>(() => undefined);
+const forever = new Promise<never>(() => undefined);
 const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => void> = {
   bound: (node, reached) => {
     const mounter = new ProgramMounter();
@@ -137,7 +177,7 @@ const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => voi
       bindMount: async (source: string, target: string) => {
         await mounter.bindMount(source, target);
         reached();
-        return never;
+        return forever;
       },
     });
   },
@@ -146,7 +186,7 @@ const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => voi
     const attach = async (path: string) => {
       await loops.attach(path);
       reached();
-      return never;
+      return forever;
     };
     node.loops = { attach, detach: (path) => loops.detach(path) };
   },
@@ -155,7 +195,7 @@ const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => voi
     const detach = async (path: string) => {
       await loops.detach(path);
       reached();
-      return never;
+      return forever;
     };
     node.loops = { attach: (path) => loops.attach(path), detach };
   },

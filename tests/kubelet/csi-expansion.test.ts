@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import type { BoundClaim, ClaimStatus } from '../../packages/kubelet/src/api/persistent-volume.ts';
 import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
 import { CsiNodeUnderTest, DISK, never, pod } from './csi-node.fixture.ts';
@@ -39,6 +40,19 @@ const sized = (claim: BoundClaim, size = '2Gi'): Partial<CsiVolume> => ({
 const expansions = async (node: CsiNodeUnderTest) =>
   (await node.driver.allCalls()).filter(({ call }) => call === 'nodeExpandVolume').map(({ request }) => request);
 
+const until = (isSo: () => boolean) =>
+  waitFor(() => isSo() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+
+/** What the growth under a pod fails with. */
+async function failureUnder(node: CsiNodeUnderTest): Promise<unknown> {
+  const look = () =>
+    node.setUp('1', sized(node.claim)).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  return await waitFor(look, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+}
+
 test('a volume that has grown meanwhile is expanded after it is published, and its claim says so', async (context) => {
   const node = await started(context, PENDING);
   const volumePath = await node.setUp('1', sized(node.claim));
@@ -63,6 +77,8 @@ test('a volume that grows under its pods is expanded once, with what the driver 
   for (const uid of ['1', '2']) await node.setUp(uid, before);
   await node.calls();
   setStatus(node, PENDING);
+  await Promise.all(['1', '2'].map((uid) => node.setUp(uid, sized(node.claim))));
+  await until(() => node.patches.length === 2);
   await Promise.all(['1', '2'].map((uid) => node.setUp(uid, sized(node.claim))));
   const [request, ...others] = await expansions(node);
   assert.deepEqual(others, []);
@@ -137,14 +153,61 @@ test('a failure under a pod is told as one of the growth, and a claim whose cont
   assert.deepEqual(await expansions(node), []);
   setStatus(node, PENDING);
   await node.driver.behave({ nodeExpandVolume: { error: 13 } });
-  const failed = await node.volumes
-    .setUp(pod('1'), { ...DISK, ...sized(node.claim) }, never)
-    .catch((error: unknown) => error);
+  const failed = await failureUnder(node);
   assert.equal((failed as { reason?: string }).reason, 'VolumeResizeFailed');
   assert.match(
     String(failed),
     /NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : Expander.NodeExpand failed/,
   );
+  assert.equal((await expansions(node)).length, 1, 'not again so soon');
+  node.volumes.driverRegistered('disk.test'); // without the pause
+  await node.driver.behave({});
+  node.driver.forget();
+  await node.setUp('1', sized(node.claim)).catch(() => undefined);
+  await until(() => node.claim.status?.capacity?.storage === '2Gi');
+  await node.setUp('1', sized(node.claim));
+  await node.volumes.tearDown('1');
+});
+
+test('nobody waits for growth under a pod, which ends before the volume is taken from it', async (context) => {
+  for (const isBlock of [false, true]) {
+    const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
+    const rooms = isBlock ? node.blockVolumes : node.volumes;
+    const setUp = (change: Partial<CsiVolume>) => rooms.setUp(pod('1'), { ...DISK, isBlock, ...change }, never);
+    await setUp(sized(node.claim, '1Gi'));
+    setStatus(node, PENDING);
+    await node.driver.behave({ nodeExpandVolume: { hang: true } });
+    for (let times = 0; times < 2; times++) await setUp(sized(node.claim));
+    await node.driver.called('nodeExpandVolume');
+    await rooms.tearDown('1');
+    assert.deepEqual((await node.calls()).slice(2), ['nodeExpandVolume', 'nodeUnpublishVolume', 'nodeUnstageVolume']);
+    assert.equal(node.claim.status?.capacity?.storage, '1Gi');
+    await node.driver.behave({});
+  }
+});
+
+test('the API server is not asked for a claim that waits for its controller', async (context) => {
+  const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
+  await node.setUp('1', sized(node.claim, '1Gi'));
+  const asked = node.claimReads;
+  for (const state of ['NodeResizeInfeasible', 'ControllerResizeInProgress', 'ControllerResizeInfeasible']) {
+    setStatus(node, { ...PENDING, allocatedResourceStatuses: { storage: state } });
+    await node.setUp('1', sized(node.claim));
+  }
+  assert.equal(node.claimReads, asked);
+  await node.volumes.tearDown('1');
+});
+
+test('a driver that wants to be called again is, whatever becomes of the growth', async (context) => {
+  const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
+  node.driverObject = { ...node.driverObject, requiresRepublish: true };
+  await node.setUp('1', sized(node.claim, '1Gi'));
+  setStatus(node, PENDING);
+  await node.driver.behave({ nodeExpandVolume: { error: 13 } });
+  await failureUnder(node);
+  await node.calls();
+  assert.match(await node.failure(node.setUp('1', sized(node.claim))), /NodeExpandVolume failed/);
+  assert.deepEqual(await node.calls(), ['nodePublishVolume']);
   await node.driver.behave({});
   await node.volumes.tearDown('1');
 });

@@ -14,6 +14,7 @@ import type { CsiObjects } from '../../packages/kubelet/src/csi/csi-objects.ts';
 import { CsiPlaces } from '../../packages/kubelet/src/csi/csi-places.ts';
 import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
 import { CsiVolumes } from '../../packages/kubelet/src/csi/csi-volumes.ts';
+import type { SeLinuxHost } from '../../packages/kubelet/src/csi/selinux-label.ts';
 import { VolumeExpansion } from '../../packages/kubelet/src/csi/volume-expansion.ts';
 import { VolumesInUse } from '../../packages/kubelet/src/csi/volumes-in-use.ts';
 import { PluginRegistry } from '../../packages/kubelet/src/plugins/plugin-registry.ts';
@@ -68,6 +69,8 @@ export class CsiNodeUnderTest {
   readonly patches: ClaimPatch[] = [];
   /** As the API server has it. */
   claim: BoundClaim = { metadata: { name: 'data', namespace: 'default', uid: 'c1', resourceVersion: '1' }, spec: {} };
+  claimReads = 0;
+  seLinux: SeLinuxHost | undefined;
   mounter: Mounter = new ProgramMounter();
   loops: LoopDevices = new ProgramLoopDevices();
   registry = new Registry();
@@ -120,7 +123,11 @@ export class CsiNodeUnderTest {
     };
     const pods = new PodDirectories(rootDir);
     const maps = new DeviceMaps({ mounter, loops, events });
-    this.volumes = new CsiVolumes({ ...parts, places: new CsiPlaces({ pods, rootDir, mounter }) });
+    this.volumes = new CsiVolumes({
+      ...parts,
+      seLinux: this.seLinux,
+      places: new CsiPlaces({ pods, rootDir, mounter }),
+    });
     this.blockVolumes = new CsiBlockVolumes({ ...parts, maps, places: new CsiBlockPlaces({ pods, rootDir, mounter }) });
     await Promise.all([this.volumes.load(), this.blockVolumes.load()]);
   }
@@ -161,7 +168,10 @@ export class CsiNodeUnderTest {
           throw new PodwrightError('not_found', `volumeattachments.storage.k8s.io "${name}" not found`);
         return { metadata: { name }, status: this.attachment };
       },
-      claim: async () => structuredClone(this.claim),
+      claim: async () => {
+        this.claimReads++;
+        return structuredClone(this.claim);
+      },
       patchClaim: async (_place, patch) => {
         this.patches.push(patch);
         // what the patches of these tests take away they set to null

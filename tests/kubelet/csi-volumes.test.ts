@@ -152,6 +152,24 @@ test('a driver is not asked again too soon, except after it has registered anew'
   await node.volumes.tearDown('1');
 });
 
+test('a volume that is staged with another label of SELinux is staged anew', async (context) => {
+  const node = new CsiNodeUnderTest();
+  node.seLinux = { fileLabel: ({ level }) => level };
+  node.driverObject = { ...node.driverObject, seLinuxMount: true };
+  await node.start(context);
+  const labelled = (level: string) => ({ accessModes: ['ReadWriteOncePod'], labels: [{ level }] });
+  await node.setUp('1', labelled('s0:c1'));
+  await node.driver.behave({ nodeUnstageVolume: { error: 14 } });
+  assert.match(await node.failure(node.volumes.tearDown('1')), /UnmountDevice failed/);
+  await node.driver.behave({});
+  await node.calls();
+  await node.setUp('2', labelled('s0:c2'));
+  await node.setUp('2', labelled('s0:c2'));
+  assert.deepEqual(await node.calls(), ['nodeUnstageVolume', 'nodeStageVolume', 'nodePublishVolume']);
+  node.volumes.driverRegistered('disk.test'); // without the pause between tries
+  await node.volumes.tearDown('2');
+});
+
 test('a driver that wants tokens and to be called again gets both', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);

@@ -55,6 +55,16 @@ test('a device of the node is mapped for each pod, measured, and taken away by a
   use.of(podOf('1'));
   await use.settled();
   assert.equal(use.of(podOf('1'))[0]?.capacityBytes, 1 << 20);
+  const modes = { accessModes: ['ReadWriteOncePod'] };
+  Object.assign(volume.spec, modes);
+  await newVolumes().unmap('2');
+  await map(newVolumes(), '1');
+  await assert.rejects(map(newVolumes(), '2'), {
+    message:
+      'MapVolume.SetUpDevice failed for volume "pv-1" : volume uses the ReadWriteOncePod access mode and is already in use by another pod',
+  });
+  await newVolumes().unmap('1');
+  await map(newVolumes(), '2');
   for (const uid of ['1', '2']) await newVolumes().unmap(uid);
   assert.deepEqual(
     [mountsBelow(rootDir), loopsBelow(root), existsSync(root), existsSync(link)],

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Logger, silentLogger } from '@podwright/base';
 import { type KubeObject, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
-import { ClaimLookup } from './claim-lookup.ts';
+import { ClaimLookup, type ClaimLookupOptions } from './claim-lookup.ts';
 import { NEVER, podOf } from './fake-needs.fixture.ts';
 
 const PLACE = { namespace: 'shop', name: 'data' };
@@ -14,7 +15,7 @@ async function check(objects: { claim?: KubeObject; volume?: KubeObject }, expec
   const client = new FakeKubeClient();
   if (objects.claim) client.put(PERSISTENT_VOLUME_CLAIMS, objects.claim);
   if (objects.volume) client.put(PERSISTENT_VOLUMES, objects.volume);
-  await assert.rejects(new ClaimLookup({ client }).volumeOf(pod, 'data', NEVER), {
+  await assert.rejects(new ClaimLookup({ client, logger: silentLogger }).volumeOf(pod, 'data', NEVER), {
     message: `error processing PVC shop/data: ${expected}`,
   });
 }
@@ -23,7 +24,7 @@ test('the volume of a bound claim is found once a pod, and served while the API 
   const client = new FakeKubeClient();
   client.put(PERSISTENT_VOLUME_CLAIMS, CLAIM);
   client.put(PERSISTENT_VOLUMES, VOLUME);
-  const lookup = new ClaimLookup({ client });
+  const lookup = new ClaimLookup({ client, logger: silentLogger });
   const [{ volume }] = await Promise.all([lookup.volumeOf(pod, 'data', NEVER), lookup.volumeOf(pod, 'data', NEVER)]);
   assert.equal(volume.spec.local?.path, '/data');
   assert.equal(client.calls.length, 2);
@@ -61,5 +62,37 @@ test('a claim that is being deleted while pods use it is used', async () => {
   };
   client.put(PERSISTENT_VOLUME_CLAIMS, { ...CLAIM, metadata } as KubeObject);
   client.put(PERSISTENT_VOLUMES, VOLUME);
-  assert.equal((await new ClaimLookup({ client }).volumeOf(pod, 'data', NEVER)).volume.metadata.name, 'pv1');
+  assert.equal(
+    (await new ClaimLookup({ client, logger: silentLogger }).volumeOf(pod, 'data', NEVER)).volume.metadata.name,
+    'pv1',
+  );
+});
+
+test('looks of one claim do not overlap, and what they find wrong is told in a debug line', async () => {
+  let nowMs = 0;
+  let answer = Promise.withResolvers<never>();
+  const asked: string[] = [];
+  const lines: unknown[] = [];
+  const found = [CLAIM, { ...VOLUME, spec: { ...VOLUME.spec, csi: { driver: 'd', volumeHandle: 'h' } } }];
+  const get = async (_kind: unknown, { name }: { name: string }) => {
+    asked.push(name);
+    return found.shift() ?? answer.promise;
+  };
+  const lookup = new ClaimLookup({
+    client: { get } as unknown as ClaimLookupOptions['client'],
+    logger: { ...silentLogger, debug: (fields: unknown) => void lines.push(fields) } as Logger,
+    now: () => nowMs,
+  });
+  const look = async () => {
+    nowMs += 60_000;
+    await lookup.volumeOf(pod, 'data', NEVER);
+  };
+  for (let times = 0; times < 3; times++) await look();
+  assert.deepEqual(asked, ['data', 'pv1', 'data']);
+  answer.reject(new Error('no room'));
+  await new Promise(setImmediate);
+  assert.deepEqual(lines, [{ uid: 'uid-db', claim: 'data', error: 'failed to fetch PVC from API server: no room' }]);
+  answer = Promise.withResolvers();
+  await look();
+  assert.equal(asked.length, 4);
 });

@@ -1,4 +1,4 @@
-import { KeyedLock, PodwrightError } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
 import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
 import { type BoundClaim, type BoundVolume, namespacedName, type PersistentVolume, type Pod } from '../api/types.ts';
 import { CLAIM_KEPT_MS, CLAIM_PATIENCE_MS } from '../limits.ts';
@@ -8,10 +8,11 @@ import { apiMessage } from './api-message.ts';
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 
 /** What was found, and when it was last asked for. */
-type Found = { bound: BoundVolume; askedAtMs: number };
+type Found = { bound: BoundVolume; askedAtMs: number; isAsking?: boolean };
 
 export type ClaimLookupOptions = {
   client: Pick<KubeClient, 'get'>;
+  logger: Logger;
   /** A volume or its claim has another size than before. */
   onSize?: (podUid: string) => void;
   /** Milliseconds. */
@@ -61,11 +62,14 @@ export class ClaimLookup {
     this.#found.delete(podUid);
   }
 
-  /** What cannot be asked stays as it is known. */
+  /** What cannot be asked, or is wrong by now, stays as it is known. */
   #askAgain(pod: Pod, claimName: string, known: Found): void {
     const { uid } = pod.metadata;
     if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_KEPT_MS) return;
+    // what an older look finds must not come after what a later one has found
+    if (known.isAsking) return;
     known.askedAtMs = this.#now();
+    known.isAsking = true;
     const ask = async () => {
       const bound = await this.#lookUp(pod, claimName, AbortSignal.timeout(CLAIM_PATIENCE_MS));
       if (this.#found.get(uid)?.get(claimName) !== known) return;
@@ -73,7 +77,13 @@ export class ClaimLookup {
       known.bound = bound;
       if (!isSame) this.#options.onSize?.(uid);
     };
-    void ask().catch(() => undefined);
+    const tell = (error: unknown) =>
+      this.#options.logger.debug({ uid, claim: claimName, error: errorMessage(error) }, 'a claim is kept as it was');
+    void ask()
+      .catch(tell)
+      .finally(() => {
+        known.isAsking = false;
+      });
   }
 
   async #lookUp(pod: Pod, name: string, signal: AbortSignal): Promise<BoundVolume> {

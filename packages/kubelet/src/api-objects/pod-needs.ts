@@ -59,7 +59,7 @@ export class PodNeeds {
     });
     this.#tokens = new ServiceAccountTokens({ client, logger, onRefresh: (uid) => this.#listener?.onNews(uid) });
     this.tokens = this.#tokens;
-    this.#claims = new ClaimLookup({ client, onSize: (uid) => this.#listener?.onNews(uid) });
+    this.#claims = new ClaimLookup({ client, logger, onSize: (uid) => this.#listener?.onNews(uid) });
   }
 
   /** Begins to follow what every node follows. Called once. */

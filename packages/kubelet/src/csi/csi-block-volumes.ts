@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { errorMessage, isErrno, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { DeviceMaps } from '../volumes/device-maps.ts';
+import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import type { CsiBlockPlaces, KeptBlockVolume } from './csi-block-places.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
@@ -17,17 +18,8 @@ import {
   unstage,
   type VolumeUsageStats,
 } from './driver-calls.ts';
-import {
-  allOf,
-  attached,
-  inStep,
-  isOfOnePod,
-  refuseSecondPod,
-  requireDriver,
-  type StepParts,
-  stepFailure,
-  type Want,
-} from './mount-steps.ts';
+import { GrowthUnderPods } from './growth-under-pods.ts';
+import { allOf, attached, inStep, requireDriver, type StepParts, stepFailure, type Want } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { readVolumeData, writeVolumeData } from './volume-data.ts';
 import type { VolumeExpansion } from './volume-expansion.ts';
@@ -51,6 +43,7 @@ export class CsiBlockVolumes {
   readonly #options: CsiBlockVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
+  readonly #growth: GrowthUnderPods;
   /** What this process has mapped, by the links of pods. */
   readonly #mapped = new Map<string, Mapped>();
   /** Names of volumes that this process has staged. */
@@ -58,6 +51,7 @@ export class CsiBlockVolumes {
 
   constructor(options: CsiBlockVolumesOptions) {
     this.#options = options;
+    this.#growth = new GrowthUnderPods(options);
   }
 
   /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
@@ -67,16 +61,20 @@ export class CsiBlockVolumes {
 
   /** Brings the device to the pod, and returns the link to it. */
   async setUp(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<string> {
-    const { objects, places, inUse, expansion } = this.#options;
+    const { objects, places, inUse } = this.#options;
     const { link: place } = places.mapped(pod.metadata.uid, volume.name);
     const mapped = this.#mapped.get(place);
     if (mapped !== undefined) {
-      if (expansion.isDue({ volume })) await this.#expand(pod, { ...mapped, volume }, signal);
+      const placed = { pod, volume, volumePath: mapped.device, stagingPath: places.staged(volume.name) };
+      const failedToGrow = this.#growth.look(placed);
+      if (failedToGrow !== undefined) throw failedToGrow;
       return place;
     }
     const driver = await objects.driver(volume.driver, signal);
     const attachable = driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
+    // by its directory the volume is found again, even if it never gets there
+    await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
     inUse.want(place, key, { attachable });
     await this.#tries.run(place, { driver: volume.driver, signal }, () =>
       this.#locks.run(key, () => this.#map({ pod, volume, driver, place, attachable }, signal), signal),
@@ -97,7 +95,9 @@ export class CsiBlockVolumes {
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
     await allOf((await places.namesOf(podUid)).map((name) => this.#unmap(podUid, name)));
-    const left = inUse.leave((place) => dirname(place) === places.linksRoot(podUid));
+    const isLeft = (place: string) => dirname(place) === places.linksRoot(podUid);
+    const left = inUse.leave(isLeft);
+    this.#tries.forgetWhere(isLeft);
     await this.removeUnused();
     const kept = new Set((await places.all()).map(keyOf));
     for (const key of left) if (!inUse.isWanted(key) && !kept.has(key)) this.#free(key);
@@ -111,27 +111,15 @@ export class CsiBlockVolumes {
   /** Lets what failed for want of a driver be tried at once. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
+    this.#growth.release(driver);
     this.removeUnused().catch((error: unknown) => {
       this.#options.logger.warn({ error: errorMessage(error) }, 'a block volume that no pod uses stays staged');
     });
   }
 
-  async #expand(pod: Pod, { volume, device: volumePath }: Mapped, signal: AbortSignal): Promise<void> {
-    const { expansion, places, metrics } = this.#options;
-    const key = uniqueVolumeName(volume);
-    const placed = { pod, volume, volumePath, stagingPath: places.staged(volume.name) };
-    const grow = async () => {
-      // another pod that has it may have been first
-      if (!expansion.isDue(placed)) return;
-      const operation = { plugin: metricName(volume), name: 'volume_fs_resize' };
-      await timed(metrics, operation, () => expansion.inUse(placed, signal));
-    };
-    await this.#tries.run(`expand ${key}`, { driver: volume.driver, signal }, () => this.#locks.run(key, grow, signal));
-  }
-
   async #map(want: Want, signal: AbortSignal): Promise<void> {
     const { pod, volume, driver, place } = want;
-    const { drivers, places, maps, expansion } = this.#options;
+    const { drivers, places, maps } = this.#options;
     const { uid } = pod.metadata;
     const { name } = volume;
     if (isOfOnePod(volume)) await inStep('MapVolume.SetUpDevice', volume, () => this.#refuseSecond(uid, name));
@@ -151,7 +139,7 @@ export class CsiBlockVolumes {
     await inStep('MapVolume.MapBlockVolume', volume, () => maps.map(device, mapped, signal));
     maps.tell(pod, name, mapped);
     const stagingPath = request.capabilities.stage ? places.staged(name) : '';
-    await expansion.beforeUse({ pod, volume, volumePath: device, stagingPath }, signal).catch((error: unknown) => {
+    await this.#growth.beforeUse({ pod, volume, volumePath: device, stagingPath }, signal).catch((error: unknown) => {
       throw stepFailure('MapVolume.MarkVolumeAsMounted failed while expanding volume', volume, error);
     });
     this.#mapped.set(place, { volume, device, podUid: uid });
@@ -225,6 +213,7 @@ export class CsiBlockVolumes {
       return await maps.forget(mapped);
     }
     const { driverName: driver } = data;
+    await this.#growth.end(keyOf({ data }));
     const operation = { plugin: metricName({ driver }), name: 'unmap_volume' };
     await this.#tries.run(`- ${mapped.link}`, { driver }, () =>
       this.#locks.run(keyOf({ data }), async () => {
@@ -293,9 +282,8 @@ export class CsiBlockVolumes {
   }
 
   #free(key: string): void {
-    const { expansion, inUse } = this.#options;
-    expansion.forget(key);
-    inUse.free(key);
+    this.#growth.forget(key);
+    this.#options.inUse.free(key);
   }
 }
 

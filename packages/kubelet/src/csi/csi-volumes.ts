@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
+import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';
 import type { CsiPlaces, KeptVolume } from './csi-places.ts';
@@ -18,21 +19,12 @@ import {
   type VolumeUsageStats,
 } from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
-import {
-  allOf,
-  attached,
-  inStep,
-  isOfOnePod,
-  refuseSecondPod,
-  requireDriver,
-  type StepParts,
-  stepFailure,
-  type Want,
-} from './mount-steps.ts';
+import { GrowthUnderPods } from './growth-under-pods.ts';
+import { allOf, attached, inStep, requireDriver, type StepParts, stepFailure, type Want } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
-import type { VolumeExpansion } from './volume-expansion.ts';
+import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StepParts & {
   places: CsiPlaces;
@@ -52,6 +44,7 @@ export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
+  readonly #growth: GrowthUnderPods;
   /** Directories of volumes that this process has published, by pods that use them. */
   readonly #published = new Set<string>();
   /** Directories of volumes that this process has staged. */
@@ -59,6 +52,7 @@ export class CsiVolumes {
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
+    this.#growth = new GrowthUnderPods(options);
   }
 
   /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
@@ -70,19 +64,23 @@ export class CsiVolumes {
 
   /** Brings the volume to the pod and returns where. What is there stays, unless its driver wants to be called again or it has grown. */
   async setUp(pod: Pod, asked: CsiVolume, signal: AbortSignal): Promise<string> {
-    const { objects, places, inUse, expansion, seLinux: host } = this.#options;
+    const { objects, places, inUse, seLinux: host } = this.#options;
     const place = places.published(pod.metadata.uid, asked);
     const driver = await objects.driver(asked.driver, signal);
     const volume = { ...asked, label: mountLabel(asked, { pod, driver, host }) };
     const isThere = this.#published.has(place);
-    if (isThere && expansion.isDue({ volume })) await this.#expand(pod, volume, signal);
-    if (isThere && driver?.spec.requiresRepublish !== true) return mountIn(place);
+    const failedToGrow = isThere ? this.#growth.look(this.#placed(pod, volume)) : undefined;
+    if (isThere && driver?.spec.requiresRepublish !== true) {
+      if (failedToGrow !== undefined) throw failedToGrow;
+      return mountIn(place);
+    }
     const attachable = volume.mode === 'Persistent' && driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
     inUse.want(place, key, { attachable });
     await this.#tries.run(place, { driver: volume.driver, signal }, () =>
       this.#locks.run(key, () => this.#mount({ pod, volume, driver, place, attachable }, signal), signal),
     );
+    if (failedToGrow !== undefined) throw failedToGrow;
     return mountIn(place);
   }
 
@@ -110,7 +108,9 @@ export class CsiVolumes {
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
     await allOf((await places.publishedOf(podUid)).map((kept) => this.#unpublish(kept)));
-    const left = inUse.leave((place) => dirname(place) === places.publishedRoot(podUid));
+    const isLeft = (place: string) => dirname(place) === places.publishedRoot(podUid);
+    const left = inUse.leave(isLeft);
+    this.#tries.forgetWhere(isLeft);
     await this.removeUnused();
     for (const key of left) if (!(await this.#isUsed(key))) this.#free(key);
   }
@@ -124,33 +124,13 @@ export class CsiVolumes {
   /** Lets what failed for want of a driver be tried at once. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
+    this.#growth.release(driver);
     this.removeUnused().catch((error: unknown) => this.#logUnstage(error));
-  }
-
-  async #expand(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<void> {
-    const { expansion, places, metrics } = this.#options;
-    const key = uniqueVolumeName(volume);
-    const placed = {
-      ...{ pod, volume, volumePath: mountIn(places.published(pod.metadata.uid, volume)) },
-      stagingPath: globalMountIn(places.staged(volume)),
-    };
-    await this.#tries.run(`expand ${key}`, { driver: volume.driver, signal }, () =>
-      this.#locks.run(
-        key,
-        async () => {
-          // another pod that has it may have been first
-          if (!expansion.isDue(placed)) return;
-          const operation = { plugin: metricName(volume), name: 'volume_fs_resize' };
-          await timed(metrics, operation, () => expansion.inUse(placed, signal));
-        },
-        signal,
-      ),
-    );
   }
 
   async #mount(want: Want, signal: AbortSignal): Promise<void> {
     const { pod, volume, driver, place } = want;
-    const { drivers, places, expansion } = this.#options;
+    const { drivers, places } = this.#options;
     if (isOfOnePod(volume)) await inStep('MountVolume.SetUp', volume, () => this.#refuseSecond(want));
     const publishContext = await attached(this.#options, want, signal);
     const isPersistent = volume.mode === 'Persistent';
@@ -166,11 +146,17 @@ export class CsiVolumes {
     if (request.stagingPath !== undefined)
       await inStep('MountVolume.MountDevice', volume, () => this.#stage(request, request.stagingPath!, signal));
     await inStep('MountVolume.SetUp', volume, () => this.#publish(request, place, signal));
-    const placed = { pod, volume, volumePath: mountIn(place), stagingPath: globalMountIn(places.staged(volume)) };
-    await expansion.beforeUse(placed, signal).catch((error: unknown) => {
+    if (this.#published.has(place)) return;
+    await this.#growth.beforeUse(this.#placed(pod, volume), signal).catch((error: unknown) => {
       throw stepFailure('MountVolume.Setup failed while expanding volume', volume, error);
     });
     this.#published.add(place);
+  }
+
+  #placed(pod: Pod, volume: CsiVolume): PlacedVolume {
+    const { places } = this.#options;
+    const volumePath = mountIn(places.published(pod.metadata.uid, volume));
+    return { pod, volume, volumePath, stagingPath: globalMountIn(places.staged(volume)) };
   }
 
   async #refuseSecond({ volume, place }: Want): Promise<void> {
@@ -183,6 +169,8 @@ export class CsiVolumes {
     const { places } = this.#options;
     const { volume } = request;
     const directory = dirname(path);
+    const kept = await readVolumeData(directory);
+    if (kept !== undefined && kept.seLinuxMountContext !== volume.label) await this.#unstageOther(directory, kept);
     if (this.#staged.has(directory)) return;
     const wasKept = (await readVolumeData(directory)) !== undefined;
     await mkdir(path, { recursive: true, mode: POD_DIRECTORY });
@@ -238,6 +226,7 @@ export class CsiVolumes {
     const { drivers, places, driversKnown, metrics } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const targetPath = mountIn(directory);
+    await this.#growth.end(keyOf(data));
     const take = async () => {
       await unpublish(drivers, { driver, handle, targetPath });
       await places.remove(targetPath);
@@ -284,10 +273,19 @@ export class CsiVolumes {
     });
   }
 
+  /** It was staged with another label of SELinux, for a pod that is gone. What a pod may have stays as it is. */
+  async #unstageOther(directory: string, data: VolumeData): Promise<void> {
+    const { drivers, places } = this.#options;
+    if ((await places.allPublished()).some((one) => keyOf(one.data) === keyOf(data))) return;
+    const stagingPath = globalMountIn(directory);
+    await unstage(drivers, { driver: data.driverName, handle: data.volumeHandle, stagingPath });
+    await places.remove(stagingPath);
+    this.#staged.delete(directory);
+  }
+
   #free(key: string): void {
-    const { expansion, inUse } = this.#options;
-    expansion.forget(key);
-    inUse.free(key);
+    this.#growth.forget(key);
+    this.#options.inUse.free(key);
   }
 
   async #isUsed(key: string): Promise<boolean> {

@@ -42,16 +42,6 @@ export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, '
   }
 }
 
-/** Only one pod at a time may have it; with other modes beside it nobody knows which one a pod means. */
-export function isOfOnePod({ accessModes }: CsiVolume): boolean {
-  return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
-}
-
-export function refuseSecondPod(): never {
-  const why = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';
-  throw new PodwrightError('failed_precondition', why);
-}
-
 /** Names the step of upstream's that a failure is of. */
 export async function inStep<T>(step: string, volume: CsiVolume, work: () => Promise<T>): Promise<T> {
   try {

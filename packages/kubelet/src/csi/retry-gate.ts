@@ -1,7 +1,12 @@
 import { Backoff } from '@podwright/base';
 import { VOLUME_BACKOFF } from '../limits.ts';
+import { VolumeFailure } from '../volumes/volume-failure.ts';
 
 type Failure = { driver: string; error: unknown };
+
+function untried(error: unknown): unknown {
+  return error instanceof VolumeFailure ? error.untried() : error;
+}
 
 /** Work by key that is not tried again too soon after it failed: until then it fails as it did, and no driver hears of it. */
 export class RetryGate {
@@ -18,7 +23,7 @@ export class RetryGate {
     work: () => Promise<T>,
   ): Promise<T> {
     const failure = this.#failures.get(key);
-    if (failure !== undefined && this.#backoff.remainingMs(key) > 0) throw failure.error;
+    if (failure !== undefined && this.#backoff.remainingMs(key) > 0) throw untried(failure.error);
     try {
       const result = await work();
       this.forget(key);
@@ -35,6 +40,10 @@ export class RetryGate {
   forget(key: string): void {
     this.#failures.delete(key);
     this.#backoff.forget(key);
+  }
+
+  forgetWhere(isForgotten: (key: string) => boolean): void {
+    for (const key of this.#failures.keys()) if (isForgotten(key)) this.forget(key);
   }
 
   /** Lets everything of a driver be tried at once. */

@@ -63,13 +63,15 @@ test('the host’s policy says how files of containers are labelled', (context) 
   };
   put('sys/fs/selinux/enforce', '1');
   assert.equal(seLinuxHost(root)!.fileLabel({ level: 's0' }), undefined, 'a host without a policy of containers');
-  put('etc/selinux/config', '# no\nSELINUX=enforcing\nSELINUXTYPE=mls\n');
+  put('etc/selinux/config', '# no\nSELINUX=enforcing\nSELINUXTYPE=mls-own\n');
   put(
-    'etc/selinux/mls/contexts/lxc_contexts',
+    'etc/selinux/mls-own/contexts/lxc_contexts',
     'process = "system_u:system_r:container_t:s0"\nfile = "system_u:object_r:container_file_t:s0"\n',
   );
   const host = seLinuxHost(root)!;
   assert.equal(host.fileLabel({ level: 's0:c1,c2', type: 'container_t', role: 'r' }), LABEL);
   assert.equal(host.fileLabel({ level: 's0', user: 'me' }), 'me:object_r:container_file_t:s0');
   assert.equal(host.fileLabel({ type: 'container_t' }), undefined);
+  put('usr/share/containers/selinux/contexts', 'file = "system_u:object_r:shared_file_t:s0"\n');
+  assert.equal(seLinuxHost(root)!.fileLabel({ level: 's0' }), 'system_u:object_r:shared_file_t:s0');
 });

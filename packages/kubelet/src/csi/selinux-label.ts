@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { CsiDriver } from '../api/storage.ts';
 import { everyContainer, type Pod, type SeLinuxOptions } from '../api/types.ts';
+import { isOfOnePod } from '../volumes/one-pod.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
 /** A host with SELinux. */
@@ -27,8 +28,7 @@ export function mountLabel(
   { accessModes, labels = [] }: CsiVolume,
   { pod, driver, host }: { pod: Pod; driver: CsiDriver | undefined; host: SeLinuxHost | undefined },
 ): string | undefined {
-  const isOfOnePod = accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
-  if (host === undefined || !isOfOnePod || driver?.spec.seLinuxMount !== true) return undefined;
+  if (host === undefined || !isOfOnePod({ accessModes }) || driver?.spec.seLinuxMount !== true) return undefined;
   const wanted = [...new Set(labels.map((options) => host.fileLabel(options)))].filter((one) => one !== undefined);
   if (wanted.length > 1)
     throw new PodwrightError('failed_precondition', `multiple SELinux labels found: ${wanted.join(',')}`);
@@ -39,11 +39,14 @@ export function mountLabel(
 export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
   if (!existsSync(join(root, 'sys/fs/selinux/enforce'))) return undefined;
   const read = (path: string) => {
-    const file = join(root, 'etc/selinux', path);
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const file = join(root, path);
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
-  const policy = /^SELINUXTYPE\s*=\s*(\w+)/m.exec(read('config'))?.[1] ?? 'targeted';
-  const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(read(join(policy, 'contexts/lxc_contexts')))?.[1];
+  const policy = /^SELINUXTYPE\s*=\s*(\S+)/m.exec(read('etc/selinux/config') ?? '')?.[1] ?? 'targeted';
+  // the runtime reads the same, in this order
+  const contexts =
+    read('usr/share/containers/selinux/contexts') ?? read(join('etc/selinux', policy, 'contexts/lxc_contexts')) ?? '';
+  const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(contexts)?.[1];
   const [user, role, type] = file?.split(':') ?? [];
   return {
     fileLabel: (options) =>

@@ -69,13 +69,13 @@ export class VolumeExpansion {
     if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
   }
 
-  /** Whether the volume has grown under the pod. */
+  /** Whether the volume has grown under the pod, and its claim, as it is known, does not wait for the controller. */
   isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
-    const { size: wanted } = volume.bound ?? {};
+    const { size: wanted, claim } = volume.bound ?? {};
     const key = uniqueVolumeName(volume);
     const size = this.#sizes.get(key);
     if (wanted === undefined || size === undefined || volume.readOnly || this.#notWhileUsed.has(key)) return false;
-    return isLess(size, wanted);
+    return isLess(size, wanted) && !isWaiting(claim!);
   }
 
   /** While pods use it. Rejects with `VolumeFailure` where it is not expanded. */
@@ -113,10 +113,8 @@ export class VolumeExpansion {
       });
       return capacityOf(claim);
     }
-    const { allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
-    const isOfOldController = allocatedResources === undefined && (allocatedResourceStatuses?.storage ?? '') === '';
-    if (isOfOldController) return await this.#expandPlainly({ ...placed, claim, size }, signal);
-    return await this.#expandRecoverably({ ...placed, claim, size: allocatedResources?.storage ?? '0' }, signal);
+    if (isOfOldController(claim)) return await this.#expandPlainly({ ...placed, claim, size }, signal);
+    return await this.#expandRecoverably({ ...placed, claim, size: allocatedOf(claim) }, signal);
   }
 
   /** For a controller that tells nothing of its own steps (upstream's legacyCallNodeExpandOnPlugin). */
@@ -219,6 +217,19 @@ export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 
   const isNotNeeded = metadata.annotations?.['volume.kubernetes.io/node-expansion-not-required'] !== undefined;
   if (hasSize) return isShared && !isNotNeeded ? 'again' : 'none';
   return state === 'NodeResizePending' || state === 'NodeResizeInProgress' ? 'expand' : 'wait';
+}
+
+/** The controller has not left it to the node yet, or has to begin anew. */
+function isWaiting(claim: BoundClaim): boolean {
+  return !isOfOldController(claim) && nextStep(claim, allocatedOf(claim)) === 'wait';
+}
+
+function isOfOldController({ status }: BoundClaim): boolean {
+  return status?.allocatedResources === undefined && (status?.allocatedResourceStatuses?.storage ?? '') === '';
+}
+
+function allocatedOf({ status }: BoundClaim): string {
+  return status?.allocatedResources?.storage ?? '0';
 }
 
 function kindOf(error: unknown) {

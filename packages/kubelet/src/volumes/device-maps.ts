@@ -70,10 +70,9 @@ export class DeviceMaps {
     });
   }
 
-  /** Removes the link, and its directory if it was the last. */
+  /** Removes the link. Its directory stays: it tells that there is something to be taken away of the pod. */
   async forget({ link }: Pick<DevicePlaces, 'link'>): Promise<void> {
     await rm(link, { force: true });
-    await removeEmpty(dirname(link));
   }
 
   /** Whether some pod has the device of this directory. */

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, KeyedLock, namesIn, PodwrightError } from '@podwright/base';
 import { type DeviceMaps, type DevicePlaces, removeEmpty } from './device-maps.ts';
+import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeRequest } from './persistent-volumes.ts';
 import { directoryName, oneName, type PodDirectories } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
@@ -33,6 +34,10 @@ export class LocalBlockVolumes {
     return this.#locks.run(name, async () => {
       const places = this.#placesOf(pod.metadata.uid, name);
       if (this.#mapped.has(places.link)) return places.link;
+      if (isOfOnePod(bound.volume.spec))
+        await this.#refuseSecond(pod.metadata.uid, name).catch((error: unknown) => {
+          throw mapFailure('SetUpDevice', name, error);
+        });
       const device = await deviceOf(bound.volume.spec.local?.path ?? '').catch((error: unknown) => {
         throw mapFailure('EvalHostSymlinks', name, error);
       });
@@ -59,6 +64,12 @@ export class LocalBlockVolumes {
         await this.#maps.forget(places);
         this.#mapped.delete(places.link);
       });
+  }
+
+  async #refuseSecond(podUid: string, name: string): Promise<void> {
+    const uids = (await namesIn(this.#directories.root)).filter((uid) => uid !== podUid);
+    const kept = await Promise.all(uids.map((uid) => namesIn(this.#directories.pluginDevices(uid, LOCAL_PLUGIN))));
+    if (kept.flat().includes(name)) refuseSecondPod();
   }
 
   #placesOf(podUid: string, name: string): DevicePlaces {

@@ -4,6 +4,7 @@ import type { Pod, Volume } from '../api/types.ts';
 import type { PodObjects } from '../config/local-objects.ts';
 import type { ClaimVolumes } from './claims.ts';
 import type { Mounter } from './mounter.ts';
+import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
@@ -36,8 +37,7 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
       if (await this.#mounter.isMountPoint(directory)) return directory;
       const source = await this.#claims.make(namespace, claimName);
       const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
-      if (!isFirst && this.#isOfOnePod(pod, claimName))
-        throw new Error('volume uses the ReadWriteOncePod access mode and is already in use by another pod');
+      if (!isFirst && this.#isOfOnePod(pod, claimName)) refuseSecondPod();
       // before it can be seen: a change that is interrupted begins again with the next try
       if (group !== undefined && isFirst && !readOnly) await giveToGroup(source, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
@@ -46,10 +46,8 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
     });
   }
 
-  /** With other modes beside it nobody knows which one a pod means, as with upstream. */
   #isOfOnePod(pod: Pod, name: string): boolean {
-    const modes =
-      this.#objects.of(pod).get('PersistentVolumeClaim', pod.metadata.namespace, name)?.spec.accessModes ?? [];
-    return modes.length === 1 && modes[0] === 'ReadWriteOncePod';
+    const claim = this.#objects.of(pod).get('PersistentVolumeClaim', pod.metadata.namespace, name);
+    return isOfOnePod(claim?.spec ?? {});
   }
 }

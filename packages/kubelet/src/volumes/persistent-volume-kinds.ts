@@ -1,11 +1,14 @@
 import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PersistentVolume } from '../api/types.ts';
 import { HostPathPlugin } from './host-path.ts';
 import { LOCAL_PLUGIN, type LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter } from './mounter.ts';
 import { NfsPlugin } from './nfs.ts';
+import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest } from './persistent-volumes.ts';
+import { directoryName } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 import { giveToGroup } from './volume-ownership.ts';
 
@@ -62,6 +65,7 @@ class LocalVolumes implements PersistentVolumeKind {
       const { pod, directory, readOnly } = request;
       if (await this.#mounter.isMountPoint(directory)) return directory;
       await checkDirectory(request.bound.volume);
+      if (isOfOnePod(request.bound.volume.spec)) await this.#refuseSecond(request);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
       // before it can be seen: a change that is interrupted begins again with the next try
@@ -74,6 +78,12 @@ class LocalVolumes implements PersistentVolumeKind {
 
   map(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string> {
     return this.#devices.map(request, signal);
+  }
+
+  async #refuseSecond({ bound: { volume } }: PersistentVolumeRequest): Promise<void> {
+    const ofPod = join('/volumes', directoryName(LOCAL_PLUGIN), volume.metadata.name);
+    const points = await this.#mounter.mountsOf(volume.spec.local!.path);
+    if (points.some((point) => point.endsWith(ofPod))) refuseSecondPod();
   }
 
   #bind({ bound, directory: target }: PersistentVolumeRequest, signal: AbortSignal): Promise<void> {

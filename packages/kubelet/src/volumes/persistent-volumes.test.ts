@@ -80,6 +80,18 @@ test('a local volume is bound into the pod’s directory of that volume, and giv
   assert.deepEqual([mounts, directories.root], [[], join(root, 'pods')]);
 });
 
+test('a local volume of one pod is refused to a second', async (context) => {
+  const path = await mkdtemp(join(tmpdir(), 'podwright-disk-'));
+  context.after(() => rm(path, { recursive: true }));
+  const { mount, mounts } = await setUp(context, { local: { path }, accessModes: ['ReadWriteOncePod'] });
+  mounts.push({ type: 'none', source: path, target: '/mnt/of-the-host', options: [] });
+  for (let times = 0; times < 2; times++) await mount();
+  await assert.rejects(mount({ uid: 'u2' }), {
+    message:
+      'MountVolume.SetUp failed for volume "pv1" : volume uses the ReadWriteOncePod access mode and is already in use by another pod',
+  });
+});
+
 test('a local volume that is not there, or no directory, is told in upstream’s words', async (context) => {
   const check = async (path: string, expected: RegExp) => {
     const { mount, mounts } = await setUp(context, { local: { path } });

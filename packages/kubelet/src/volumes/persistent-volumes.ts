@@ -115,5 +115,5 @@ function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest,
 /** As upstream words what keeps a volume from being looked at. */
 function unprocessed({ name }: Volume, why: string): VolumeFailure {
   const names = `unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]`;
-  return new VolumeFailure(`Unable to attach or mount volumes: ${names}: ${why}`);
+  return new VolumeFailure(`Unable to attach or mount volumes: ${names}: ${why}`).untried();
 }

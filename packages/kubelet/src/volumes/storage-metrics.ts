@@ -1,5 +1,6 @@
 /** Metrics of what is done with volumes, by upstream's names (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
+import { VolumeFailure } from './volume-failure.ts';
 
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
@@ -58,7 +59,7 @@ export async function timed<T>(
     end(false);
     return result;
   } catch (error) {
-    end(true);
+    if (!(error instanceof VolumeFailure && error.isUntried)) end(true);
     throw error;
   }
 }

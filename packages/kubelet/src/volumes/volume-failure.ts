@@ -6,10 +6,18 @@ export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeRes
 /** Why a volume cannot be used, as the whole message that people see. */
 export class VolumeFailure extends PodwrightError {
   readonly reason: VolumeFailureReason;
+  /** Nothing was done with the volume: no metric counts it. */
+  readonly isUntried: boolean;
 
-  constructor(message: string, reason: VolumeFailureReason = 'FailedMount') {
+  constructor(message: string, reason: VolumeFailureReason = 'FailedMount', { isUntried = false } = {}) {
     super('failed_precondition', message);
     this.reason = reason;
+    this.isUntried = isUntried;
+  }
+
+  /** The same, told again without another try. */
+  untried(): VolumeFailure {
+    return new VolumeFailure(this.message, this.reason, { isUntried: true });
   }
 }
 

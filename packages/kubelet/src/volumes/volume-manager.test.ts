@@ -9,6 +9,7 @@ import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { PodDirectories } from './pod-directories.ts';
 import { StorageMetrics } from './storage-metrics.ts';
+import { VolumeFailure } from './volume-failure.ts';
 import { VolumeManager } from './volume-manager.ts';
 
 test('volumes that are made, are there and should be are counted by their plugin', async (t) => {
@@ -20,6 +21,7 @@ test('volumes that are made, are there and should be are counted by their plugin
     supports: () => true,
     setUp: async ({ volume, directory }) => {
       if (volume.name === 'bad') throw new Error('no');
+      if (volume.name === 'unbound') throw new VolumeFailure('no').untried();
       return directory;
     },
   };
@@ -33,8 +35,8 @@ test('volumes that are made, are there and should be are counted by their plugin
     metrics: registry,
     storageMetrics: new StorageMetrics(registry),
   });
-  const names = ['good', 'bad', 'unused'];
-  const volumeMounts = names.slice(0, 2).map((name) => ({ name, mountPath: `/${name}` }));
+  const names = ['good', 'bad', 'unbound', 'unused'];
+  const volumeMounts = names.slice(0, 3).map((name) => ({ name, mountPath: `/${name}` }));
   const spec = { volumes: names.map((name) => ({ name, emptyDir: {} })), containers: [{ volumeMounts }] };
   const pod = { metadata: { uid: 'u' }, spec } as unknown as Pod;
   for (let times = 0; times < 2; times++) await manager.mountForPod(pod, new AbortController().signal);
@@ -44,7 +46,7 @@ test('volumes that are made, are there and should be are counted by their plugin
   };
   assert.deepEqual(await told(/^volume_manager_total_volumes\{.*state="(\w+)"\} (\d+)/), [
     'actual_state_of_world 1',
-    'desired_state_of_world 2',
+    'desired_state_of_world 3',
   ]);
   const mounts =
     /_count\{volume_plugin="kubernetes.io\/empty-dir",operation_name="volume_mount",status="([\w-]+)".* (\d+)/;
