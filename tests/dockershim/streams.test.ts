@@ -176,7 +176,9 @@ test('ExecSync tells outputs apart, cuts what is too much for an answer, and kil
 });
 
 test('a hundred megabytes go through a forwarded port as they were, and each direction ends on its own', async () => {
-  await pods.container(sandboxId, 'nc -ll -p 9000 -e sha256sum');
+  const containerId = await pods.container(sandboxId, 'nc -ll -p 9000 -e sha256sum');
+  const untilItListens = ['sh', '-c', 'until grep -q ":2328 .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done'];
+  assert.equal((await pods.cri.runtime.execSync({ containerId, cmd: untilItListens, timeout: 30n })).exitCode, 0);
   const { url } = await pods.cri.runtime.portForward({ podSandboxId: sandboxId, port: [9000] });
   using forwarder = new PortForwarder({ url });
   const sent = randomBytes(1 << 20);

@@ -127,7 +127,8 @@ function attachTests(pod: () => StreamingPod): void {
   });
 
   test('a container without input gives its output to attached clients, however much is typed', async () => {
-    const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; echo went; sleep 1000');
+    // said again and again, as a client sees what comes once it is attached
+    const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; while :; do echo went; sleep 0.2; done');
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write(Buffer.alloc(1 << 20, 'typed\n'));
     const { runtime } = pod().runtime.cri;
