@@ -12,7 +12,7 @@ import { PassThrough } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 
-type Lane = { files: string[]; concurrency: number };
+type Lane = { files: string[]; concurrency: number; mayRepeat?: boolean };
 
 /** A hang must take neither the whole run with it, nor CI's time: a test ends after this long, and a file in any case. */
 const TEST_TIMEOUT_MS = 3 * 60_000;
@@ -22,12 +22,20 @@ const totals = { passed: 0, failed: 0 };
 /** What is shown of all files, each as a whole. */
 const shown = new PassThrough({ objectMode: true });
 
+/** Files of a lane that failed beside the other lane, with what failed: they are run once more, alone. */
+const toRepeat = new Map<string, string[]>();
+
 /** A run of its own for each file, as only a run can be ended: a process that does not exit is no test that could time out. */
-async function runFile(file: string): Promise<void> {
+async function runFile(file: string, mayRepeat = false): Promise<void> {
   const signal = AbortSignal.timeout(FILE_TIMEOUT_MS);
   const events: TestEvent[] = [];
   for await (const event of run({ files: [file], execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`], signal }))
     events.push(event as TestEvent);
+  const failures = events.flatMap(({ type, data }) => (type === 'test:fail' ? [`${data.name}: ${causeOf(data)}`] : []));
+  if (mayRepeat && failures.length > 0) {
+    toRepeat.set(file, failures);
+    return;
+  }
   for (const event of events) {
     if (event.type === 'test:summary') {
       if (event.data.file !== undefined) continue;
@@ -37,10 +45,15 @@ async function runFile(file: string): Promise<void> {
   }
 }
 
-async function runLane({ files, concurrency }: Lane): Promise<void> {
+function causeOf({ details: { error } }: { details: { error: Error } }): string {
+  const { message } = (error.cause as Error | undefined) ?? error;
+  return message ?? String(error.cause);
+}
+
+async function runLane({ files, concurrency, mayRepeat }: Lane): Promise<void> {
   const waiting = files.sort();
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file);
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file, mayRepeat);
   };
   await Promise.all(Array.from({ length: concurrency }, work));
 }
@@ -64,7 +77,7 @@ const inOrder = (files: string[]): Lane => ({ files, concurrency: 1 });
 /** One after the other, the lanes of each at once. */
 const stages: Lane[][] =
   what === undefined
-    ? [[allUnits], [inOrder(firstLane()), inOrder(secondLane())]]
+    ? [[allUnits], [firstLane(), secondLane()].map((files) => ({ ...inOrder(files), mayRepeat: true }))]
     : [[what === 'unit' ? allUnits : inOrder([what, ...more])]];
 
 if (what !== 'unit' && process.getuid?.() !== 0) {
@@ -77,8 +90,11 @@ process.env.NODE_COMPILE_CACHE = join(shared, 'cache');
 process.env.PODWRIGHT_TEST_BUNDLE = `${shared}-all`;
 const report = shown.compose(new spec()).pipe(process.stdout, { end: false });
 for (const lanes of stages) await Promise.all(lanes.map(runLane));
+for (const file of toRepeat.keys()) await runFile(file);
 shown.end();
 await once(report, 'unpipe');
+for (const [file, failures] of toRepeat)
+  console.log([`${file} failed beside other files and was run again alone:`, ...failures].join('\n  '));
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 try {
   for (const directory of [shared, `${shared}-all`]) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
