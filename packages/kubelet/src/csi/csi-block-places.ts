@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namesIn } from '@podwright/base';
-import { type DevicePlaces, removeEmpty } from '../volumes/device-maps.ts';
+import { namesIn, removeIfEmpty } from '@podwright/base';
+import type { DevicePlaces } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { CSI_PLUGIN } from './csi-volume.ts';
@@ -76,12 +76,12 @@ export class CsiBlockPlaces {
   /** Removes what is left of a volume that no pod has and that is not staged. What is known of it goes last. */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
-    await removeEmpty(join(this.#root, 'publish', name));
+    await removeIfEmpty(join(this.#root, 'publish', name));
     await this.removeStaging(name);
     if ((await this.#mounter.mountsBelow(directory)).length > 0) return;
-    await removeEmpty(join(directory, 'dev'));
+    await removeIfEmpty(join(directory, 'dev'));
     await rm(directory, { recursive: true });
-    for (const parent of ['publish', 'staging']) await removeEmpty(join(this.#root, parent));
+    for (const parent of ['publish', 'staging']) await removeIfEmpty(join(this.#root, parent));
   }
 
   /** What a driver has left there goes with it, unless something is mounted. */

@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { lstat, mkdir, open, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, isErrno, MOUNT_POINT_FILE, namesIn, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
@@ -87,13 +87,6 @@ export class DeviceMaps {
     await (await open(bound, 'a', MOUNT_POINT_FILE)).close();
     await this.#mounter.bindMount(device, bound, signal);
   }
-}
-
-/** Removes a directory; nothing if it is not empty, or not there. */
-export async function removeEmpty(directory: string): Promise<void> {
-  await rmdir(directory).catch((error: unknown) => {
-    if (!['ENOENT', 'ENOTEMPTY'].some((code) => isErrno(error, code))) throw error;
-  });
 }
 
 async function isDevice(path: string): Promise<boolean> {

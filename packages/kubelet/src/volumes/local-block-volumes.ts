@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, KeyedLock, namesIn, PodwrightError } from '@podwright/base';
-import { type DeviceMaps, type DevicePlaces, removeEmpty } from './device-maps.ts';
+import { errorMessage, KeyedLock, namesIn, PodwrightError, removeIfEmpty } from '@podwright/base';
+import type { DeviceMaps, DevicePlaces } from './device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeRequest } from './persistent-volumes.ts';
 import { directoryName, oneName, type PodDirectories } from './pod-directories.ts';
@@ -60,7 +60,7 @@ export class LocalBlockVolumes {
           const why = `UnmapVolume.UnmapBlockVolume failed for volume "${name}" : ${errorMessage(error)}`;
           throw new PodwrightError('failed_precondition', why);
         });
-        await removeEmpty(places.globalMap);
+        await removeIfEmpty(places.globalMap);
         await this.#maps.forget(places);
         this.#mapped.delete(places.link);
       });
