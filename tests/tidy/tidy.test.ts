@@ -18,7 +18,7 @@ const ARROWS: Record<string, string[]> = {
   runtime: ['base', 'system', 'metadata', 'cri', 'cni', 'streaming', 'images', 'shim'],
   kubelet: ['base', 'system/mountinfo', 'cri', 'kube-client', 'streaming'],
   dockershim: ['base', 'system', 'cri', 'cni', 'streaming'],
-  cli: ['base', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kube-client', 'kubelet', 'dockershim'],
+  cli: ['base', 'system', 'cri', 'cni', 'streaming', 'images/tar', 'runtime', 'kube-client', 'kubelet', 'dockershim'],
 };
 
 function violations(paths: string[], check: (path: string, target: string) => boolean): string[] {

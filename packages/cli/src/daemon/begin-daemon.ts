@@ -1,5 +1,6 @@
 import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
 import type { StopOptions } from '@podwright/kubelet';
+import { loadSystem } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
 
@@ -10,7 +11,8 @@ export function beginDaemon({ root, state }: Pick<NodeConfig, 'root' | 'state'>)
 } {
   process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
   for (const directory of [root, state]) makePrivateDirectory(directory);
-  collectWhenQuiet();
+  const system = loadSystem();
+  collectWhenQuiet(() => system.trimMemory());
   const { promise, resolve } = Promise.withResolvers<StopOptions>();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(name, () => resolve({ removeHostState: false, endPods: false }));

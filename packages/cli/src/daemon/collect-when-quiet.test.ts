@@ -20,8 +20,10 @@ test('a quiet daemon is collected once, and not again before its heap has grown'
   t.after(() => {
     globalThis.gc = own;
   });
-  collectWhenQuiet();
+  const trim = t.mock.fn();
+  collectWhenQuiet(trim);
   assert.equal(gc.mock.callCount(), 0);
   for (let looks = 0; looks < 3; looks++) t.mock.timers.tick(HEAP_LOOK_MS);
   assert.equal(gc.mock.callCount(), 1);
+  assert.equal(trim.mock.callCount(), 1);
 });
