@@ -189,7 +189,10 @@ function startNode(
         return () => ends.forEach((end) => void end());
       },
       volumesInUse: () => nodeVolumes.inUse(),
-      nodeKnown: (node) => nodeVolumes.known(node),
+      nodeKnown: (node) => {
+        nodeVolumes.known(node);
+        nodeVolumes.seen(informer.get({ name })); // the watch may have been first
+      },
       restored: () => {
         logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
         watched.reread();

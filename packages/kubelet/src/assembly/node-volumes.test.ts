@@ -26,6 +26,7 @@ test('a volume is waited for until one version of the node object has it in use 
     await sleep(150); // longer than between two reports
     assert.equal(isAttached, false);
   }
+  volumes.known(version('12', ['v'], [])); // an answer, which does not tell what is attached
   volumes.seen(version('12', ['v'], ['v']));
   await attached;
 });

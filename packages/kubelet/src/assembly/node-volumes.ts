@@ -26,7 +26,7 @@ export class NodeVolumes {
 
   /** What a watch has told, which may be late. */
   seen(node: Node | undefined): void {
-    if (node !== undefined && (compareVersions(node.metadata.resourceVersion, this.#version) ?? 0) > 0)
+    if (node !== undefined && (compareVersions(node.metadata.resourceVersion, this.#version) ?? -1) >= 0)
       this.known(node);
   }
 }
