@@ -1,6 +1,5 @@
 /** PersistentVolumes of a CSI driver in pods of a cluster, on our runtime. Needs root. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -11,6 +10,7 @@ import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixt
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import { type ApiObject, at, listAt } from './api-server/json.ts';
 import { type Cluster, pathOf, startCluster } from './cluster.fixture.ts';
+import { CsiClaims } from './csi-claims.fixture.ts';
 
 const NODE = 'csi-node';
 const DRIVER = 'disk.test';
@@ -18,16 +18,15 @@ let runtime: SuiteRuntime;
 let cluster: Cluster;
 let kubelet: RealKubelet;
 let driver: CsiDriverUnderTest;
+let claims: CsiClaims;
 before(async () => {
   cluster = await startCluster();
+  claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
   runtime = await startOurRuntime('cc');
   const file = join(runtime.scratch, 'kubeconfig');
   writeFileSync(file, cluster.kubeconfig(cluster.nodeCredential(NODE)));
   const client = createKubeClient(await readKubeconfig(file));
-  await cluster.apply({
-    ...{ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: DRIVER } },
-    spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'File', volumeLifecycleModes: ['Persistent'] },
-  });
+  await claims.register();
   kubelet = await startRealKubelet(runtime, {
     nodeName: NODE,
     cluster: { client, heartbeatClient: client, eventClient: client },
@@ -51,56 +50,6 @@ const named = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { na
 const isReady = (pod: ApiObject) =>
   listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
 const inUse = (object: ApiObject) => (listAt(object, 'status', 'volumesInUse') as unknown[]).join();
-
-/** As controllers set it; the object is made if no controller has made it. */
-async function setStatus(object: ApiObject, status: object): Promise<void> {
-  if ((await cluster.find(object)) === undefined) await cluster.apply(object);
-  const answer = await cluster.admin.patch(`${pathOf(object)}/status`, 'merge', { status });
-  assert.ok(answer.status < 300, answer.text);
-}
-
-/** A claim and its volume, bound as the controllers bind them. */
-async function bound(claim: string, owner?: ApiObject, volumeMode = 'Filesystem'): Promise<void> {
-  const spec = { accessModes: ['ReadWriteOnce'], volumeMode };
-  const metadata = {
-    name: claim,
-    namespace: 'default',
-    ownerReferences: owner && [
-      { apiVersion: 'v1', kind: 'Pod', name: owner.metadata.name, uid: owner.metadata.uid, controller: true },
-    ],
-  };
-  const request = { resources: { requests: { storage: '1Gi' } }, storageClassName: '', volumeName: `pv-${claim}` };
-  const volumeClaim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...spec, ...request } };
-  const wanted = volumeClaim as unknown as ApiObject;
-  const isMadeForUs = cluster.own === undefined && owner !== undefined;
-  const stored = isMadeForUs ? await cluster.until(wanted, () => true) : (await cluster.apply(wanted))[0];
-  const volume = {
-    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `pv-${claim}` } },
-    spec: {
-      ...{ ...spec, capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain' },
-      claimRef: { namespace: 'default', name: claim, uid: stored!.metadata.uid },
-      csi: { driver: DRIVER, volumeHandle: claim, volumeAttributes: { tier: 'fast' } },
-    },
-  };
-  await setStatus(volume as unknown as ApiObject, { phase: 'Bound' });
-  await setStatus(volumeClaim as unknown as ApiObject, {
-    phase: 'Bound',
-    accessModes: ['ReadWriteOnce'],
-    capacity: { storage: '1Gi' },
-  });
-}
-
-/** What the controller makes when the node may have the volume. */
-async function attach(handle: string): Promise<void> {
-  const name = `csi-${createHash('sha256').update(`${handle}${DRIVER}${NODE}`).digest('hex')}`;
-  await setStatus(
-    {
-      ...{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name } },
-      spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: `pv-${handle}` } },
-    } as unknown as ApiObject,
-    { attached: true, attachmentMetadata: { device: '/dev/disk' } },
-  );
-}
 
 const FILES = {
   command: ['sh', '-c', 'stat -c %g /data > /data/file; sleep 3600'],
@@ -147,11 +96,11 @@ test('the node tells which drivers it has', async () => {
 });
 
 test('a pod has the volume of its claim once it is attached, and the node tells so as long as it does', async () => {
-  await bound('disk');
+  await claims.bound('disk');
   await create('claims', { persistentVolumeClaim: { claimName: 'disk' } });
   await cluster.until(node, (object) => inUse(object) === `kubernetes.io/csi/${DRIVER}^disk`);
   assert.deepEqual(await driver.volumeCalls(), [], 'nothing is mounted that is not attached');
-  await attach('disk');
+  await claims.attach('disk');
   await cluster.until(named('claims'), isReady);
   const file = join(driver.data, 'disk/file');
   await kubelet.until('it is the fsGroup’s', () => isThere(file) && readFileSync(file, 'utf8') === '4321\n');
@@ -172,7 +121,7 @@ test('a pod has a claim of its own for an ephemeral volume, and none of another'
       volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
     },
   };
-  await bound('strange-data');
+  await claims.bound('strange-data');
   await create('strange', template);
   const isTold = () =>
     kubelet.handle
@@ -180,8 +129,8 @@ test('a pod has a claim of its own for an ephemeral volume, and none of another'
       .some(({ message }) => message?.includes('was not created for pod default/strange (pod is not owner)'));
   await kubelet.until('it is told that the claim is another’s', isTold);
   await cluster.delete(named('strange'));
-  await bound('owned-data', await create('owned', template));
-  await attach('owned-data');
+  await claims.bound('owned-data', { owner: await create('owned', template) });
+  await claims.attach('owned-data');
   await cluster.until(named('owned'), isReady);
   await kubelet.until('it is written', () => isThere(join(driver.data, 'owned-data/file')));
   await goes('owned');
@@ -193,7 +142,7 @@ async function grow(claim: string, pod: string): Promise<void> {
   const sizes = { capacity: { storage: '2Gi' } };
   const answer = await cluster.admin.patch(pathOf(volume), 'merge', { spec: sizes });
   assert.ok(answer.status < 300, answer.text);
-  await setStatus(claimNamed(claim), {
+  await claims.setStatus(claimNamed(claim), {
     allocatedResources: { storage: '2Gi' },
     allocatedResourceStatuses: { storage: 'NodeResizePending' },
     conditions: [{ type: 'FileSystemResizePending', status: 'True' }],
@@ -210,8 +159,8 @@ const claimNamed = (name: string) =>
 const hasGrown = (claim: ApiObject) => at(claim, 'status', 'capacity', 'storage') === '2Gi';
 
 test('a pod has the device of its claim, which grows under it', async () => {
-  await bound('raw', undefined, 'Block');
-  await attach('raw');
+  await claims.bound('raw', { volumeMode: 'Block' });
+  await claims.attach('raw');
   driver.forget();
   await create('device', { persistentVolumeClaim: { claimName: 'raw' } }, DEVICE);
   await cluster.until(named('device'), isReady);

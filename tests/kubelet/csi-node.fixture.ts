@@ -107,7 +107,7 @@ export class CsiNodeUnderTest {
     const registry = this.#registry;
     const inUse = new VolumesInUse(() => {
       this.reported.push(inUse.names());
-      setImmediate(() => inUse.reported(inUse.names()));
+      setImmediate(() => inUse.reported(inUse.names(), inUse.names()));
     });
     this.inUse = inUse;
     const events = {

@@ -1,7 +1,8 @@
 /** Persistent volumes of a CSI driver: attached, staged, published, and kubelets that end at each step. Needs root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { VolumeAttachment } from '../../packages/kubelet/src/api/storage.ts';
 import { isThere, mountsBelow } from './csi-driver.fixture.ts';
@@ -115,6 +116,49 @@ test('a kubelet that is killed between unpublishing and unstaging leaves nothing
   release();
   await removed;
   assert.deepEqual(mountsBelow(node.rootDir), []);
+  assert.deepEqual(node.inUse.names(), []);
+});
+
+const UNFINISHED = 'vol_data.json.0123456789ab.tmp';
+
+test('what a kubelet that was killed had begun to write of a volume keeps it from nobody', async (context) => {
+  const node = new CsiNodeUnderTest();
+  await node.start(context);
+  await node.setUp('1');
+  const volumes = join(node.rootDir, 'plugins/kubernetes.io/csi');
+  const [staged] = readdirSync(join(volumes, 'disk.test'));
+  const directories = [dirname(node.published('1')), join(volumes, 'disk.test', staged!)];
+  for (const directory of directories) writeFileSync(join(directory, UNFINISHED), '{');
+  await node.volumes.tearDown('1');
+  assert.deepEqual([...directories.filter(isThere), ...node.inUse.names()], []);
+  // killed before there was anything to write down
+  for (const place of [
+    `disk.test/${staged}/globalmount`,
+    'volumeDevices/pv-1/data',
+    'volumeDevices/staging/pv-1',
+    'volumeDevices/publish',
+  ])
+    mkdirSync(join(volumes, place), { recursive: true });
+  for (const place of [`disk.test/${staged}`, 'volumeDevices/pv-1/data'])
+    writeFileSync(join(volumes, place, UNFINISHED), '{');
+  await node.restart();
+  const left = readdirSync(volumes, { recursive: true }).map(String);
+  assert.deepEqual(left.sort(), ['disk.test', 'volumeDevices']);
+});
+
+test('a volume that a pod never got is not in use after it, though another one does not go at once', async (context) => {
+  const node = new CsiNodeUnderTest();
+  await node.start(context);
+  await node.setUp('1');
+  node.attachment = { attached: false };
+  await node.failure(node.setUp('1', { name: 'pv-2', handle: 'disk-2' }));
+  assert.deepEqual(node.inUse.names(), [KEY, KEY.replace('disk-1', 'disk-2')]);
+  await node.driver.behave({ nodeUnstageVolume: { error: 14 } });
+  assert.match(await node.failure(node.volumes.tearDown('1')), /told to fail nodeUnstageVolume$/);
+  assert.deepEqual(node.inUse.names(), [KEY]);
+  await node.driver.behave({});
+  node.volumes.driverRegistered('disk.test'); // without the pause between tries
+  await node.volumes.tearDown('1');
   assert.deepEqual(node.inUse.names(), []);
 });
 

@@ -96,11 +96,29 @@ test('statistics of containers are there with those of the node', async () => {
   assert.ok(server!.memory!.workingSetBytes > 0);
   const { usedBytes } = server!.logs!;
   assert.ok(onDocker ? usedBytes <= docker.mostLogBytes : usedBytes > 0, String(usedBytes));
-  assert.match(await curl('/metrics/resource'), /^container_memory_working_set_bytes\{container="server",pod="web",/m);
+  const series = /^container_memory_working_set_bytes\{container="server",namespace="default",pod="web"\} \d+ \d+$/m;
+  assert.match(await curl('/metrics/resource'), series);
   const own = await curl('/metrics');
-  assert.match(own, /^kubelet_container_log_filesystem_used_bytes\{.*,container="server"\} \d+$/m);
+  assert.match(own, /^kubelet_container_log_filesystem_used_bytes\{container="server",.*\} \d+$/m);
   assert.match(own, /^kubelet_started_containers_total\{container_type="container"\} 1$/m);
   assert.match(await curl('/metrics/cadvisor'), /^container_memory_working_set_bytes\{container="server",/m);
+});
+
+test('times of a scrape are those of its values, so that two of them give rates', async () => {
+  const begunAtMs = Date.now();
+  const text = await curl('/metrics/resource');
+  const read = (series: string) => {
+    const [, value, atMs] = text.match(new RegExp(`^${series} (\\S+)(?: (\\d+))?$`, 'm')) ?? [];
+    return { value: Number(value), atMs: Number(atMs) };
+  };
+  const { atMs } = read('node_cpu_usage_seconds_total');
+  assert.ok(atMs >= begunAtMs && atMs <= Date.now(), `the node is measured when it is asked for, not at ${atMs}`);
+  const labels = '\\{container="server",namespace="default",pod="web"\\}';
+  const started = read(`container_start_time_seconds${labels}`).value * 1000;
+  for (const name of ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes']) {
+    const { value, atMs: measuredAtMs } = read(`${name}${labels}`);
+    assert.ok(value > 0 && measuredAtMs > started, `${name} of ${value} at ${measuredAtMs}`);
+  }
 });
 
 /** A server without TLS in front of the same handlers: the WebSocket fixture takes no certificates. */

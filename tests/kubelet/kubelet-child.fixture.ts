@@ -4,12 +4,20 @@ import type { KubeletOptions } from '@podwright/kubelet';
 
 const PROGRAM = new URL('./kubelet-child.ts', import.meta.url).pathname;
 
-/** A kubelet in a process of its own, which can be killed; with a kubeconfig, of a cluster. It runs when this resolves. */
-export async function startKubeletChild(options: KubeletOptions, kubeconfig?: string): Promise<ChildProcess> {
+/**
+ * A kubelet in a process of its own, which can be killed; with a kubeconfig, of a cluster; with `preload` a module that is loaded
+ * into it before all else. It runs when this resolves.
+ */
+export async function startKubeletChild(
+  options: KubeletOptions,
+  kubeconfig?: string,
+  preload?: URL,
+): Promise<ChildProcess> {
   // what JSON has no words for is as by default
   const { logger: _, metrics: __, cluster: ___, ...others } = options;
   const text = JSON.stringify(others, (____, value) => (typeof value === 'bigint' ? `${value}n` : value));
-  const child = spawn(process.execPath, [PROGRAM, text, ...(kubeconfig === undefined ? [] : [kubeconfig])], {
+  const before = preload === undefined ? [] : ['--import', preload.href];
+  const child = spawn(process.execPath, [...before, PROGRAM, text, ...(kubeconfig === undefined ? [] : [kubeconfig])], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { namesIn } from './directory.ts';
 import { PRIVATE_FILE } from './modes.ts';
 
 /** Writes `path` so that a reader, or a crash, sees the old content or the new one, never a part. */
@@ -12,4 +14,11 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array, m
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** Removes what processes that were killed while they wrote `path` have left beside it. Nobody may be writing it meanwhile. */
+export async function removeUnfinished(path: string): Promise<void> {
+  const [directory, prefix] = [dirname(path), `${basename(path)}.`];
+  const isLeft = (name: string) => name.startsWith(prefix) && /^[\da-f]{12}\.tmp$/.test(name.slice(prefix.length));
+  for (const name of (await namesIn(directory)).filter(isLeft)) await rm(join(directory, name), { force: true });
 }

@@ -60,6 +60,8 @@ export const MAX_PLUGIN_ANSWER_BYTES = 4 << 20;
 /** How often a claim and its volume are asked for again at the most, while their pod is looked at; and how long that may take. */
 export const CLAIM_KEPT_MS = 1000;
 export const CLAIM_PATIENCE_MS = 30_000;
+/** How long a pod waits for a volume to be attached before it says so (upstream's podAttachAndMountTimeout). */
+export const ATTACH_TIMEOUT_MS = 123_000;
 /** Upstream's bound of a call to a CSI driver. */
 export const CSI_TIMEOUT_MS = 120_000;
 /** Upstream's bound of a call to a DRA driver. */

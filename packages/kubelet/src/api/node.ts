@@ -20,6 +20,8 @@ export type NodeStatus = {
   nodeInfo?: NodeSystemInfo;
   images?: NodeImage[];
   volumesInUse?: string[];
+  /** As the controller that attaches volumes has it. */
+  volumesAttached?: { name: string }[];
   runtimeHandlers?: NodeRuntimeHandler[];
   features?: { supplementalGroupsPolicy?: boolean };
   declaredFeatures?: string[];

@@ -9,7 +9,6 @@ import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { clusterCsiObjects } from '../csi/cluster-csi-objects.ts';
 import { clusterDriverNodes } from '../csi/driver-nodes.ts';
-import type { VolumesInUse } from '../csi/volumes-in-use.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
 import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
@@ -29,6 +28,7 @@ import { openNodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
 import { nodeProblems } from './node-shutdown.ts';
+import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
 /** What is there before the parts of the kubelet are made. */
@@ -85,11 +85,15 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   let pods: ApiPods | undefined;
   let status: NodeStatusRoom | undefined;
   let informers: NodeInformers | undefined;
+  let nodeVolumes: NodeVolumes | undefined;
   const watched = new Informers(client);
   const node = watched.start<Node>({
     resource: NODES,
     fieldSelector: `metadata.name=${nodeName}`,
-    onChange: () => pods?.nodeChanged(),
+    onChange: () => {
+      pods?.nodeChanged();
+      nodeVolumes?.seen(node.get({ name: nodeName }));
+    },
   });
   running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   const needs = openPodNeeds(options, cluster, { node, watched });
@@ -118,8 +122,8 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     servingNames: () => servingNames(node.get({ name: nodeName })),
     start: ({ sync, runtimeState, pressure, shutdown, parts }) => {
-      const { volumesInUse } = parts.nodePlugins;
-      status = startNode(input, { informer: node, watched, runtimeState, pressure, shutdown, volumesInUse });
+      nodeVolumes = new NodeVolumes(parts.nodePlugins.volumesInUse);
+      status = startNode(input, { informer: node, watched, runtimeState, pressure, shutdown, nodeVolumes });
       running.push(status, slices, drivers);
       slices.start();
       workers = sync.workers;
@@ -149,12 +153,12 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
 type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> & {
   informer: Informer<Node>;
   watched: Informers;
-  volumesInUse: VolumesInUse;
+  nodeVolumes: NodeVolumes;
 };
 
 function startNode(
   { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, watched, runtimeState, pressure, shutdown, volumesInUse }: NodeSources,
+  { informer, watched, runtimeState, pressure, shutdown, nodeVolumes }: NodeSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -184,8 +188,11 @@ function startNode(
         const ends = [runtimeState, pressure, shutdown].map((source) => source.onChange(listener));
         return () => ends.forEach((end) => void end());
       },
-      volumesInUse: () => volumesInUse.names(),
-      volumesReported: (names) => volumesInUse.reported(names),
+      volumesInUse: () => nodeVolumes.inUse(),
+      nodeKnown: (node) => {
+        nodeVolumes.known(node);
+        nodeVolumes.seen(informer.get({ name })); // the watch may have been first
+      },
       restored: () => {
         logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
         watched.reread();

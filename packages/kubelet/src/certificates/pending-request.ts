@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, makePrivateDirectory, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, makePrivateDirectory, removeUnfinished, wrapError, writeFileAtomic } from '@podwright/base';
 import type { CertificateSubject } from './certificate-request.ts';
 import type { RequestName } from './signing-request.ts';
 
@@ -41,6 +41,7 @@ export class PendingRequestFile {
   }
 
   async remove(): Promise<void> {
+    await removeUnfinished(this.#path);
     await rm(this.#path, { force: true });
   }
 

@@ -4,8 +4,8 @@ import { namesIn, removeIfEmpty } from '@podwright/base';
 import type { DevicePlaces } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
-import { CSI_PLUGIN } from './csi-volume.ts';
-import { readVolumeData, type VolumeData } from './volume-data.ts';
+import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
+import { isNoted, readVolumeData, type VolumeData } from './volume-data.ts';
 
 /** A block volume, by the name of its PersistentVolume. */
 export type KeptBlockVolume = { name: string; data: VolumeData };
@@ -26,7 +26,7 @@ export class CsiBlockPlaces {
 
   constructor({ pods, rootDir, mounter }: { pods: PodDirectories; rootDir: string; mounter: Mounter }) {
     this.#pods = pods;
-    this.#root = join(rootDir, 'plugins', CSI_PLUGIN, 'volumeDevices');
+    this.#root = join(rootDir, 'plugins', CSI_PLUGIN, BLOCK_VOLUMES);
     this.#mounter = mounter;
   }
 
@@ -73,6 +73,13 @@ export class CsiBlockPlaces {
     return (await Promise.all(kept)).flat();
   }
 
+  /** Removes what a kubelet has left that was killed before a volume was noted, or after it was forgotten. */
+  async removeUnnoted(): Promise<void> {
+    const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
+    for (const name of names) if (!(await isNoted(this.data(name)))) await this.remove(name);
+    await this.#removeParents();
+  }
+
   /** Removes what is left of a volume that no pod has and that is not staged. What is known of it goes last. */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
@@ -81,6 +88,10 @@ export class CsiBlockPlaces {
     if ((await this.#mounter.mountsBelow(directory)).length > 0) return;
     await removeIfEmpty(join(directory, 'dev'));
     await rm(directory, { recursive: true });
+    await this.#removeParents();
+  }
+
+  async #removeParents(): Promise<void> {
     for (const parent of ['publish', 'staging']) await removeIfEmpty(join(this.#root, parent));
   }
 

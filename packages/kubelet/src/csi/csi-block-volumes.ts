@@ -56,7 +56,9 @@ export class CsiBlockVolumes {
 
   /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
   async load(): Promise<void> {
-    for (const kept of await this.#options.places.all()) this.#options.inUse.keep(keyOf(kept));
+    const { places, inUse } = this.#options;
+    await places.removeUnnoted();
+    for (const kept of await places.all()) inUse.keep(keyOf(kept));
   }
 
   /** Brings the device to the pod, and returns the link to it. */
@@ -98,9 +100,12 @@ export class CsiBlockVolumes {
     const isLeft = (place: string) => dirname(place) === places.linksRoot(podUid);
     const left = inUse.leave(isLeft);
     this.#tries.forgetWhere(isLeft);
-    await this.removeUnused();
-    const kept = new Set((await places.all()).map(keyOf));
-    for (const key of left) if (!inUse.isWanted(key) && !kept.has(key)) this.#free(key);
+    try {
+      await this.removeUnused();
+    } finally {
+      const kept = new Set((await places.all()).map(keyOf));
+      for (const key of left) if (!inUse.isWanted(key) && !kept.has(key)) this.#free(key);
+    }
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */

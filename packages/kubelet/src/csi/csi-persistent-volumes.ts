@@ -1,4 +1,3 @@
-import type { BoundVolume } from '../api/types.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest } from '../volumes/persistent-volumes.ts';
 import type { CsiBlockVolumes } from './csi-block-volumes.ts';
 import { CSI_PLUGIN, type CsiVolume, metricName, type SecretPlace } from './csi-volume.ts';
@@ -11,21 +10,26 @@ export function csiPersistentVolumes(volumes: CsiVolumes, blockVolumes: CsiBlock
     name: CSI_PLUGIN,
     supports: ({ spec }) => spec.csi !== undefined,
     metricName: ({ spec }) => metricName(spec.csi!),
-    setUp: ({ pod, volume: { name }, bound, readOnly }: PersistentVolumeRequest, signal) => {
-      const volume = persistentCsiVolume(bound, readOnly);
-      return volumes.setUp(pod, { ...volume, labels: labelsFor(pod, name) }, signal);
+    setUp: (request: PersistentVolumeRequest, signal) => {
+      const volume = persistentCsiVolume(request);
+      return volumes.setUp(request.pod, { ...volume, labels: labelsFor(request.pod, request.volume.name) }, signal);
     },
     map: (request: PersistentVolumeRequest, signal) => {
-      const volume = persistentCsiVolume(request.bound, request.readOnly);
+      const volume = persistentCsiVolume(request);
       return blockVolumes.setUp(request.pod, { ...volume, isBlock: true }, signal);
     },
   };
 }
 
-function persistentCsiVolume({ volume: { metadata, spec }, claim }: BoundVolume, readOnly: boolean): CsiVolume {
+function persistentCsiVolume({ bound, volume: { name: nameInPod }, readOnly }: PersistentVolumeRequest): CsiVolume {
+  const {
+    volume: { metadata, spec },
+    claim,
+  } = bound;
   const { driver, volumeHandle, fsType = '', volumeAttributes = {}, ...refs } = spec.csi!;
   return {
     name: metadata.name,
+    nameInPod,
     driver,
     handle: volumeHandle,
     mode: 'Persistent',

@@ -1,10 +1,10 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isErrno, namesIn } from '@podwright/base';
+import { isErrno, namesIn, removeIfEmpty } from '@podwright/base';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
-import { CSI_PLUGIN, type CsiVolume, sha256 } from './csi-volume.ts';
-import { readVolumeData, removeVolumeData, type VolumeData } from './volume-data.ts';
+import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, sha256 } from './csi-volume.ts';
+import { isNoted, readVolumeData, removeVolumeData, type VolumeData } from './volume-data.ts';
 
 /** A directory with what is known of the volume in it. */
 export type KeptVolume = { directory: string; data: VolumeData };
@@ -53,6 +53,18 @@ export class CsiPlaces {
   async allStaged(): Promise<KeptVolume[]> {
     const drivers = await namesIn(this.#staged);
     return (await Promise.all(drivers.map((driver) => keptIn(join(this.#staged, driver))))).flat();
+  }
+
+  /** Removes what a kubelet has left that was killed before a volume was noted, or after it was forgotten. */
+  async removeUnnoted(): Promise<void> {
+    const drivers = (await namesIn(this.#staged)).filter((name) => name !== BLOCK_VOLUMES);
+    for (const driver of drivers.map((name) => join(this.#staged, name)))
+      for (const directory of (await namesIn(driver)).map((name) => join(driver, name))) {
+        const mountPath = join(directory, 'globalmount');
+        if ((await isNoted(directory)) || (await this.isMounted(mountPath))) continue;
+        await removeVolumeData(directory);
+        for (const path of [mountPath, directory]) await removeIfEmpty(path);
+      }
   }
 
   /** Whether something is mounted at the place that the driver was given. */

@@ -3,6 +3,8 @@ import type { VolumeLifecycleMode } from '../api/storage.ts';
 import type { BoundClaim, Pod, SeLinuxOptions, Volume } from '../api/types.ts';
 
 /** Name in directories and messages. */
+/** The directory of block volumes, beside those of drivers. */
+export const BLOCK_VOLUMES = 'volumeDevices';
 export const CSI_PLUGIN = 'kubernetes.io/csi';
 
 export type SecretPlace = { namespace: string; name: string };
@@ -11,6 +13,8 @@ export type SecretPlace = { namespace: string; name: string };
 export type CsiVolume = {
   /** Name of the volume's directory, and in messages: the pod's name of it, or that of the PersistentVolume. */
   name: string;
+  /** The pod's name of a PersistentVolume. */
+  nameInPod?: string;
   driver: string;
   /** How the driver knows it. */
   handle: string;

@@ -10,7 +10,7 @@ test('reports that never tell of a volume are asked for after growing pauses', a
   let reports = 0;
   const inUse: VolumesInUse = new VolumesInUse(() => {
     reports++;
-    setImmediate(() => inUse.reported(['another']));
+    setImmediate(() => inUse.reported(['another'], []));
   });
   const volumes = new CsiVolumes({
     drivers: { has: () => true },

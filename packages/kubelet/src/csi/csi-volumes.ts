@@ -58,6 +58,7 @@ export class CsiVolumes {
   /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
   async load(): Promise<void> {
     const { places, inUse } = this.#options;
+    await places.removeUnnoted();
     const published = (await places.allPublished()).filter(({ data }) => data.volumeLifecycleMode !== 'Ephemeral');
     for (const { data } of [...published, ...(await places.allStaged())]) inUse.keep(keyOf(data));
   }
@@ -111,8 +112,12 @@ export class CsiVolumes {
     const isLeft = (place: string) => dirname(place) === places.publishedRoot(podUid);
     const left = inUse.leave(isLeft);
     this.#tries.forgetWhere(isLeft);
-    await this.removeUnused();
-    for (const key of left) if (!(await this.#isUsed(key))) this.#free(key);
+    try {
+      await this.removeUnused();
+    } finally {
+      const staged = new Set((await places.allStaged()).map(({ data }) => keyOf(data)));
+      for (const key of left) if (!staged.has(key) && !(await this.#isUsed(key))) this.#free(key);
+    }
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */

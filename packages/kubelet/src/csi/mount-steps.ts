@@ -1,5 +1,5 @@
 /** What mounting a volume and mapping a device have in common. */
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { errorMessage, isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CsiDriver } from '../api/storage.ts';
 import type { Pod } from '../api/types.ts';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -26,11 +26,18 @@ export async function attached(parts: StepParts, want: Want, signal: AbortSignal
   const { drivers, objects, inUse, nodeName, driversKnown } = parts;
   const { volume, attachable } = want;
   if (!drivers.has(volume.driver)) await driversKnown;
-  return await inStep(`${operationOf(volume)}.WaitForAttach`, volume, async () => {
-    if (!attachable) return {};
-    await inUse.untilReported(uniqueVolumeName(volume), signal);
-    return publishContext(volume, { objects, nodeName, signal });
+  if (!attachable) return {};
+  await inUse.untilAttached(uniqueVolumeName(volume), signal).catch((error: unknown) => {
+    throw isDeadlineExceeded(error) ? unattached(volume) : error;
   });
+  const step = `${operationOf(volume)}.WaitForAttach`;
+  return await inStep(step, volume, () => publishContext(volume, { objects, nodeName, signal }));
+}
+
+/** Nobody hears of it before: to attach a volume takes its time. */
+function unattached({ name, nameInPod = name }: CsiVolume): VolumeFailure {
+  const names = `unmounted volumes=[${nameInPod}], unattached volumes=[${nameInPod}], failed to process volumes=[]`;
+  return new VolumeFailure(`Unable to attach or mount volumes: ${names}: context deadline exceeded`);
 }
 
 /** `what` is what failed, of a driver that is not there. */

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, writeFileAtomic } from '@podwright/base';
+import { isErrno, namesIn, removeUnfinished, writeFileAtomic } from '@podwright/base';
 
 const FILE = 'vol_data.json';
 
@@ -34,8 +34,16 @@ export async function readVolumeData(directory: string): Promise<VolumeData | un
   }
 }
 
+/** Whether anything is written there, even if it makes no sense. */
+export async function isNoted(directory: string): Promise<boolean> {
+  return (await namesIn(directory)).includes(FILE);
+}
+
+/** With what a kubelet that was killed has left of it, or its directory would never be empty. */
 export async function removeVolumeData(directory: string): Promise<void> {
-  await rm(join(directory, FILE), { force: true });
+  const path = join(directory, FILE);
+  await removeUnfinished(path);
+  await rm(path, { force: true });
 }
 
 function isName(value: unknown): value is string {

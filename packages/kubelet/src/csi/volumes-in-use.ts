@@ -1,5 +1,5 @@
 import { Backoff, raceAbort, sleep, withTimeout } from '@podwright/base';
-import { CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts';
+import { ATTACH_TIMEOUT_MS, CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts';
 
 /** Which attached volumes the node uses, by upstream's names of them, and what the API server knows of that. */
 export class VolumesInUse {
@@ -9,8 +9,9 @@ export class VolumesInUse {
   readonly #wanted = new Map<string, string>();
   /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
   readonly #inUse = new Set<string>();
-  /** Those of which the API server knows that, and who waits for more. */
+  /** Those of which the API server knows that, those that are attached by what it says, and who waits for more. */
   #reported: ReadonlySet<string> = new Set();
+  #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();
 
   constructor(report?: () => void) {
@@ -50,21 +51,31 @@ export class VolumesInUse {
     return [...this.#inUse].sort();
   }
 
-  /** What the API server was told of `names`. */
-  reported(names: readonly string[]): void {
+  /** What one version of the node object says: of `names`, and of what is attached. Versions come in order. */
+  reported(names: readonly string[], attached: readonly string[]): void {
     this.#reported = new Set(names);
+    this.#attached = new Set(attached);
     this.#onReported.resolve();
     this.#onReported = Promise.withResolvers();
   }
 
-  /** A volume that is not known to be in use could be detached while it is mounted. */
-  async untilReported(name: string, parent: AbortSignal): Promise<void> {
+  /**
+   * Resolves once one version of the node object has the volume both in use and attached: whoever detaches it says first that it is
+   * not attached, and looks then whether it is in use. Rejects with `deadline_exceeded`.
+   */
+  async untilAttached(name: string, parent: AbortSignal): Promise<void> {
     if (this.#report === undefined) return;
+    await this.#untilReported(name, parent);
+    using signal = withTimeout(parent, ATTACH_TIMEOUT_MS, 'wait until it is attached');
+    while (!this.#reported.has(name) || !this.#attached.has(name)) await raceAbort(this.#onReported.promise, signal);
+  }
+
+  async #untilReported(name: string, parent: AbortSignal): Promise<void> {
     using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'tell which volumes are in use');
     const pauses = new Backoff(REPORT_BACKOFF);
     while (!this.#reported.has(name)) {
       const reported = this.#onReported.promise;
-      this.#report();
+      this.#report!();
       await raceAbort(reported, signal);
       // a report that was refused, or whose volume was dropped, tells nothing new by itself
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);

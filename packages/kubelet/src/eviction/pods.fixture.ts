@@ -1,5 +1,5 @@
 import type { Pod, ResourceRequirements } from '../api/types.ts';
-import type { PodStats } from '../stats/summary.ts';
+import { type PodStats, StatsTime } from '../stats/summary.ts';
 
 export type GivenPod = {
   priority?: number;
@@ -33,7 +33,7 @@ export type GivenUse = {
 
 /** What a pod of `podOf` uses: MiB, and pieces. Its volume is `data`. */
 export function statsOf(name: string, use: GivenUse = {}): PodStats {
-  const time = '2026-01-01T00:00:00Z';
+  const time = new StatsTime('2026-01-01T00:00:00Z');
   const memory = { time, workingSetBytes: (use.memory ?? 0) * MI };
   const disk = (mebibytes = 0, inodesUsed = 0) => ({ time, usedBytes: mebibytes * MI, inodesUsed });
   return {

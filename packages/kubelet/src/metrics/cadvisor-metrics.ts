@@ -125,7 +125,7 @@ const KNOWN: Record<string, OfContainer | OfInterface> = {
   container_start_time_seconds: ofContainer(
     'gauge',
     'Start time of the container since unix epoch in seconds.',
-    ({ startTime }) => Date.parse(startTime) / 1000,
+    ({ startTime }) => startTime.getTime() / 1000,
   ),
   container_network_receive_bytes_total: ofInterface('Cumulative count of bytes received', ({ rxBytes }) => rxBytes),
   container_network_receive_errors_total: ofInterface(

@@ -7,11 +7,13 @@ export type MetricSample = { labels?: Record<string, string>; value: number; atM
 /** A metric with all of its values; one without values is left out. */
 export type MetricFamily = { name: string; help: string; type: 'counter' | 'gauge'; samples: MetricSample[] };
 
+/** Metrics, their values and the labels of these are in order, as those of upstream's kubelet are. */
 export function exposition(families: MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, help, type, samples }) => {
-      const lines = samples.map((sample) => `${name}${labelsOf(sample)} ${numberText(sample)}`);
+      const lines = samples.map((sample) => `${name}${labelsOf(sample)} ${numberText(sample)}`).sort();
       return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`;
     })
     .join('');
@@ -19,6 +21,7 @@ export function exposition(families: MetricFamily[]): string {
 
 function labelsOf({ labels }: MetricSample): string {
   const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}="${escapeValue(value)}"`);
+  pairs.sort();
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 

@@ -1,7 +1,7 @@
 import type { ContainerStats, PodStats, Summary } from '../stats/summary.ts';
 import type { MetricFamily, MetricSample } from './exposition.ts';
 
-type Timed = { time: string } | undefined;
+type Timed = { time: Date } | undefined;
 
 const seconds = (nanoseconds: number) => nanoseconds / 1e9;
 
@@ -44,7 +44,7 @@ function containerMetrics({ pods }: Summary): MetricFamily[] {
     gauge(
       'container_start_time_seconds',
       'Start time of the container since unix epoch in seconds',
-      each(({ startTime }, labels) => [{ labels, value: Date.parse(startTime) / 1000 }]),
+      each(({ startTime }, labels) => [{ labels, value: startTime.getTime() / 1000 }]),
     ),
     counter(
       'container_cpu_usage_seconds_total',
@@ -103,7 +103,7 @@ function timed(
   { convert, labels }: { convert?: (value: number) => number; labels?: Record<string, string> } = {},
 ): MetricSample[] {
   if (part === undefined || value === undefined) return [];
-  return [{ labels, value: convert === undefined ? value : convert(value), atMs: Date.parse(part.time) }];
+  return [{ labels, value: convert === undefined ? value : convert(value), atMs: part.time.getTime() }];
 }
 
 const counter = (name: string, help: string, samples: MetricSample[]): MetricFamily => ({

@@ -120,7 +120,8 @@ export class NodeReporter {
     const isFirst = this.#reportedAtMs === undefined;
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
     const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
-    this.#answered = { ...update.node, metadata };
+    // what is attached others write: that is known again once the watch has told this version
+    this.#answered = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
     this.#reportedAtMs = performance.now();
     this.#delayMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
     for (const event of update.events) this.#tell(event);

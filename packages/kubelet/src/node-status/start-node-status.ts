@@ -23,8 +23,8 @@ export type NodeStatusOptions = {
   rooms: NodeRooms & {
     /** Calls back when the problems may be others than before; returns what ends that. */
     onProblems: (listener: () => void) => () => void;
-    /** What the API server was told of `volumesInUse`, whenever that is known. */
-    volumesReported: (names: readonly string[]) => void;
+    /** The node object as the API server has it, whenever that is known. */
+    nodeKnown: (node: Node) => void;
     /** The API server was restored from a backup: what watches have told may be wrong. */
     restored: () => void;
     /** Whether this is a host whose device plugins have never been seen. */
@@ -99,12 +99,12 @@ function makeObserver(options: NodeStatusOptions, csiProblem: () => string | und
   });
 }
 
-/** Tells the runtime the subnets of pods when the cluster gives some, and volumes what has been reported of them. */
+/** Tells the runtime the subnets of pods when the cluster gives some. */
 function nodeListener({ cri, rooms, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
   let told = podCidr;
-  return async ({ spec, status }) => {
-    rooms.volumesReported(status?.volumesInUse ?? []);
-    const wanted = (spec?.podCIDRs ?? []).join(',');
+  return async (node) => {
+    rooms.nodeKnown(node);
+    const wanted = (node.spec?.podCIDRs ?? []).join(',');
     if (wanted === '' || wanted === told) return;
     try {
       await cri.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: wanted } } });

@@ -9,16 +9,24 @@ import type {
   SwapUsage,
   UInt64Value,
 } from '@podwright/cri';
-import { formatTime } from '../api/time.ts';
-import type { CpuStats, InterfaceStats, IoStats, MemoryStats, NetworkStats, PsiStats, SwapStats } from './summary.ts';
+import {
+  type CpuStats,
+  type InterfaceStats,
+  type IoStats,
+  type MemoryStats,
+  type NetworkStats,
+  type PsiStats,
+  StatsTime,
+  type SwapStats,
+} from './summary.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
 const numberOf = (value: UInt64Value | undefined) => (value === undefined ? undefined : Number(value.value));
 
 /** A time in nanoseconds since the epoch; 0 means now. */
-export function timeOf(timestamp: bigint): string {
-  return formatTime(timestamp === 0n ? Date.now() : Number(timestamp / NANOSECONDS_PER_MS));
+export function timeOf(timestamp: bigint): StatsTime {
+  return new StatsTime(timestamp === 0n ? Date.now() : Number(timestamp / NANOSECONDS_PER_MS));
 }
 
 export function cpuStats(cpu: CpuUsage, usageNanoCores: number | undefined): CpuStats {

@@ -1,9 +1,8 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError, runProgram } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
 import { MEASURE_TIMEOUT_MS } from '../limits.ts';
-import type { FsStats } from './summary.ts';
+import { type FsStats, StatsTime } from './summary.ts';
 
 /** What files use: blocks of 512 bytes count, as a file with holes takes less than its length (stat(2)). */
 export type FileUse = { bytes: number; inodes: number };
@@ -14,7 +13,7 @@ const BLOCK_BYTES = 512;
 export async function fileSystemOf(path: string): Promise<FsStats> {
   const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
   return {
-    time: formatTime(Date.now()),
+    time: new StatsTime(Date.now()),
     availableBytes: bavail * bsize,
     capacityBytes: blocks * bsize,
     usedBytes: (blocks - bfree) * bsize,
@@ -33,7 +32,7 @@ export async function deviceUse(path: string): Promise<FsStats | undefined> {
   const [major, minor] = [Math.floor(rdev / 256) % 4096, (rdev % 256) + Math.floor(rdev / 2 ** 20) * 256];
   const blocks = Number(await readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8'));
   const unknown = { availableBytes: 0, usedBytes: 0, inodes: 0, inodesFree: 0, inodesUsed: 0 };
-  return { time: formatTime(Date.now()), ...unknown, capacityBytes: blocks * BLOCK_BYTES };
+  return { time: new StatsTime(Date.now()), ...unknown, capacityBytes: blocks * BLOCK_BYTES };
 }
 
 /** What the files of a directory use, without directories in it; nothing without the directory. */

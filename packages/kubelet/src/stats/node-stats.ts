@@ -8,18 +8,18 @@ import {
   readCgroupUse,
   readHostPressure,
 } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
 import type { CpuRates } from './cpu-rates.ts';
-import type {
-  ContainerStats,
-  CpuStats,
-  InterfaceStats,
-  MemoryStats,
-  NetworkStats,
-  NodeStats,
-  PsiStats,
-  RlimitStats,
-  SwapStats,
+import {
+  type ContainerStats,
+  type CpuStats,
+  type InterfaceStats,
+  type MemoryStats,
+  type NetworkStats,
+  type NodeStats,
+  type PsiStats,
+  type RlimitStats,
+  StatsTime,
+  type SwapStats,
 } from './summary.ts';
 
 /** What CPU and memory are measured by: a cgroup with all below it. `available` is what memory there is to use. */
@@ -33,7 +33,7 @@ export function cgroupUse(
 ): Pick<ContainerStats, 'cpu' | 'memory' | 'io' | 'swap'> {
   if (hierarchy === undefined) return {};
   const stats = readCgroupUse(hierarchy, path);
-  const time = formatTime(stats.readAtMs);
+  const time = new StatsTime(stats.readAtMs);
   const pressure = path === '/' ? readHostPressure() : stats.pressure;
   const [cpu, memory] = [cpuOf(path, stats, rates), memoryOf(stats, availableBytes)];
   return {
@@ -59,7 +59,7 @@ function cpuOf(path: string, { cpu, readAtMs }: CgroupStats, rates: CpuRates): C
   if (cpu === undefined) return undefined;
   const used = BigInt(Math.round(cpu.usageNanoseconds));
   return {
-    time: formatTime(readAtMs),
+    time: new StatsTime(readAtMs),
     usageNanoCores: rates.rate(`cgroup ${path}`, used, BigInt(readAtMs) * 1_000_000n),
     usageCoreNanoSeconds: cpu.usageNanoseconds,
   };
@@ -70,7 +70,7 @@ function memoryOf({ memory, readAtMs }: CgroupStats, capacityBytes: number | und
   const { usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, limitBytes } = memory;
   const bound = capacityBytes ?? limitBytes;
   return {
-    time: formatTime(readAtMs),
+    time: new StatsTime(readAtMs),
     availableBytes: bound === undefined ? undefined : Math.max(0, bound - workingSetBytes),
     usageBytes,
     workingSetBytes,
@@ -80,9 +80,9 @@ function memoryOf({ memory, readAtMs }: CgroupStats, capacityBytes: number | und
   };
 }
 
-/** The time at which the host was started, RFC 3339. */
-export function bootTime(): string {
-  return formatTime(Date.now() - uptime() * 1000);
+/** The time at which the host was started. */
+export function bootTime(): StatsTime {
+  return new StatsTime(Date.now() - uptime() * 1000);
 }
 
 /** The host's swap. */
@@ -92,7 +92,7 @@ export async function hostSwap(): Promise<SwapStats | undefined> {
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? Number.NaN) * 1024;
   const [total, free] = [bytes('SwapTotal'), bytes('SwapFree')];
   if (Number.isNaN(total) || Number.isNaN(free)) return undefined;
-  return { time: formatTime(Date.now()), swapAvailableBytes: free, swapUsageBytes: total - free };
+  return { time: new StatsTime(Date.now()), swapAvailableBytes: free, swapUsageBytes: total - free };
 }
 
 /** Processes and threads that there may be, and are (proc(5)). */
@@ -102,7 +102,7 @@ export async function processLimits(): Promise<RlimitStats> {
   const known = texts.filter((text) => text !== undefined).map(Number);
   const running = /\/(\d+) /.exec(load)?.[1];
   return {
-    time: formatTime(Date.now()),
+    time: new StatsTime(Date.now()),
     maxpid: known.length === 0 ? undefined : Math.min(...known),
     curproc: running === undefined ? undefined : Number(running),
   };
@@ -115,7 +115,7 @@ export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const route = /^(\S+)\s+00000000\s/m.exec(routes)?.[1];
   const named = (name: string | undefined) => interfaces.find((one) => one.name === name);
   const first = named('eth0') ?? named(route) ?? interfaces[0];
-  return first && { time: formatTime(Date.now()), ...first, interfaces };
+  return first && { time: new StatsTime(Date.now()), ...first, interfaces };
 }
 
 /** `/proc/net/dev`: a line an interface, of which the first, third, ninth and eleventh numbers are bytes and errors (proc(5)). */

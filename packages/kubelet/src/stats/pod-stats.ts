@@ -1,10 +1,18 @@
 import type { ContainerStats as CriContainerStats, LinuxPodSandboxStats } from '@podwright/cri';
-import { formatTime } from '../api/time.ts';
 import type { Pod } from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
 import type { FileUse } from './file-system-use.ts';
-import type { ContainerStats, CpuStats, FsStats, MemoryStats, PodStats, SwapStats, VolumeStats } from './summary.ts';
+import {
+  type ContainerStats,
+  type CpuStats,
+  type FsStats,
+  type MemoryStats,
+  type PodStats,
+  StatsTime,
+  type SwapStats,
+  type VolumeStats,
+} from './summary.ts';
 import { isEphemeral } from './volume-use.ts';
 
 /** What the runtime says of a pod; of runtimes that tell nothing of pods only `containers` is there. */
@@ -45,7 +53,7 @@ export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): 
   const { name, namespace, uid } = runtime.pod;
   return {
     podRef: { name, namespace, uid },
-    startTime: formatTime(sandbox.createdAtMs),
+    startTime: new StatsTime(sandbox.createdAtMs),
     containers,
     cpu: use.cpu ? cpuStats(use.cpu, rates.get(sandbox.id)) : sumOfCpu(containers),
     memory: use.memory ? memoryStats(use.memory) : sumOfMemory(containers),
@@ -86,7 +94,7 @@ function containerCpuAndMemory(
 ): ContainerStats {
   return {
     name,
-    startTime: formatTime(createdAtMs),
+    startTime: new StatsTime(createdAtMs),
     cpu: cpu && cpuStats(cpu, rates.get(id)),
     memory: memory && memoryStats(memory),
     io: io && ioStats(io),

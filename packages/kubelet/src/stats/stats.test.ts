@@ -16,10 +16,11 @@ import { resourceMetrics } from '../metrics/resource-metrics.ts';
 import { volumeMetrics } from '../metrics/volume-metrics.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { fullPodStats, type MeasuredPod, type PodDisk } from './pod-stats.ts';
+import { StatsTime } from './summary.ts';
 
 const SECOND_NS = 1_000_000_000n;
-const AT_NS = 1_800_000_000n * SECOND_NS;
-const TIME = '2027-01-15T08:00:00Z';
+const AT_NS = 1_800_000_000n * SECOND_NS + 123_000_000n;
+const TIME = new StatsTime('2027-01-15T08:00:00.123Z');
 const pod = { name: 'web', namespace: 'shop', uid: 'u' };
 
 const value = (bytes: number) => ({ value: BigInt(bytes) });
@@ -41,11 +42,11 @@ function measured(withPod: boolean): MeasuredPod {
   ];
   const own = withPod ? { cpu: { timestamp: AT_NS, usageCoreNanoSeconds: value(6e9) } } : {};
   const runtimeContainers = containers.map(({ attributes: { id, metadata } }) => ({
-    ...{ id, name: metadata.name, state: 'running', createdAtMs: Date.parse(TIME) },
+    ...{ id, name: metadata.name, state: 'running', createdAtMs: TIME.getTime() },
   }));
   return {
     runtime: { pod, sandboxes: [], containers: runtimeContainers as RuntimeContainer[] },
-    sandbox: { id: 's', createdAtMs: Date.parse(TIME) } as RuntimeSandbox,
+    sandbox: { id: 's', createdAtMs: TIME.getTime() } as RuntimeSandbox,
     use: create(LinuxPodSandboxStatsSchema, { containers, ...own }),
     rates: new Map([['c1', 5]]),
   };
@@ -109,18 +110,39 @@ test('CPU rates are between looks half a second apart at least', () => {
   assert.equal(look(9000n, 9000n), undefined);
 });
 
-test('resource metrics have upstream’s names, labels and times', () => {
+test('resource metrics have upstream’s names, labels, order and times', () => {
   const node = { nodeName: 'n', startTime: TIME, cpu: { time: TIME, usageCoreNanoSeconds: 7e9 } };
-  const lines = exposition(resourceMetrics({ node, pods: [fullPodStats(measured(false), disk)] })).split('\n');
-  for (const line of [
-    'node_cpu_usage_seconds_total 7 1800000000000',
-    'container_cpu_usage_seconds_total{container="server",pod="web",namespace="shop"} 2 1800000000000',
-    'container_start_time_seconds{container="side",pod="web",namespace="shop"} 1800000000',
-    'pod_memory_working_set_bytes{pod="web",namespace="shop"} 30 1800000000000',
-    'resource_scrape_error 0',
-    '# TYPE pod_cpu_usage_seconds_total counter',
-  ])
-    assert.ok(lines.includes(line), line);
+  const summary = { node, pods: [fullPodStats(measured(false), disk)] };
+  const lines = exposition(resourceMetrics(summary)).split('\n');
+  const [server, side] = ['server', 'side'].map((name) => `{container="${name}",namespace="shop",pod="web"}`);
+  const web = '{namespace="shop",pod="web"}';
+  assert.deepEqual(
+    lines.filter((line) => line !== '' && !line.startsWith('# HELP')),
+    [
+      '# TYPE container_cpu_usage_seconds_total counter',
+      `container_cpu_usage_seconds_total${server} 2 1800000000123`,
+      `container_cpu_usage_seconds_total${side} 3 1800000000123`,
+      '# TYPE container_memory_working_set_bytes gauge',
+      `container_memory_working_set_bytes${server} 10 1800000000123`,
+      `container_memory_working_set_bytes${side} 20 1800000000123`,
+      '# TYPE container_start_time_seconds gauge',
+      `container_start_time_seconds${server} 1800000000.123`,
+      `container_start_time_seconds${side} 1800000000.123`,
+      '# TYPE node_cpu_usage_seconds_total counter',
+      'node_cpu_usage_seconds_total 7 1800000000123',
+      '# TYPE pod_cpu_usage_seconds_total counter',
+      `pod_cpu_usage_seconds_total${web} 5 1800000000123`,
+      '# TYPE pod_memory_working_set_bytes gauge',
+      `pod_memory_working_set_bytes${web} 30 1800000000123`,
+      '# TYPE resource_scrape_error gauge',
+      'resource_scrape_error 0',
+    ],
+  );
+  assert.equal(
+    JSON.parse(JSON.stringify(summary)).node.cpu.time,
+    '2027-01-15T08:00:00Z',
+    'the summary has whole seconds',
+  );
   assert.match(exposition(resourceMetrics(undefined)), /^resource_scrape_error 1$/m);
 });
 
@@ -160,13 +182,13 @@ test('volumes of claims are gauges by upstream’s names, each claim once; other
   const values = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const labels = '{namespace="shop",persistentvolumeclaim="data"}';
   assert.deepEqual(values, [
-    `kubelet_volume_stats_capacity_bytes${labels} 100`,
     `kubelet_volume_stats_available_bytes${labels} 60`,
-    `kubelet_volume_stats_used_bytes${labels} 7`,
-    'kubelet_volume_stats_used_bytes{namespace="team",persistentvolumeclaim="data"} 9',
+    `kubelet_volume_stats_capacity_bytes${labels} 100`,
     `kubelet_volume_stats_inodes${labels} 10`,
     `kubelet_volume_stats_inodes_free${labels} 8`,
     `kubelet_volume_stats_inodes_used${labels} 2`,
+    `kubelet_volume_stats_used_bytes${labels} 7`,
+    'kubelet_volume_stats_used_bytes{namespace="team",persistentvolumeclaim="data"} 9',
   ]);
   assert.equal(exposition(volumeMetrics([])), '');
 });

@@ -1,10 +1,19 @@
-/** What `/stats/summary` answers with: k8s.io/kubelet stats/v1alpha1. Times are RFC 3339, sizes bytes; what is not known is absent. */
+import { formatTime } from '../api/time.ts';
+
+/** When something was measured or began, to the millisecond; in JSON whole seconds, as metav1.Time has them. */
+export class StatsTime extends Date {
+  override toJSON(): string {
+    return formatTime(this.getTime());
+  }
+}
+
+/** What `/stats/summary` answers with: k8s.io/kubelet stats/v1alpha1. Sizes are bytes; what is not known is absent. */
 export type Summary = { node: NodeStats; pods: PodStats[] };
 
 export type NodeStats = {
   nodeName: string;
   systemContainers?: ContainerStats[];
-  startTime: string;
+  startTime: StatsTime;
   cpu?: CpuStats;
   memory?: MemoryStats;
   io?: IoStats;
@@ -16,11 +25,11 @@ export type NodeStats = {
 };
 
 /** `maxpid` is how many processes and threads there may be, `curproc` how many there are. */
-export type RlimitStats = { time: string; maxpid?: number; curproc?: number };
+export type RlimitStats = { time: StatsTime; maxpid?: number; curproc?: number };
 
 export type PodStats = {
   podRef: { name: string; namespace: string; uid: string };
-  startTime: string;
+  startTime: StatsTime;
   containers: ContainerStats[];
   cpu?: CpuStats;
   memory?: MemoryStats;
@@ -34,7 +43,7 @@ export type PodStats = {
 
 export type ContainerStats = {
   name: string;
-  startTime: string;
+  startTime: StatsTime;
   cpu?: CpuStats;
   memory?: MemoryStats;
   io?: IoStats;
@@ -43,10 +52,10 @@ export type ContainerStats = {
   swap?: SwapStats;
 };
 
-export type CpuStats = { time: string; usageNanoCores?: number; usageCoreNanoSeconds?: number; psi?: PsiStats };
+export type CpuStats = { time: StatsTime; usageNanoCores?: number; usageCoreNanoSeconds?: number; psi?: PsiStats };
 
 export type MemoryStats = {
-  time: string;
+  time: StatsTime;
   availableBytes?: number;
   usageBytes?: number;
   workingSetBytes?: number;
@@ -56,20 +65,20 @@ export type MemoryStats = {
   psi?: PsiStats;
 };
 
-export type IoStats = { time: string; psi?: PsiStats };
+export type IoStats = { time: StatsTime; psi?: PsiStats };
 
 export type PsiStats = { full: PsiData; some: PsiData };
 /** `total` in microseconds, the averages in percent. */
 export type PsiData = { total: number; avg10: number; avg60: number; avg300: number };
 
-export type SwapStats = { time: string; swapAvailableBytes?: number; swapUsageBytes?: number };
+export type SwapStats = { time: StatsTime; swapAvailableBytes?: number; swapUsageBytes?: number };
 
 export type InterfaceStats = { name: string; rxBytes?: number; rxErrors?: number; txBytes?: number; txErrors?: number };
 /** The default interface, and all. */
-export type NetworkStats = InterfaceStats & { time: string; interfaces?: InterfaceStats[] };
+export type NetworkStats = InterfaceStats & { time: StatsTime; interfaces?: InterfaceStats[] };
 
 export type FsStats = {
-  time: string;
+  time: StatsTime;
   availableBytes?: number;
   capacityBytes?: number;
   usedBytes?: number;

@@ -1,9 +1,8 @@
 import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
 import type { Pod, Volume } from '../api/types.ts';
 import { VOLUME_USE_KEPT_MS } from '../limits.ts';
 import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
-import type { FsStats, VolumeStats } from './summary.ts';
+import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
 export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */
@@ -85,7 +84,7 @@ export class VolumeUse {
         const device = told === undefined ? await deviceUse(path) : undefined;
         if (device !== undefined) source = 'block';
         const use = (await told) ?? device ?? (await measured(path, nfs === undefined));
-        const stats = { time: formatTime(Date.now()), ...use, name };
+        const stats = { time: new StatsTime(Date.now()), ...use, name };
         this.#measured.set(path, { atMs: performance.now(), stats });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');

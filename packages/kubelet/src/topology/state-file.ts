@@ -2,12 +2,13 @@
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_DIRECTORY, removeUnfinished, writeFileAtomic } from '@podwright/base';
 import { MAX_STATE_FILE_BYTES } from '../limits.ts';
 
-/** The value of a JSON file; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
+/** The value of a JSON file, before anybody writes it; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
 export async function readStateFile(path: string): Promise<unknown> {
   try {
+    await removeUnfinished(path);
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { size } = await file.stat();
     if (size > MAX_STATE_FILE_BYTES) throw new Error(`it has ${size} bytes, more than ${MAX_STATE_FILE_BYTES}`);

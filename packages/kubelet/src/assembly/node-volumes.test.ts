@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Node } from '../api/node.ts';
+import { VolumesInUse } from '../csi/volumes-in-use.ts';
+import { NodeVolumes } from './node-volumes.ts';
+
+test('a volume is waited for until one version of the node object has it in use and attached', async () => {
+  const inUse = new VolumesInUse(() => undefined);
+  const volumes = new NodeVolumes(inUse);
+  const version = (resourceVersion: string, volumesInUse: string[], attached: string[]): Node => ({
+    metadata: { name: 'n', resourceVersion },
+    status: { volumesInUse, volumesAttached: attached.map((name) => ({ name })) },
+  });
+  inUse.want('/pods/u/v', 'v', { attachable: true });
+  volumes.known(version('10', [], ['v']));
+  let isAttached = false;
+  const attached = inUse.untilAttached('v', new AbortController().signal).then(() => {
+    isAttached = true;
+  });
+  for (const node of [
+    version('11', ['v'], []), // it was being detached before it was in use
+    version('9', ['v'], ['v']), // late
+  ]) {
+    volumes.seen(node);
+    await sleep(150); // longer than between two reports
+    assert.equal(isAttached, false);
+  }
+  volumes.known(version('12', ['v'], [])); // an answer, which does not tell what is attached
+  volumes.seen(version('12', ['v'], ['v']));
+  await attached;
+});

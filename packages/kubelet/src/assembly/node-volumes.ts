@@ -1,0 +1,32 @@
+import { compareVersions } from '@podwright/kube-client';
+import type { Node } from '../api/node.ts';
+import type { VolumesInUse } from '../csi/volumes-in-use.ts';
+
+/** Tells those who mount volumes what the node object says of them, never an older version of it after a newer one. */
+export class NodeVolumes {
+  readonly #inUse: Pick<VolumesInUse, 'names' | 'reported'>;
+  #version: string | undefined;
+
+  constructor(inUse: Pick<VolumesInUse, 'names' | 'reported'>) {
+    this.#inUse = inUse;
+  }
+
+  inUse(): string[] {
+    return this.#inUse.names();
+  }
+
+  /** What was read or answered last, after a restore of the API server from a backup as well. */
+  known({ metadata, status }: Node): void {
+    this.#version = metadata.resourceVersion;
+    this.#inUse.reported(
+      status?.volumesInUse ?? [],
+      (status?.volumesAttached ?? []).map(({ name }) => name),
+    );
+  }
+
+  /** What a watch has told, which may be late. */
+  seen(node: Node | undefined): void {
+    if (node !== undefined && (compareVersions(node.metadata.resourceVersion, this.#version) ?? -1) >= 0)
+      this.known(node);
+  }
+}

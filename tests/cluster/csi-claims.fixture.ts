@@ -1,0 +1,83 @@
+/** Claims and volumes of a CSI driver, as the controllers of a cluster leave them. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { ApiObject } from './api-server/json.ts';
+import { type Cluster, pathOf } from './cluster.fixture.ts';
+
+type Wish = { owner?: ApiObject; volumeMode?: 'Filesystem' | 'Block' };
+
+export class CsiClaims {
+  readonly #cluster: Cluster;
+  readonly #driver: string;
+  readonly #node: string;
+  readonly #attached = new Set<string>();
+
+  constructor(cluster: Cluster, { driver, node }: { driver: string; node: string }) {
+    this.#cluster = cluster;
+    this.#driver = driver;
+    this.#node = node;
+  }
+
+  /** Makes the driver's own object. */
+  async register(): Promise<void> {
+    await this.#cluster.apply({
+      ...{ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: this.#driver } },
+      spec: { attachRequired: true, podInfoOnMount: true, fsGroupPolicy: 'File', volumeLifecycleModes: ['Persistent'] },
+    });
+  }
+
+  /** As controllers set it; the object is made if no controller has made it. */
+  async setStatus(object: ApiObject, status: object): Promise<void> {
+    if ((await this.#cluster.find(object)) === undefined) await this.#cluster.apply(object);
+    const answer = await this.#cluster.admin.patch(`${pathOf(object)}/status`, 'merge', { status });
+    assert.ok(answer.status < 300, answer.text);
+  }
+
+  /** A claim and its volume `pv-CLAIM`, bound as the controllers bind them. */
+  async bound(claim: string, { owner, volumeMode = 'Filesystem' }: Wish = {}): Promise<void> {
+    const spec = { accessModes: ['ReadWriteOnce'], volumeMode };
+    const metadata = {
+      name: claim,
+      namespace: 'default',
+      ownerReferences: owner && [
+        { apiVersion: 'v1', kind: 'Pod', name: owner.metadata.name, uid: owner.metadata.uid, controller: true },
+      ],
+    };
+    const request = { resources: { requests: { storage: '1Gi' } }, storageClassName: '', volumeName: `pv-${claim}` };
+    const volumeClaim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...spec, ...request } };
+    const wanted = volumeClaim as unknown as ApiObject;
+    const isMadeForUs = this.#cluster.own === undefined && owner !== undefined;
+    const stored = isMadeForUs ? await this.#cluster.until(wanted, () => true) : (await this.#cluster.apply(wanted))[0];
+    const volume = {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `pv-${claim}` } },
+      spec: {
+        ...{ ...spec, capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain' },
+        claimRef: { namespace: 'default', name: claim, uid: stored!.metadata.uid },
+        csi: { driver: this.#driver, volumeHandle: claim, volumeAttributes: { tier: 'fast' } },
+      },
+    };
+    await this.setStatus(volume as unknown as ApiObject, { phase: 'Bound' });
+    await this.setStatus(wanted, {
+      phase: 'Bound',
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+    });
+  }
+
+  /** What the controller makes when the node may have the volume of a claim. */
+  async attach(claim: string): Promise<void> {
+    const id = createHash('sha256').update(`${claim}${this.#driver}${this.#node}`).digest('hex');
+    await this.setStatus(
+      {
+        ...{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name: `csi-${id}` } },
+        spec: { attacher: this.#driver, nodeName: this.#node, source: { persistentVolumeName: `pv-${claim}` } },
+      } as unknown as ApiObject,
+      { attached: true, attachmentMetadata: { device: '/dev/disk' } },
+    );
+    if (this.#cluster.own === undefined) return; // the controller tells it itself
+    this.#attached.add(`kubernetes.io/csi/${this.#driver}^${claim}`);
+    const volumesAttached = [...this.#attached].map((name) => ({ name, devicePath: '' }));
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: this.#node } };
+    await this.setStatus(node, { volumesAttached });
+  }
+}

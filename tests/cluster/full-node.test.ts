@@ -1,0 +1,135 @@
+/**
+ * A node of a cluster is filled with pods and emptied, again and again: nothing of them is left on the host or at the API server, and
+ * the node does not grow. TEST_PODS says how many at once (20), TEST_ROUNDS how often (3).
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { freePort, NodePlace } from '../pods/node.fixture.ts';
+import { type ApiObject, at } from './api-server/json.ts';
+import { type Cluster, collectionOf, startCluster } from './cluster.fixture.ts';
+
+const NODE = 'filled';
+const PODS = Number(process.env.TEST_PODS ?? 20);
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3);
+/** As bin/podwright has it. */
+const DAEMON_FLAGS = ['--max-semi-space-size=1', '--expose-gc'];
+/** What V8's heap and the C library keep for later, and code that was compiled meanwhile. */
+const RSS_SLACK_MIB = 60;
+/** On a busy host. */
+const PATIENCE_MS = 30_000 + PODS * 1500;
+
+let bundle: Bundle;
+let cluster: Cluster;
+let place: NodePlace;
+before(async () => {
+  [bundle, cluster] = await Promise.all([buildBundle(), startCluster()]);
+  place = new NodePlace(bundle, '10.129.208.0/23');
+});
+after(async () => {
+  await place?.remove();
+  await cluster?.[Symbol.asyncDispose]();
+  bundle?.remove();
+});
+
+const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } });
+
+/** It has a ConfigMap, a Secret, and a token where there is an account. */
+const podNamed = (name: string): ApiObject => ({
+  ...object('Pod', name),
+  spec: {
+    nodeName: NODE,
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 30,
+    volumes: [
+      {
+        name: 'needs',
+        projected: {
+          sources: [
+            { serviceAccountToken: { path: 'token' } },
+            { configMap: { name: 'settings' } },
+            { secret: { name: 'password' } },
+          ],
+        },
+      },
+      { name: 'scratch', emptyDir: {} },
+    ],
+    containers: [
+      {
+        ...{ name: 'main', image: EXAMPLE_IMAGE_NAME, imagePullPolicy: 'Never' },
+        // a shell that is the first process ignores signals it has no trap for
+        command: [
+          'sh',
+          '-c',
+          'test -s /needs/token -a -s /needs/key -a -s /needs/word && trap exit TERM; sleep 3600 & wait',
+        ],
+        volumeMounts: ['needs', 'scratch'].map((volume) => ({ name: volume, mountPath: `/${volume}` })),
+      },
+    ],
+  },
+});
+
+/** Sends as many requests as there are pods, a few at a time. */
+async function forEach(names: string[], work: (name: string) => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < names.length; index += 10) await Promise.all(names.slice(index, index + 10).map(work));
+}
+
+async function podsThere(): Promise<ApiObject[]> {
+  return (await cluster.admin.get(collectionOf(object('Pod', '')))).body.items;
+}
+
+/** What is on the host of the node, also of one without pods: itself, and sandboxes that it keeps ready. */
+const onHost = () =>
+  place
+    .leftovers()
+    .map((line) => line.replaceAll(/[\da-f]{64}|\d+\.\d+\.\d+\.\d+|veth[\da-f]+|^processes: \d+/g, '*'))
+    .sort();
+const OF_PODS = /\/kubelet\/(pods|trash|pod-statuses)\/|\/pod[\da-f]{8}-/;
+
+function residentMib(pid: number): number {
+  return Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
+}
+
+test(`${PODS} pods that come and go ${ROUNDS} times leave nothing, and the node as it was`, async (context) => {
+  await cluster.apply(
+    { ...object('ConfigMap', 'settings'), data: { key: 'value' } },
+    { ...object('Secret', 'password'), data: { word: Buffer.from('open').toString('base64') } },
+  );
+  const kubeconfig = place.file('kubeconfig', cluster.kubeconfig(cluster.nodeCredential(NODE)));
+  const lines = [
+    `node_name = "${NODE}"`,
+    '[cluster]',
+    `kubeconfig = "${kubeconfig}"`,
+    `[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
+  ];
+  const [node = '', ...command] = place.command('--config', place.file('config.toml', lines.join('\n')), 'node');
+  const daemon = place.startProgram(node, ...DAEMON_FLAGS, ...command);
+  await place.until(async () => (await place.call('ps')).code === 0);
+  await place.loadImage();
+  await cluster.until({ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } }, (node) =>
+    JSON.stringify(at(node, 'status', 'conditions') ?? '').includes('"KubeletReady"'),
+  );
+  const names = Array.from({ length: PODS }, (_, index) => `pod-${index}`);
+  const sizes: number[] = [];
+  let empty: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await forEach(names, (name) => cluster.apply(podNamed(name)));
+    const isRunning = (pod: ApiObject) => at(pod, 'status', 'phase') === 'Running';
+    await place.until(async () => (await podsThere()).filter(isRunning).length === PODS, PATIENCE_MS);
+    await forEach(names, (name) => cluster.delete(object('Pod', name)));
+    await place.until(async () => (await podsThere()).length === 0, PATIENCE_MS);
+    await place.until(() => onHost().every((line) => !OF_PODS.test(line)), PATIENCE_MS);
+    if (round === 0) empty = onHost();
+    let left: string[] = [];
+    const isAsBefore = () => {
+      left = onHost();
+      return left.length <= empty.length && left.every((line) => empty.includes(line));
+    };
+    await place.until(isAsBefore, PATIENCE_MS).catch(() => assert.deepEqual(left, empty));
+    sizes.push(residentMib(daemon.child.pid!));
+  }
+  context.diagnostic(`resident after each round: ${sizes.map((size) => `${size.toFixed(0)} MiB`).join(', ')}`);
+  assert.ok(sizes.at(-1)! < sizes[0]! + RSS_SLACK_MIB, `it grows: ${sizes}`);
+});

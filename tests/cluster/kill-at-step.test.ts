@@ -1,0 +1,274 @@
+/**
+ * A kubelet in a process of its own is killed just before single steps of a pod's life, from its creation to the last trace of it,
+ * and of taking it over; the next kubelet ends what was begun. The pod has a volume and a device of a CSI driver, a token and a
+ * ConfigMap. The moments are random: TEST_SEED repeats those of an earlier run, TEST_KILLS says how many a test has (2), or `all`.
+ * Needs root.
+ */
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
+import { ContainerState, type CriClient, connectCri, PodSandboxState } from '@podwright/cri';
+import { startKubelet } from '@podwright/kubelet';
+import { seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
+import { CsiDriverUnderTest, loopsBelow, mountsBelow } from '../kubelet/csi-driver.fixture.ts';
+import { killKubelet, startKubeletChild } from '../kubelet/kubelet-child.fixture.ts';
+import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
+import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
+import { startApiServer } from './api-server/api-server.ts';
+import { type ApiObject, at, listAt } from './api-server/json.ts';
+import { Cluster } from './cluster.fixture.ts';
+import { CsiClaims } from './csi-claims.fixture.ts';
+import type { KillMessage } from './step-killer.ts';
+
+const NODE = 'killed-node';
+const DRIVER = 'disk.test';
+const KILLER = new URL('./step-killer.ts', import.meta.url);
+const CLAIMS = ['files', 'raw'];
+const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
+const kills = process.env.TEST_KILLS ?? '2';
+/** More steps than there are. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+/** Enough for a busy host. */
+const PATIENCE_MS = 30_000;
+
+let runtime: SuiteRuntime;
+let cri: CriClient;
+let cluster: Cluster;
+let kubelet: RealKubelet;
+let driver: CsiDriverUnderTest;
+let claims: CsiClaims;
+let child: ChildProcess;
+before(async () => {
+  // the controllers of a real one would take the volumes away in their own time
+  const own = await startApiServer({ restrictsNodes: true });
+  cluster = new Cluster(own, own);
+  claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
+  runtime = await startOurRuntime('ks');
+  cri = await connectCri({ runtimeEndpoint: runtime.endpoint, logger: silentLogger });
+  writeFileSync(kubeconfig(), cluster.kubeconfig(cluster.nodeCredential(NODE)));
+  await claims.register();
+  await claims.bound('files');
+  await claims.bound('raw', { volumeMode: 'Block' });
+  await cluster.apply({ ...named('ConfigMap', 'settings'), data: { key: 'value' } });
+  kubelet = await startRealKubelet(runtime, { nodeName: NODE, orphanPeriodMs: 500 });
+  await kubelet.handle.close();
+  const { rootDir } = kubelet.options;
+  driver = new CsiDriverUnderTest({ name: DRIVER, rootDir, data: join(rootDir, '..', 'data') });
+  await driver.start();
+  child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
+});
+after(async () => {
+  if ((child as ChildProcess | undefined) !== undefined && !isKilled()) await killKubelet(child);
+  await (driver as CsiDriverUnderTest | undefined)?.kill();
+  if ((kubelet as RealKubelet | undefined) !== undefined) kubelet.handle = await startKubelet(kubelet.options);
+  await (kubelet as RealKubelet | undefined)?.close();
+  (cri as CriClient | undefined)?.close();
+  await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
+  await (runtime as SuiteRuntime | undefined)?.stop();
+});
+
+const kubeconfig = () => join(runtime.scratch, 'kubeconfig');
+const named = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } });
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } };
+const isReady = (pod: ApiObject) =>
+  listAt(pod, 'status', 'conditions').some((one) => at(one, 'type') === 'Ready' && at(one, 'status') === 'True');
+
+const podNamed = (name: string): ApiObject => ({
+  ...named('Pod', name),
+  spec: {
+    ...{ nodeName: NODE, terminationGracePeriodSeconds: 5, automountServiceAccountToken: false },
+    volumes: [
+      ...CLAIMS.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+      {
+        name: 'needs',
+        projected: { sources: [{ serviceAccountToken: { path: 'token' } }, { configMap: { name: 'settings' } }] },
+      },
+    ],
+    containers: [
+      {
+        ...{ name: 'main', image: runtime.image, imagePullPolicy: 'Never' },
+        command: ['sh', '-c', `trap 'exit 0' TERM; cat /needs/* > /files/seen; while :; do sleep 0.05; done`],
+        volumeMounts: ['files', 'needs'].map((name) => ({ name, mountPath: `/${name}` })),
+        volumeDevices: [{ name: 'raw', devicePath: '/dev/raw' }],
+      },
+    ],
+  },
+});
+
+async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  using signal = withTimeout(undefined, PATIENCE_MS, what);
+  return await waitFor(look, { intervalMs: 20, signal });
+}
+
+/** What is left of pods in the runtime, on the host, in the driver and at the API server. */
+async function remains(): Promise<string[]> {
+  const { rootDir } = kubelet.options;
+  const listed = (directory: string) => readdirSync(join(rootDir, directory), { recursive: true }).map(String);
+  const { items } = await cri.runtime.listPodSandbox({});
+  const { containers } = await cri.runtime.listContainers({});
+  return [
+    ...mountsBelow(rootDir),
+    ...loopsBelow(driver.data),
+    ...loopsBelow(rootDir),
+    ...listed('pods'),
+    ...listed('plugins/kubernetes.io').filter((path) => !EMPTY.has(path)),
+    ...listed('pod-statuses'),
+    ...items.map(({ id }) => `sandbox ${id}`),
+    ...containers.map(({ id }) => `container ${id}`),
+    ...listAt(await cluster.find(node), 'status', 'volumesInUse').map(String),
+  ];
+}
+
+/** Directories that stay, as with upstream. */
+const EMPTY = new Set(['csi', `csi/${DRIVER}`, 'csi/volumeDevices']);
+
+/** The pod is there once: in the runtime, on the host, at the driver. */
+async function assertOnce(name: string): Promise<void> {
+  const { items } = await cri.runtime.listPodSandbox({ filter: { state: { state: PodSandboxState.SANDBOX_READY } } });
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata!.name),
+    [name],
+  );
+  const running = { filter: { state: { state: ContainerState.CONTAINER_RUNNING } } };
+  assert.equal((await cri.runtime.listContainers(running)).containers.length, 1);
+  const { rootDir } = kubelet.options;
+  const mounts = mountsBelow(rootDir);
+  assert.deepEqual(mounts, [...new Set(mounts)], 'nothing is mounted twice');
+  assert.equal(mounts.length, 5, `staged and published, the device published and bound, the token: ${mounts}`);
+  assert.deepEqual(
+    [driver.data, rootDir].map((place) => loopsBelow(place).length),
+    [1, 1],
+    'the driver’s and ours',
+  );
+}
+
+/** Ended by itself, which a kubelet never does. */
+const isKilled = () => child.exitCode !== null || child.signalCode !== null;
+
+/** One that was killed is followed by another. */
+async function survive(): Promise<void> {
+  if (isKilled()) child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
+}
+
+/** Has the kubelet that runs killed before a step from now on, or not at all. */
+function arm(killAt: number): KillMessage {
+  const message = { killAt, record: join(runtime.scratch, 'steps') };
+  writeFileSync(message.record, '');
+  child.send(message);
+  return message;
+}
+
+/** The life of a pod whose kubelet is killed before a step; returns the steps. */
+async function live(killAt: number): Promise<string[]> {
+  await survive();
+  const name = `life-${killAt}`;
+  const pod = podNamed(name);
+  const { record } = arm(killAt);
+  await cluster.apply(pod);
+  for (const claim of CLAIMS) await claims.attach(claim);
+  const has = async (holds: (object: ApiObject | undefined) => boolean) =>
+    isKilled() || holds(await cluster.find(pod)) || undefined;
+  await until(`start ${name}`, () => has((object) => object !== undefined && isReady(object)));
+  if (isKilled()) {
+    // every other time it is gone when the next kubelet looks
+    if (killAt % 2 === 1) return endWithout(pod);
+    await survive();
+    await cluster.until(pod, isReady);
+  }
+  await assertOnce(name);
+  await cluster.delete(pod);
+  await until(`end ${name}`, () => has((object) => object === undefined));
+  await survive();
+  await cluster.untilGone(pod);
+  await untilClean();
+  if (!isKilled()) return readFileSync(record, 'utf8').split('\n').slice(0, -1);
+  await survive();
+  await untilClean();
+  return [];
+}
+
+async function endWithout(pod: ApiObject): Promise<string[]> {
+  await cluster.delete(pod, { gracePeriodSeconds: 0 });
+  await survive();
+  await untilClean();
+  return [];
+}
+
+/** Nothing is left of pods, unless the kubelet is killed before. */
+async function untilClean(): Promise<void> {
+  let left: string[] = [];
+  const isClean = async () => {
+    left = await remains();
+    return isKilled() || left.length === 0 || undefined;
+  };
+  await until('nothing is left', isClean).catch(() => assert.deepEqual(left, []));
+}
+
+/** As many moments as are asked for, one in each of as many equal parts. */
+function momentsIn(steps: string[]): number[] {
+  const count = kills === 'all' ? steps.length : Math.min(Number(kills), steps.length);
+  const random = seededRandom(seed);
+  const width = steps.length / count;
+  return Array.from({ length: count }, (_, part) => Math.floor(part * width + random(Math.max(1, Math.floor(width)))));
+}
+
+async function each(steps: string[], work: (killAt: number) => Promise<unknown>): Promise<void> {
+  for (const killAt of momentsIn(steps))
+    await work(killAt).catch((error: unknown) => {
+      throw new Error(`killed before step ${killAt}, ${steps[killAt]}: ${error}`, { cause: error });
+    });
+}
+
+test(`a kubelet that is killed before a step of a pod’s life doubles and leaves nothing (TEST_SEED=${seed})`, async (context) => {
+  const steps = await live(NEVER);
+  assert.ok(steps.length > 20, 'the steps are seen');
+  context.diagnostic(`${steps.length} steps`);
+  await each(steps, live);
+});
+
+/** How long a kubelet may go on that has not come to the step. */
+const TAKE_OVER_MS = 1500;
+
+/** A kubelet takes over what runs, and is killed meanwhile; returns its steps. */
+async function takeOver(killAt: number): Promise<string[]> {
+  await killKubelet(child);
+  const record = join(runtime.scratch, 'steps');
+  writeFileSync(record, '');
+  process.env.KILL = JSON.stringify({ killAt, record } satisfies KillMessage);
+  try {
+    child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
+    await Promise.race([once(child, 'exit'), sleep(TAKE_OVER_MS)]);
+    if (!isKilled()) await killKubelet(child);
+  } catch {
+    // it was killed before it was ready
+  } finally {
+    delete process.env.KILL;
+  }
+  child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
+  return readFileSync(record, 'utf8').split('\n').slice(0, -1);
+}
+
+test(`a kubelet that is killed while it takes a pod over leaves it as it is (TEST_SEED=${seed})`, async (context) => {
+  await survive();
+  arm(NEVER);
+  const pod = podNamed('stays');
+  await cluster.apply(pod);
+  for (const claim of CLAIMS) await claims.attach(claim);
+  const main = (object: ApiObject) => listAt(object, 'status', 'containerStatuses')[0];
+  const before = main(await cluster.until(pod, isReady));
+  const steps = await takeOver(NEVER);
+  context.diagnostic(`${steps.length} steps`);
+  await each(steps, async (killAt) => {
+    await takeOver(killAt);
+    await assertOnce('stays');
+    const now = main(await cluster.until(pod, isReady));
+    assert.deepEqual([at(now, 'containerID'), at(now, 'restartCount')], [at(before, 'containerID'), 0]);
+  });
+  await cluster.delete(pod);
+  await cluster.untilGone(pod);
+  await untilClean();
+});

@@ -1,0 +1,71 @@
+/**
+ * Loaded into a kubelet before all else: ends it, as `kill -9` does, just before one of the steps by which it changes something for
+ * its pods: files and directories, programs, calls of CSI drivers and of the runtime, what it sends to the API server. Its parent
+ * says before which (`killAt`, the first is 0) and where to write the steps down (`record`), from the start by the variable KILL.
+ */
+import programs from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import files from 'node:fs/promises';
+import http2 from 'node:http2';
+import { syncBuiltinESMExports } from 'node:module';
+
+export type KillMessage = { killAt: number; record: string };
+
+let armed: { left: number; record: string } | undefined;
+function arm({ killAt, record }: KillMessage): void {
+  armed = { left: killAt, record };
+}
+process.on('message', arm);
+if (process.env.KILL !== undefined) arm(JSON.parse(process.env.KILL));
+process.channel?.unref();
+
+function step(what: string): void {
+  if (armed === undefined) return;
+  appendFileSync(armed.record, `${what}\n`);
+  if (armed.left-- === 0) process.kill(process.pid, 'SIGKILL');
+}
+
+/** Files of pods and volumes; not of the kubelet's other work. */
+const PLACES = /\/(pods|pod-statuses|plugins\/kubernetes\.io)(\/|$)/;
+const withoutChance = (path: string) => path.replaceAll(/[\da-f]{8}-[\da-f-]{27}|[\da-f]{64}|\.[\da-f]{12}\.tmp/g, '…');
+
+const CHANGES = ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile', 'symlink', 'link', 'chmod', 'chown'] as const;
+for (const name of CHANGES) {
+  const change = files[name] as (...given: unknown[]) => Promise<unknown>;
+  const changed = (...given: unknown[]) => {
+    const path = given.slice(0, 2).find((one): one is string => typeof one === 'string' && PLACES.test(one));
+    if (path !== undefined) step(`${name} ${withoutChance(path)}`);
+    return change(...given);
+  };
+  Object.assign(files, { [name]: changed });
+}
+
+const { spawn } = programs;
+Object.assign(programs, {
+  spawn: (...given: Parameters<typeof spawn>) => {
+    step(`${given[0]} ${withoutChance(String(given[1]))}`);
+    return spawn(...given);
+  },
+});
+
+/** What changes something: verbs of the runtime and of drivers, and requests about pods, their tokens and the node's status. */
+const CALLS = [
+  /^POST \/runtime\.v1\.RuntimeService\/(Run|Create|Start|Stop|Remove)/,
+  /^POST \/csi\.v1\.Node\/Node(Stage|Unstage|Publish|Unpublish|Expand)/,
+  /^(POST|PATCH|PUT|DELETE) \/api\/v1\/(namespaces\/[^/]+\/(pods|serviceaccounts)|nodes)\//,
+];
+const { connect } = http2;
+Object.assign(http2, {
+  connect: (...given: Parameters<typeof connect>) => {
+    const session = connect(...given);
+    const request = session.request.bind(session);
+    session.request = (headers, options) => {
+      const { ':method': method = 'GET', ':path': path = '' } = headers as Record<string, string>;
+      const what = `${method} ${path}`;
+      if (CALLS.some((call) => call.test(what))) step(withoutChance(what));
+      return request(headers, options);
+    };
+    return session;
+  },
+});
+syncBuiltinESMExports();
