@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { PRIVATE_FILE } from './modes.ts';
 
 /** Writes `path` so that a reader, or a crash, sees the old content or the new one, never a part. */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const temporary = temporaryOf(path);
   try {
     await writeFile(temporary, data, { mode, flag: 'wx' });
     await rename(temporary, path);
@@ -13,3 +14,17 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array, m
     throw error;
   }
 }
+
+/** The same at once: for small files in memory, for which that takes a tenth of the time. */
+export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_FILE): void {
+  const temporary = temporaryOf(path);
+  try {
+    writeFileSync(temporary, data, { mode, flag: 'wx' });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+const temporaryOf = (path: string) => `${path}.${randomBytes(6).toString('hex')}.tmp`;
