@@ -13,10 +13,15 @@ export async function leaveNothing(scratch: string): Promise<void> {
   const points = mounts.map((line) => line.split(' ')[4]!);
   for (const point of points.filter((one) => one.startsWith(`${scratch}/`)).reverse())
     await runChecked('umount', ['--lazy', point]);
-  const trees = mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);
-  for (const tree of trees)
+  for (const tree of cgroupTrees())
     for (const name of directories(tree).filter((one) => one.startsWith(BRIDGE))) removeCgroups(join(tree, name));
   rmSync(scratch, { recursive: true, force: true });
+}
+
+/** Where cgroups are mounted. */
+export function cgroupTrees(): string[] {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
+  return mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);
 }
 
 /** Empty without nft(8), with which set-up provides whoever measures: Podwright itself makes its table without it. */

@@ -3,7 +3,8 @@
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
  * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
  * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare ours with, and
- * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `cluster` needs the binaries of a control plane.
+ * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`),
+ * and the part `cluster` the binaries of a control plane.
  */
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ import { measureBursts } from './bursts.ts';
 import { measureCluster } from './cluster.ts';
 import { measureCommands } from './commands.ts';
 import { measureCrashes } from './crashes.ts';
+import { measureCritest } from './critest.ts';
 import { measureDockershim } from './dockershim.ts';
 import { measureKubelets } from './kubelets.ts';
 import { leaveNothing } from './leave-nothing.ts';
@@ -48,6 +50,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Table | string>> = {
   kubelets: measureKubelets,
   streams: measureStreams,
   crashes: measureCrashes,
+  critest: measureCritest,
   dockershim: measureDockershim,
   cluster: measureCluster,
 };
@@ -117,7 +120,9 @@ try {
   for (const side of [podwright, matched, unready]) await loadImage(side);
   await measure(
     { scratch, containerd, podwright, matched, unready, registry, sides },
-    wanted.length > 0 ? wanted : Object.keys(PARTS).filter((part) => !['dockershim', 'cluster'].includes(part)),
+    wanted.length > 0
+      ? wanted
+      : Object.keys(PARTS).filter((part) => !['critest', 'dockershim', 'cluster'].includes(part)),
   );
 } finally {
   await end();

@@ -5,8 +5,8 @@ import { errorMessage, runChecked, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.ts';
 
-/** A CRI runtime under measurement. */
-export type Side = { cri: CriClient; pid: number; directory: string; stop: () => Promise<void> };
+/** A CRI runtime under measurement, and its socket. */
+export type Side = { cri: CriClient; pid: number; directory: string; socket: string; stop: () => Promise<void> };
 
 /** How one of Podwright's daemons is set up. */
 export type PodwrightSetup = {
@@ -184,7 +184,7 @@ export async function connected(daemon: ChildProcess, directory: string, socket:
       cri.close();
       await end();
     };
-    return { cri, pid: daemon.pid!, directory, stop };
+    return { cri, pid: daemon.pid!, directory, socket, stop };
   } catch (error) {
     await end();
     throw error;

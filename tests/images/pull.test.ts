@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { errorCode, type TraceWork, waitFor, withTimeout } from '@podwright/base';
 import type { ImageServiceOptions } from '../../packages/images/src/images.ts';
 import { mediaTypes } from '../../packages/images/src/spec/media-types.ts';
 import type { TransferProgress } from '../../packages/images/src/store/image-service.ts';
-import { cutBlob, sendError } from './faulty-registry.ts';
+import { cutBlob, type Fault, sendError } from './faulty-registry.ts';
 import { type ImageRoom, openImageRoom, openRoomWithRegistry, scratch } from './image-room.ts';
 import { addImage, hostArchitecture, makeLayer } from './made-image.ts';
 import { rejects } from './rejects.ts';
@@ -129,6 +130,41 @@ test('layers are fetched at once, up to the limit', async (t) => {
   });
   await images.pull(name, { signal: AbortSignal.timeout(60_000) });
   assert.equal(most, 2);
+});
+
+test('layers come while the config does, and what fails of both ends the wait for the other', async (t) => {
+  const { registry, room, images, name } = await start(t);
+  const { id } = addImage(registry, { tag: '1', layers: [base] });
+  const layer = registry.addBlob(base.data).digest;
+  const of = (digest: string, answer: (response: ServerResponse) => void): Fault => {
+    return ({ path }, response) => {
+      if (!path.endsWith(digest)) return false;
+      answer(response);
+      return true;
+    };
+  };
+  const refuse = (response: ServerResponse) =>
+    sendError(response, { status: 404, code: 'BLOB_UNKNOWN', message: 'gone' });
+  for (const [refused, silent] of [
+    [id, layer],
+    [layer, id],
+  ] as const) {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    registry.faults = [of(silent, () => ask()), of(refused, (response) => void asked.then(() => refuse(response)))];
+    await rejects(images.pull(name, { signal: AbortSignal.timeout(20_000) }), 'not_found', /gone/);
+  }
+  await images.clean();
+  await checkNothingLeft(room);
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const whole = (digest: string) => (response: ServerResponse) => response.end(registry.blobs.get(digest));
+  registry.faults = [
+    of(id, (response) => void asked.then(() => whole(id)(response))),
+    of(layer, (response) => {
+      ask();
+      whole(layer)(response);
+    }),
+  ];
+  assert.equal((await images.pull(name, { signal: AbortSignal.timeout(20_000) })).id, id);
 });
 
 test('a pull goes on for the others when one caller leaves, and ends when all have left', async (t) => {

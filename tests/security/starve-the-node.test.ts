@@ -94,13 +94,13 @@ test('a fork bomb and a pod that eats memory leave the node and other pods alone
   const hogs = await podCgroup(node, 'hog');
   const eaten = join(hogs, containerID!.replace('podwright://', ''));
   // On v2 the whole container ends and comes back as another one, and the pod's cgroup counts; on v1 each counts its own.
-  const oomKills = async () => Math.max(await readOomKills(cgroups, hogs), await readOomKills(cgroups, eaten));
-  await place.until(async () => (await oomKills()) > 0);
+  const oomKills = () => Math.max(readOomKills(cgroups, hogs), readOomKills(cgroups, eaten));
+  await place.until(async () => oomKills() > 0);
 
   const probe = '    readinessProbe: {exec: {command: ["true"]}, periodSeconds: 1}\n';
   await place.ok('run', '--detach', place.file('web.yaml', podManifest('web', forever) + probe));
-  const kills = await oomKills();
-  await place.until(async () => (await oomKills()) > kills);
+  const kills = oomKills();
+  await place.until(async () => oomKills() > kills);
   assert.equal(await place.ok('exec', 'web', '--', 'echo', 'alive'), 'alive\n');
   assert.equal(await threads(), POD_PIDS);
   const web = await podNamed(node, 'web');

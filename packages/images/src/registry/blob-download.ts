@@ -52,7 +52,8 @@ async function fill(writer: ContentWriter, download: BlobDownload, rotation: num
     isRetryable: (error) => (writer.offset > 0 ? isTransientOnceStarted(error) : isTransient(error)),
     progress: () => writer.offset,
     attempt: async (failures) => {
-      for await (const chunk of await client.openBlob(descriptor, writer.offset, rotation + failures)) {
+      const wanted = { offset: writer.offset, rotation: rotation + failures, signal };
+      for await (const chunk of await client.openBlob(descriptor, wanted)) {
         await writer.write(chunk);
         onProgress(writer.offset);
       }

@@ -26,7 +26,11 @@ export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
-type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string> };
+/** `signal` in the place of the pull's. */
+type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string>; signal?: AbortSignal };
+
+/** What is asked for of a blob, and of which host first. */
+export type BlobRequest = { offset: number; rotation: number; signal: AbortSignal };
 
 /**
  * One repository as the distribution-spec serves it, through its mirrors and the registry itself. For one pull: it keeps
@@ -75,15 +79,15 @@ export class RegistryClient {
     });
   }
 
-  /** The bytes of a blob from `offset` on. Makes one attempt a host, `rotation` says which one comes first. */
-  async openBlob(descriptor: Descriptor, offset: number, rotation: number): Promise<AsyncIterable<Buffer>> {
+  /** The bytes of a blob from `offset` on. Makes one attempt a host, `rotation` says which one comes first. The signal ends it. */
+  async openBlob(descriptor: Descriptor, { offset, rotation, signal }: BlobRequest): Promise<AsyncIterable<Buffer>> {
     const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
-    const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers };
+    const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers, signal };
     return this.#anyHost(
       'pull',
       async (host) =>
         openRange(await this.#send(host, request), { ...descriptor, offset, refusal: this.#refusal, name: this.#name }),
-      rotation,
+      { rotation, signal },
     );
   }
 
@@ -99,8 +103,12 @@ export class RegistryClient {
   }
 
   /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the messages of the others. */
-  async #anyHost<T>(capability: RegistryCapability, use: HostUse<T>, rotation = 0): Promise<T> {
-    const { reference, signal } = this.#options;
+  async #anyHost<T>(
+    capability: RegistryCapability,
+    use: HostUse<T>,
+    { rotation, signal }: Omit<BlobRequest, 'offset'> = { rotation: 0, signal: this.#options.signal },
+  ): Promise<T> {
+    const { reference } = this.#options;
     const able = this.#options.hosts.filter(({ capabilities }) => capabilities.includes(capability));
     const hosts = able.map((_, index) => able[(index + rotation) % able.length]!);
     const failures: unknown[] = [];
@@ -130,8 +138,8 @@ export class RegistryClient {
     return withRetries({ policy, signal, isRetryable: isTransient, attempt: () => this.#anyHost(capability, use) });
   }
 
-  async #send(host: RegistryHost, { method, path, headers }: Request): Promise<HttpResponse> {
-    const { http, authorizer, reference, signal } = this.#options;
+  async #send(host: RegistryHost, { method, path, headers, signal }: Request): Promise<HttpResponse> {
+    const { http, authorizer, reference } = this.#options;
     const query = host.namespace === '' ? '' : `?ns=${encodeURIComponent(host.namespace)}`;
     const url = `${host.baseUrl}/${reference.path}/${path}${query}`;
     for (let attempt = 1; ; attempt++) {
@@ -148,7 +156,7 @@ export class RegistryClient {
         tls: host.tls,
         fallsBackToHttp: host.fallsBackToHttp,
         dialTimeoutMs: host.dialTimeoutMs,
-        signal,
+        signal: signal ?? this.#options.signal,
       });
       if (response.status !== 401 || attempt === MAX_AUTHORIZATIONS) return response;
       if (!(await authorizer.answer(host, response, authorization))) return response;

@@ -54,7 +54,13 @@ export type Installation = {
 /** An image whose content and snapshots are there; it only lacks its names and its record. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
-type Found = { manifest: ImageManifest; config: ImageConfig; manifestDigest: string; visited: ExpectedBlob[] };
+/** `config` is on its way where the manifest is known to be meant for this host: its layers need not wait for it to come. */
+type Found = {
+  manifest: ImageManifest;
+  config: Promise<ImageConfig>;
+  manifestDigest: string;
+  visited: ExpectedBlob[];
+};
 
 /**
  * The way down to a manifest: the indexes above it, whether it is known to be meant for this host, and the digests that the
@@ -64,8 +70,8 @@ type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
  * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
- * once, up to a limit; each layer is unpacked while it comes, once those below it are there. Whatever is touched is
- * held by the installation's lease; the caller records the image before it gives the lease back.
+ * once, up to a limit, beside that of the config; each layer is unpacked while it comes, once those below it are there. Whatever
+ * is touched is held by the installation's lease; the caller records the image before it gives the lease back.
  */
 export class ImageInstaller {
   readonly #options: ImageInstallerOptions;
@@ -74,23 +80,34 @@ export class ImageInstaller {
     this.#options = options;
   }
 
-  async install(installation: Installation): Promise<InstalledImage> {
+  async install(wanted: Installation): Promise<InstalledImage> {
+    const failure = new AbortController(); // the first one ends the rest
+    const installation = { ...wanted, signal: AbortSignal.any([wanted.signal, failure.signal]) };
     const { tracker, lease } = installation;
     // what is named itself is taken as it is: emulators run what the host cannot
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
-    const { manifest, config, manifestDigest, visited } = found;
-    const steps = layerSteps(manifest.layers, config.rootfs.diff_ids);
+    const { manifest, manifestDigest, visited } = found;
     const blobs = [...visited, manifest.config, ...manifest.layers];
     const content = blobs.map(({ digest }) => digest);
-    const chain = steps.map(({ chainId }) => chainId);
-    lease.hold(...content, ...chain);
-    tracker.startDownloads([manifest.config, ...manifest.layers], steps.length);
-    tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
-    await this.#checkSpace(installation, manifest.layers);
-    await this.#fetchLayers(installation, steps);
     const sizeBytes = blobs.reduce((sum, { size }) => sum + size, 0);
-    const kept = await this.#kept(manifest.config.digest);
-    return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...kept };
+    const arrivals: LayerArrival[] = [];
+    try {
+      lease.hold(...content);
+      tracker.startDownloads([manifest.config, ...manifest.layers], manifest.layers.length);
+      await this.#checkSpace(installation, manifest.layers);
+      arrivals.push(...this.#fetchLayers(installation, manifest, failure));
+      const all = Promise.all(arrivals.map(({ whole }) => whole)).then(() => tracker.finishDownloads());
+      const config = await Promise.race([found.config, all.then(() => found.config)]); // not for long if a layer is lost
+      tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
+      const chain = await this.#unpack(installation, layerSteps(manifest.layers, config.rootfs.diff_ids), arrivals);
+      await all;
+      const kept = await this.#kept(manifest.config.digest);
+      return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...kept };
+    } catch (error) {
+      failure.abort(error);
+      await Promise.allSettled([found.config, ...arrivals.map(({ whole }) => whole)]);
+      throw failure.signal.reason;
+    }
   }
 
   /** What a known image keeps when it is pulled or loaded again, unless packed parts of it were lost, which now are there. */
@@ -124,7 +141,9 @@ export class ImageInstaller {
     const parsed = parseManifest(data, descriptor.mediaType, what);
     const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
     if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, { ...path, above: visited });
-    const config = await this.#fetchConfig(installation, parsed, path);
+    const config = this.#fetchConfig(installation, parsed, path);
+    if (!path.certain) await config; // it says whether the manifest is meant for this host
+    config.catch(() => undefined); // heard of by who waits for it
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
@@ -188,38 +207,43 @@ export class ImageInstaller {
     );
   }
 
-  async #fetchLayers({ source, tracker, signal }: Installation, steps: LayerStep[]): Promise<void> {
-    const failure = new AbortController();
-    const either = AbortSignal.any([signal, failure.signal]);
+  /** Begins to fetch the layers; the failure of one ends all. */
+  #fetchLayers(
+    { source, tracker, signal }: Installation,
+    { layers }: ImageManifest,
+    failure: AbortController,
+  ): LayerArrival[] {
     const { parallelDownloads, trace } = this.#options;
     const limiter = new Limiter(parallelDownloads);
-    const arrivals = steps.map(({ descriptor }): LayerArrival => {
+    return layers.map((descriptor) => {
       const { promise: begun, resolve: onArriving } = Promise.withResolvers<ArrivingBlob | undefined>();
       const onProgress = (bytes: number) => tracker.setBlobBytes(descriptor.digest, bytes);
       const fetch = () =>
-        trace(`download ${shown(descriptor)}`, () =>
-          source.fetchBlob(descriptor, { signal: either, onProgress, onArriving }),
-        );
-      const whole = limiter.run(fetch, either);
+        trace(`download ${shown(descriptor)}`, () => source.fetchBlob(descriptor, { signal, onProgress, onArriving }));
+      const whole = limiter.run(fetch, signal);
       const end = () => onArriving(undefined);
-      whole.then(end, end);
+      whole.then(end, (error: unknown) => {
+        end();
+        failure.abort(error);
+      });
       return { begun, whole };
     });
-    const downloads = arrivals.map(({ whole }) => whole);
-    const all = Promise.all(downloads).then(() => tracker.finishDownloads());
-    all.catch((error: unknown) => failure.abort(error)); // the first failure ends the rest
-    try {
-      for (const [index, step] of steps.entries()) {
-        const bring = () => this.#options.layers.bring(step, arrivals[index]!, either);
-        await trace(`unpack ${shown(step.descriptor)}`, bring);
-        tracker.finishLayer();
-      }
-      await all;
-    } catch (error) {
-      failure.abort(error);
-      await Promise.allSettled(downloads);
-      throw failure.signal.reason;
+  }
+
+  /** Unpacks the layers, one after the other, while they come. Returns their chain ids. */
+  async #unpack(
+    { tracker, lease, signal }: Installation,
+    steps: LayerStep[],
+    arrivals: LayerArrival[],
+  ): Promise<string[]> {
+    const chain = steps.map(({ chainId }) => chainId);
+    lease.hold(...chain);
+    for (const [index, step] of steps.entries()) {
+      const bring = () => this.#options.layers.bring(step, arrivals[index]!, signal);
+      await this.#options.trace(`unpack ${shown(step.descriptor)}`, bring);
+      tracker.finishLayer();
     }
+    return chain;
   }
 }
 

@@ -1,5 +1,14 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { constants, open } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import * as z from 'zod';
@@ -106,36 +115,46 @@ export function removeStateFiles(place: StatePlace, id: string, throwAway: Throw
 /** runc's process writes one byte when there is a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
   // Closing before the byte is there would break the writer's pipe.
-  await using reader = await open(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
-  await lookUntil(wait, async () => {
-    const { bytesRead } = await reader.read(Buffer.alloc(1)).catch((error) => {
-      if (isErrno(error, 'EAGAIN')) return { bytesRead: 0 };
-      throw error;
-    });
-    return bytesRead > 0;
-  });
+  const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    await lookUntil(wait, () => unlessErrno('EAGAIN', () => readSync(reader, Buffer.alloc(1))) === 1);
+  } finally {
+    closeSync(reader);
+  }
 }
 
 /** crun's process reads one byte. */
 async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
-  await lookUntil(wait, async () => {
-    await using writer = await open(fifo, constants.O_WRONLY | constants.O_NONBLOCK).catch((error) => {
-      if (isErrno(error, 'ENXIO')) return undefined; // it has no reader yet
-      throw error;
-    });
-    return writer !== undefined && (await writer.write(Buffer.alloc(1))).bytesWritten === 1;
+  await lookUntil(wait, () => {
+    const writer = unlessErrno('ENXIO', () => openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
+    if (writer === undefined) return false; // it has no reader yet
+    try {
+      return writeSync(writer, Buffer.alloc(1)) === 1;
+    } finally {
+      closeSync(writer);
+    }
   });
+}
+
+/** What `work` returns, nothing if it fails with this code. */
+function unlessErrno<T>(code: string, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isErrno(error, code)) return undefined;
+    throw error;
+  }
 }
 
 /**
  * Looks until the process goes on, after a little longer each time: the kernel does not tell when a FIFO gets its other end,
  * which is a matter of microseconds.
  */
-async function lookUntil({ id, alive, signal }: StartWait, goesOn: () => Promise<boolean>): Promise<void> {
+async function lookUntil({ id, alive, signal }: StartWait, goesOn: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     // Asked before the look: one that has gone on may end at once.
     const lives = alive();
-    if (await goesOn()) return;
+    if (goesOn()) return;
     if (!lives)
       throw new PodwrightError('failed_precondition', `start task ${id}: its process has ended before its start`);
     await sleep(Math.min(attempt, START_LOOK_MS), signal);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type CgroupHierarchy,
   cgroupPids,
+  countCgroupProcesses,
   describeUndoFailures,
   KeyedLock,
   type Logger,
@@ -165,7 +166,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async isEmpty(id: string): Promise<boolean> {
     const record = this.#files.read(id);
-    return record === undefined || (await this.#pids(record)).length === 0;
+    return record === undefined || countCgroupProcesses(this.#options.cgroups, record.cgroupsPath) === 0;
   }
 
   async execSync(id: string, command: string[], signal: AbortSignal) {

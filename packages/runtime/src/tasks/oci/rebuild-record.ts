@@ -19,7 +19,7 @@ export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgr
     } catch (damage) {
       const fields = { task: id, error: errorMessage(damage) };
       const record = errorCode(damage) === 'data_loss' ? await rebuild(files, id, programs).catch(ignore) : undefined;
-      if (record !== undefined) await files.write(record);
+      if (record !== undefined) files.write(record);
       logger.error(fields, record === undefined ? 'read the record of a task' : 'the record of a task is rebuilt');
     }
   }

@@ -39,7 +39,7 @@ export async function createTask(
     stdinOnce: config.stdinOnce,
     hooks: 'hooks' in config.spec,
   };
-  await files.write(record);
+  files.write(record);
   mkdirSync(record.bundle, { mode: PRIVATE_DIRECTORY });
   const runtime = files.runtime(program);
   const compiled = filters.withCompiled(config.spec, runtime);

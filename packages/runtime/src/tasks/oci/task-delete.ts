@@ -31,11 +31,11 @@ export async function deleteTask(
   { files, cgroups, throwAway }: TaskDeleteDependencies,
   record: TaskRecord,
 ): Promise<TaskExit> {
-  const known = await readExit({ files, cgroups }, record);
+  const known = readExit({ files, cgroups }, record);
   if (known === undefined && findTaskProcess(record) === undefined) await killUnfinishedCreate(record);
   if (known === undefined) await killCgroup(cgroups, record.cgroupsPath);
   const [exit] = await Promise.all([
-    endMonitor(record).then(async () => known ?? (await readExit({ files, cgroups }, record)) ?? removedExit()),
+    endMonitor(record).then(() => known ?? readExit({ files, cgroups }, record) ?? removedExit()),
     forgetTask(files.runtime(record.program), { ...record, throwAway }),
     known && endCgroup(cgroups, record.cgroupsPath),
   ]);

@@ -22,8 +22,8 @@ const record: TaskRecord = {
   hooks: false,
 };
 
-test('a record is read as it was written, and its file has a version', async () => {
-  await files.write(record);
+test('a record is read as it was written, and its file has a version', () => {
+  files.write(record);
   assert.deepEqual(files.read('a'), record);
   assert.equal((JSON.parse(readFileSync(join(files.records, 'a.json'), 'utf8')) as { version: number }).version, 1);
   assert.equal(files.read('b'), undefined);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, PodwrightError, wrapError, writeFileAtomicSync } from '@podwright/base';
 import * as z from 'zod';
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { expectedFormat } from '../../oci-runtime/state-files.ts';
@@ -83,8 +83,8 @@ export class TaskFiles {
     return name.split(':', 1)[0] ?? '';
   }
 
-  async write(record: TaskRecord): Promise<void> {
-    await writeFileAtomic(this.#record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
+  write(record: TaskRecord): void {
+    writeFileAtomicSync(this.#record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
   /** The task's record, `undefined` if there is none; `data_loss`, with the file's path, if it is damaged. */

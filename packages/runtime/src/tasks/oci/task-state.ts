@@ -26,13 +26,13 @@ export type ObservedState = TaskState | { status: 'unmonitored' };
 
 /** The state of a task from what is on the host; nothing that we remember counts. Changes nothing. */
 export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
-  const exit = await readExit(dependencies, record);
+  const exit = readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
   const pid = readTaskPid(record);
   if (pid === undefined) return { status: 'absent' };
   if ((await findMonitor(record)) === undefined) {
     // Before it ended it may have reported the exit: it does so before its own end.
-    const late = await readExit(dependencies, record);
+    const late = readExit(dependencies, record);
     return late === undefined ? { status: 'unmonitored' } : { status: 'exited', exit: late };
   }
   const waits = await waitsForStart(dependencies.files.runtime(record.program), record.id);
@@ -44,7 +44,7 @@ export async function readTaskState(dependencies: TaskStateDependencies, record:
  * it ended.
  */
 export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
-  const known = await readExit(dependencies, record);
+  const known = readExit(dependencies, record);
   if (known !== undefined) return { status: 'exited', exit: known };
   await killCgroup(dependencies.cgroups, record.cgroupsPath);
   const message = 'the monitor of the container died, so the container was killed; how it ended is unknown';
@@ -55,15 +55,12 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
     if (errorCode(error) !== 'resource_exhausted') throw error;
     return { status: 'exited', exit: { ...removedExit(), message } };
   }
-  const exit = await readExit(dependencies, record);
+  const exit = readExit(dependencies, record);
   return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }
 
 /** How the task ended, `undefined` while it has not. */
-export async function readExit(
-  { files, cgroups }: TaskStateDependencies,
-  record: TaskRecord,
-): Promise<TaskExit | undefined> {
+export function readExit({ files, cgroups }: TaskStateDependencies, record: TaskRecord): TaskExit | undefined {
   const path = files.exit(record.id);
   try {
     const text = readFileSync(path, 'utf8');
@@ -72,7 +69,7 @@ export async function readExit(
     const exitCode = Number(code);
     const exit = { exitCode, exitedAtMs: Math.floor(mtimeMs), oomKilled: false };
     if (message.length > 0) return { ...exit, message: message.join(' ') };
-    return { ...exit, oomKilled: exitCode !== 0 && (await wasOomKilled(cgroups, record)) };
+    return { ...exit, oomKilled: exitCode !== 0 && wasOomKilled(cgroups, record) };
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
@@ -111,8 +108,8 @@ export function isMonitor(argv: string[], record: TaskRecord): boolean {
  * The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone, but for a scope: systemd may
  * remove that before conmon looks.
  */
-async function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): Promise<boolean> {
-  if ((await readOomKills(cgroups, record.cgroupsPath)) > 0) return true;
+function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): boolean {
+  if (readOomKills(cgroups, record.cgroupsPath) > 0) return true;
   if (existsSync(join(record.bundle, BUNDLE_FILES.oom))) return true;
   return scopeOf(record.cgroupsPath) !== undefined && wasOomLogged(record.cgroupsPath);
 }

@@ -134,7 +134,7 @@ export class ShimTask {
     if (!(await this.io.finish()))
       this.#dependencies.logger.warn({ task: this.record.id }, 'give up the last output of a task: its log takes none');
     if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it was closed meanwhile`);
-    const exit = { ...ended, oomKilled: ended.exitCode !== 0 && (await this.#wasOomKilled()) };
+    const exit = { ...ended, oomKilled: ended.exitCode !== 0 && this.#wasOomKilled() };
     this.record.exit = exit;
     await files.write(this.record);
     onExit(this.record.id, exit);
@@ -142,9 +142,9 @@ export class ShimTask {
   }
 
   /** By the kernel's counter, where the host sees the cgroup, or by the event of a shim whose tasks are in a virtual machine. */
-  async #wasOomKilled(): Promise<boolean> {
+  #wasOomKilled(): boolean {
     const { oomKilled, cgroups } = this.#dependencies;
-    return oomKilled.has(this.record.id) || (await readOomKills(cgroups, this.record.cgroupsPath)) > 0;
+    return oomKilled.has(this.record.id) || readOomKills(cgroups, this.record.cgroupsPath) > 0;
   }
 
   /** The shim is gone: what it ran has broken stdio, and no event would follow its end. */
