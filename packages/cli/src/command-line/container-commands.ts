@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEBUG_PROFILES } from '../commands/debug-profiles.ts';
 import type { Action } from './action.ts';
-import { count, environmentVariables, joined, namespaceOption, positiveSeconds } from './options.ts';
+import { count, environmentVariables, joined, namespaceOption, pointInTime, positiveSeconds } from './options.ts';
 import { separateCommand } from './plain-command.ts';
 
 /** Commands for the containers of a pod. */
@@ -118,7 +118,7 @@ function addLogs(program: Command, action: Action): void {
     .option('-p, --previous', 'of the run before the last restart')
     .option('--tail <lines>', 'only the last lines (default: all, or 10 with -l)', tailLines)
     .option('--since <duration>', 'only what is newer', positiveSeconds)
-    .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z')
+    .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z', pointInTime)
     .option('--limit-bytes <n>', 'end after so many bytes of each log', count)
     .option('--timestamps', 'with the time of each line')
     .action(

@@ -46,6 +46,13 @@ export function environmentVariables(value: string, before: { name: string; valu
   return [...before, ...added];
 }
 
+/** Takes a time as RFC 3339 has it. */
+export function pointInTime(value: string): string {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i.test(value);
+  if (isTime && !Number.isNaN(Date.parse(value))) return value;
+  throw new InvalidArgumentError('a time such as 2026-11-05T12:00:00Z is needed');
+}
+
 /** Reads kubectl's `--grace-period`, which may be negative. */
 export function graceSeconds(value: string): number {
   return value.startsWith('-') ? -count(value.slice(1)) : count(value);
