@@ -75,10 +75,16 @@ test('names come from the node: pods of the namespace, their containers, images'
   await offers(['logs', 'w'], ['web', 'worker']);
   await offers(['delete', 'web', ''], ['worker']);
   await offers(['logs', '-n', 'team', ''], ['there']);
+  await offers(['-n', 'team', 'logs', ''], ['there']);
   await offers(['logs', '--namespace', ''], ['default', 'team']);
   await offers(['exec', 'web', '-c', ''], ['main']);
   await offers(['rmi', 'local'], [exampleImage]);
   await offers(['rmi', 'x'], []);
+  await offers(['get', 'p'], ['pods', 'persistentvolumeclaims']);
+  await offers(['get', 'pods', 'w'], ['web', 'worker']);
+  await offers(['describe', 'pod/w'], ['pod/web', 'pod/worker']);
+  await offers(['cp', 'wo'], [':files', 'worker:', ':nospace']);
+  await offers(['cp', 'web:/etc'], []);
 });
 
 test('without a node there are no names, and no words about it', () => {

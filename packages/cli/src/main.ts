@@ -1,5 +1,6 @@
 import { shownError } from '@podwright/base';
 import { CommanderError } from 'commander';
+import { namespaceBehindVerb } from './command-line/leading-namespace.ts';
 import { heedColourChoice } from './output/colour-choice.ts';
 import { exitWhenUncaught, printStack } from './output/stack.ts';
 import { exitWhenOutputFails, writeWholly } from './output/standard-output.ts';
@@ -14,10 +15,11 @@ exitWhenOutputFails();
 
 let exitCode = 0;
 try {
+  const words = namespaceBehindVerb(process.argv.slice(2));
   const program = createProgram((code) => {
     exitCode = code;
-  }, process.argv.slice(2));
-  await program.parseAsync();
+  }, words);
+  await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   // commander has said itself what is wrong with the command line, or shown its help
   if (error instanceof CommanderError) exitCode = error.exitCode;

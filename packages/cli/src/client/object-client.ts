@@ -43,10 +43,10 @@ export class ObjectClient {
     this.#http = new UnixHttp(socketPath);
   }
 
-  async list(kind: ObjectKind, query: ObjectQuery = {}): Promise<ApiObject[]> {
+  async list(kind: ObjectKind, query: ObjectQuery = {}, signal?: AbortSignal): Promise<ApiObject[]> {
     const { namespace, ...selectors } = query;
     const path = collectionPath(kind, namespace);
-    return (await this.#http.json({ method: 'GET', path, query: selectors }, decodeItems<ApiObject>)).items;
+    return (await this.#http.json({ method: 'GET', path, query: selectors, signal }, decodeItems<ApiObject>)).items;
   }
 
   /** Throws `not_found`, which names the namespaces that have one of that name. */

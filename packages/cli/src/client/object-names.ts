@@ -60,6 +60,17 @@ export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = 
   return { kinds, named: kinds.flatMap((kind) => rest.map((name) => ({ kind, name }))) };
 }
 
+/** Throws `invalid_argument` where `-A` goes with names, which belong to one namespace each. */
+export function refuseNamesInAll(
+  command: string,
+  { named }: ObjectSelection,
+  allNamespaces: boolean | undefined,
+): void {
+  if (!allNamespaces || named.length === 0) return;
+  const message = `${command} ${named[0]!.name}: a name belongs to one namespace: leave -A out`;
+  throw new PodwrightError('invalid_argument', message);
+}
+
 /** The name of a pod from `NAME`, `pod/NAME` or `po/NAME`; `invalid_argument` for another type. */
 export function podName(word: string): string {
   const { kind, name } = parseObject(word, POD);

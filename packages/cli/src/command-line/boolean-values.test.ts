@@ -17,6 +17,9 @@ test('options without a value may have =true and =false, as in kubectl', () => {
   check(['--wait=false', '--force=true'], { wait: false, force: true });
   check(['--wait=true', '--ignore-not-found=false'], { wait: undefined, ignoreNotFound: undefined });
   check(['--selector=true'], { selector: 'true' });
+  check(['-n=team', '-l=a=b', '-A=false', '-f=-'], { namespace: 'team', selector: 'a=b', filename: ['-'] });
+  check(['-lapp=web', '-RA=true'], { selector: 'app=web', recursive: true, allNamespaces: true });
+  check(['-RA=false'], { recursive: true, allNamespaces: undefined });
   assert.deepEqual(options('exec', 'web', '--stdin=true', '--', 'x', '--tty=true'), {
     namespace: 'default',
     stdin: true,

@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
+import { splitShortValue } from './short-values.ts';
 
-/** Lets the options of all commands that take no value have kubectl's `=true` and `=false`: `--wait=false` is `--no-wait`. */
+/**
+ * Lets the options of all commands that take no value have kubectl's `=true` and `=false`: `--wait=false` is `--no-wait`, and short
+ * ones their values behind an equals sign: `-o=json`.
+ */
 export function readBooleanValues(program: Command): void {
   for (const command of program.commands) {
     const parseOptions = command.parseOptions.bind(command);
@@ -15,7 +19,7 @@ function withoutBooleanValues(command: Command, args: string[]): string[] {
     const option = command.options.find(
       ({ long, required, optional }) => !required && !optional && (long === `--${name}` || long === `--no-${name}`),
     );
-    if (name === undefined || option === undefined) return [word];
+    if (name === undefined || option === undefined) return splitShortValue(command.options, word);
     const own = value === 'true' ? `--${name}` : `--no-${name}`;
     return command.options.some(({ long }) => long === own) ? [own] : [];
   });

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEBUG_PROFILES } from '../commands/debug-profiles.ts';
 import type { Action } from './action.ts';
-import { count, environmentVariables, namespaceOption, positiveSeconds } from './options.ts';
+import { count, environmentVariables, joined, namespaceOption, pointInTime, positiveSeconds } from './options.ts';
 import { separateCommand } from './plain-command.ts';
 
 /** Commands for the containers of a pod. */
@@ -15,7 +15,8 @@ export function addContainerCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
-    .option('-t, --tty', 'with a terminal')
+    .option('-t, --tty', 'standard input is a terminal: with one (-it)')
+    .option('-q, --quiet', 'say nothing but what the command says')
     .action(
       action(async (context, [pod, command, options]: [string, string[], import('../commands/exec.ts').ExecOptions]) =>
         (await import('../commands/exec.ts')).exec(context, { pod, command }, options),
@@ -28,6 +29,7 @@ export function addContainerCommands(program: Command, action: Action): void {
     .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
     .option('-t, --tty', "with the container's terminal")
+    .option('-q, --quiet', 'say nothing but what the container says')
     .action(
       action(async (context, [pod, options]: [string, import('../commands/attach.ts').AttachOptions]) =>
         (await import('../commands/attach.ts')).attach(context, pod, options),
@@ -91,7 +93,7 @@ function addPortForward(program: Command, action: Action): void {
     .command('port-forward <pod> <port...>')
     .description('make ports of a pod reachable here: podwright port-forward POD [LOCAL:]REMOTE…; Ctrl-C ends it')
     .addOption(namespaceOption())
-    .option('--address <addresses>', 'where to listen, separated by commas', 'localhost')
+    .option('--address <addresses>', 'where to listen, separated by commas (default: localhost)', joined)
     .action(
       action(
         async (
@@ -116,7 +118,7 @@ function addLogs(program: Command, action: Action): void {
     .option('-p, --previous', 'of the run before the last restart')
     .option('--tail <lines>', 'only the last lines (default: all, or 10 with -l)', tailLines)
     .option('--since <duration>', 'only what is newer', positiveSeconds)
-    .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z')
+    .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z', pointInTime)
     .option('--limit-bytes <n>', 'end after so many bytes of each log', count)
     .option('--timestamps', 'with the time of each line')
     .action(

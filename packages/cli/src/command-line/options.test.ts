@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { dryRunOption, fileOption, positiveSeconds, signedSeconds, withDryRun } from './options.ts';
+import { dryRunOption, fileOption, pointInTime, positiveSeconds, signedSeconds, withDryRun } from './options.ts';
 
 function parse(...args: string[]) {
   const command = new Command().argument('[file...]').addOption(dryRunOption('')).addOption(fileOption());
@@ -34,4 +34,10 @@ test('durations are those of kubectl, and bare seconds', () => {
   for (const [text, ms] of table) assert.equal(positiveSeconds(text), ms, text);
   assert.equal(signedSeconds('-1m30s'), -90_000);
   for (const text of ['', 's', '1d', '1h30', '-5s', '1h 30m']) assert.throws(() => positiveSeconds(text), text);
+});
+
+test('a time is one of RFC 3339', () => {
+  for (const text of ['2999-01-01T00:00:00Z', '2026-11-05T12:00:00.5+01:00']) assert.equal(pointInTime(text), text);
+  for (const text of ['yesterday', '2026-11-05', '2026-13-05T12:00:00Z', '12:00:00Z'])
+    assert.throws(() => pointInTime(text), /a time such as/);
 });

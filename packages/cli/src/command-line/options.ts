@@ -46,19 +46,38 @@ export function environmentVariables(value: string, before: { name: string; valu
   return [...before, ...added];
 }
 
+/** Takes a time as RFC 3339 has it. */
+export function pointInTime(value: string): string {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i.test(value);
+  if (isTime && !Number.isNaN(Date.parse(value))) return value;
+  throw new InvalidArgumentError('a time such as 2026-11-05T12:00:00Z is needed');
+}
+
+/** Reads kubectl's `--grace-period`, which may be negative. */
+export function graceSeconds(value: string): number {
+  return value.startsWith('-') ? -count(value.slice(1)) : count(value);
+}
+
 /** Reads kubectl's `--timeout` of `wait` as milliseconds; a negative one stays so. */
 export function signedSeconds(value: string): number {
   return value.startsWith('-') ? -positiveSeconds(value.slice(1)) : positiveSeconds(value);
 }
 
 /** Reads a list of types of events: `Normal,Warning`. */
-export function eventTypes(value: string): ('Normal' | 'Warning')[] {
-  return value.split(',').map((type) => {
+export function eventTypes(value: string, before: ('Normal' | 'Warning')[] = []): ('Normal' | 'Warning')[] {
+  const added = value.split(',').map((type) => {
     const known = (['Normal', 'Warning'] as const).find((one) => one.toLowerCase() === type.trim().toLowerCase());
     if (known === undefined) throw new InvalidArgumentError(`"${type}" is neither Normal nor Warning`);
     return known;
   });
+  return [...before, ...added];
 }
+
+/** May be given several times: reads what is separated by commas as one list. */
+export const joined = (value: string, before?: string): string => (before === undefined ? value : `${before},${value}`);
+
+/** May be given several times. */
+export const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
 /** kubectl's `-f`: may be given several times, and has several names with commas between them. */
 export const fileOption = () =>
@@ -66,6 +85,8 @@ export const fileOption = () =>
     '-f, --filename <file>',
     'a manifest, a directory of them, an http(s) URL, or - for standard input',
   ).argParser((value: string, before: string[] | undefined) => [...(before ?? []), ...value.split(',')]);
+export const manifestNamespaceOption = () =>
+  new Option('-n, --namespace <name>', 'namespace of objects that name none; those of another are refused');
 export const recursiveOption = () => new Option('-R, --recursive', 'with directories, also those below them');
 export const strictOption = () =>
   new Option('--strict', 'refuse what would be left out (Service, Role and the like), and fields that are there twice');

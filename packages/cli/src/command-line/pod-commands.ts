@@ -4,6 +4,7 @@ import type { Action } from './action.ts';
 import {
   allNamespacesOption,
   eventTypes,
+  gathered,
   namespaceOption,
   objectOutputOption,
   outputOption,
@@ -29,25 +30,7 @@ const labelNames = (value: string, before: string[] = []) => [...before, ...valu
 
 /** Commands that wait for objects, mark them, and measure them. */
 export function addObjectCommands(program: Command, action: Action): void {
-  program
-    .command('wait <pod...>')
-    .description(
-      'until objects are as they should be: wait --for=condition=Ready POD; also TYPE/NAME, TYPE -l SELECTOR',
-    )
-    .requiredOption('--for <condition>', "condition=NAME[=STATUS], delete, create or jsonpath='{PATH}'[=VALUE]")
-    .addOption(namespaceOption())
-    .addOption(selectorOption())
-    .option('--all', 'all of the type in the namespace')
-    .addOption(
-      new Option('--timeout <duration>', '0 looks once, a negative one waits for a week')
-        .argParser(signedSeconds)
-        .default(WAIT_TIMEOUT_MS, `${WAIT_TIMEOUT_MS / 1000}s`),
-    )
-    .action(
-      action(async (context, [words, options]: [string[], import('../commands/wait.ts').WaitOptions]) =>
-        (await import('../commands/wait.ts')).wait(context, words, options),
-      ),
-    );
+  addWait(program, action);
   for (const [verb, what] of [
     ['label', 'labels'],
     ['annotate', 'annotations'],
@@ -56,7 +39,7 @@ export function addObjectCommands(program: Command, action: Action): void {
       .command(`${verb} <pod...>`)
       .description(`set or remove ${what}: ${verb} POD KEY=VALUE KEY-; also TYPE/NAME, TYPE -l SELECTOR`)
       .addOption(namespaceOption())
-      .addOption(selectorOption())
+      .addOption(selectorOption().conflicts('all'))
       .option('--all', 'all of the type in the namespace')
       .option('--overwrite', 'change values that are there')
       .option('--list', `show the ${what}`)
@@ -99,6 +82,33 @@ export function addObjectCommands(program: Command, action: Action): void {
     );
 }
 
+function addWait(program: Command, action: Action): void {
+  program
+    .command('wait <pod...>')
+    .description(
+      'until objects are as they should be: wait --for=condition=Ready POD; also TYPE/NAME, TYPE -l SELECTOR',
+    )
+    .requiredOption(
+      '--for <condition>',
+      "condition=NAME[=STATUS], delete, create or jsonpath='{PATH}'[=VALUE]",
+      gathered,
+    )
+    .addOption(namespaceOption())
+    .addOption(allNamespacesOption())
+    .addOption(selectorOption().conflicts('all'))
+    .option('--all', 'all of the type in the namespace')
+    .addOption(
+      new Option('--timeout <duration>', '0 looks once, a negative one waits for a week')
+        .argParser(signedSeconds)
+        .default(WAIT_TIMEOUT_MS, `${WAIT_TIMEOUT_MS / 1000}s`),
+    )
+    .action(
+      action(async (context, [words, options]: [string[], import('../commands/wait.ts').WaitOptions]) =>
+        (await import('../commands/wait.ts')).wait(context, words, options),
+      ),
+    );
+}
+
 /** Commands that show pods and what happened to them. */
 export function addPodCommands(program: Command, action: Action): void {
   addListOptions(
@@ -128,6 +138,7 @@ export function addPodCommands(program: Command, action: Action): void {
     .command('describe <pod...>')
     .description('everything about pods, with their events; also TYPE NAME and TYPE/NAME')
     .addOption(namespaceOption())
+    .addOption(allNamespacesOption())
     .addOption(selectorOption())
     .addOption(outputOption())
     .action(

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Action } from './action.ts';
 import {
-  count,
+  allNamespacesOption,
   dryRunOption,
   fileOption,
-  namespaceOption,
+  graceSeconds,
+  manifestNamespaceOption,
   outputOption,
   positiveSeconds,
   recursiveOption,
@@ -29,6 +30,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .description('run the pods of manifests; starts a node if none is running')
     .addOption(fileOption())
     .addOption(recursiveOption())
+    .addOption(manifestNamespaceOption())
     .addOption(strictOption())
     .addOption(dryRunOption('only tell what the running node would do, and what the pods would meet'))
     .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
@@ -47,6 +49,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .description('create or configure the objects of manifests on the running node')
     .addOption(fileOption())
     .addOption(recursiveOption())
+    .addOption(manifestNamespaceOption())
     .addOption(strictOption())
     .addOption(dryRunOption('only tell what would be created, configured or unchanged, and what the pods would meet'))
     .action(
@@ -60,6 +63,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .description('what is wrong with manifests, and what their pods would meet on this host; needs no node and no root')
     .addOption(fileOption())
     .addOption(recursiveOption())
+    .addOption(manifestNamespaceOption())
     .addOption(strictOption())
     .addOption(outputOption())
     .action(
@@ -70,15 +74,20 @@ export function addRunCommands(program: Command, action: Action): void {
   program
     .command('delete [pod...]')
     .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
-    .addOption(namespaceOption())
-    .addOption(selectorOption())
+    .option('-n, --namespace <name>', 'of the objects, also of those of a manifest that name none (default: default)')
+    .addOption(allNamespacesOption())
+    .addOption(selectorOption().conflicts('all'))
     .option('--all', 'all of the type in the namespace')
     .option('--force', 'kill at once')
     .option('--now', 'as --grace-period 1')
     .option('--ignore-not-found', 'it is no error if there is none')
     .addOption(fileOption())
     .addOption(recursiveOption())
-    .option('--grace-period <seconds>', 'time to end, at least 1 without --force (default: what the pod says)', count)
+    .option(
+      '--grace-period <seconds>',
+      'time to end, at least 1 without --force (default: what the pod says)',
+      graceSeconds,
+    )
     .option('--volumes', 'also the PersistentVolumeClaims of the manifest (-f), with their files')
     .option('--no-wait', 'do not wait until they are gone')
     .action(

@@ -6,7 +6,7 @@ import { type StreamTarget, streamContainer } from './container-streams.ts';
 import { chooseContainer, findPod } from './pod-arguments.ts';
 import { DetachKeys } from './terminal.ts';
 
-export type AttachOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean };
+export type AttachOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
 
 /**
  * `podwright attach POD`: the streams of a container's first process, until it ends or, on a terminal, until Ctrl-P Ctrl-Q. The
@@ -15,14 +15,14 @@ export type AttachOptions = { namespace: string; container?: string; stdin?: boo
 export async function attach({ config }: CommandContext, argument: string, options: AttachOptions): Promise<number> {
   const pod = await findPod(new NodeClient(config.apiSocket), argument, options.namespace);
   const { name, note } = chooseContainer(pod, options.container);
-  if (note !== undefined) printError(note);
+  if (note !== undefined && !options.quiet) printError(note);
   return attachContainer({ socketPath: config.apiSocket, pod, container: name }, options);
 }
 
 /** The same of a container that is known. */
 export async function attachContainer(
   target: StreamTarget & { pod: Pod },
-  options: Pick<AttachOptions, 'stdin' | 'tty'>,
+  options: Pick<AttachOptions, 'stdin' | 'tty' | 'quiet'>,
 ): Promise<number> {
   const { pod, container: name } = target;
   const { tty, stdin } = streamsOf(pod, name, options);
@@ -30,7 +30,8 @@ export async function attachContainer(
   const left = new AbortController();
   const keys = new DetachKeys(() => left.abort());
   if (keyboard) {
-    printError('Attached; Ctrl-P Ctrl-Q leaves the container running. Press Enter if there is no prompt.');
+    if (!options.quiet)
+      printError('Attached; Ctrl-P Ctrl-Q leaves the container running. Press Enter if there is no prompt.');
     process.stdin.pipe(keys);
   }
   try {
@@ -52,13 +53,14 @@ export async function attachContainer(
 function streamsOf(
   pod: Pod,
   name: string,
-  options: Pick<AttachOptions, 'stdin' | 'tty'>,
+  options: Pick<AttachOptions, 'stdin' | 'tty' | 'quiet'>,
 ): { tty: boolean; stdin: boolean } {
   const { containers: own, initContainers = [], ephemeralContainers = [] } = pod.spec;
   const containers = [...own, ...initContainers, ...ephemeralContainers];
   const { tty = false, stdin = false } = containers.find((container) => container.name === name)!;
-  const lacks = (what: string) =>
-    printError(`podwright: container ${name} has no ${what} in the manifest, so it is not used`);
+  const lacks = (what: string) => {
+    if (!options.quiet) printError(`podwright: container ${name} has no ${what} in the manifest, so it is not used`);
+  };
   if (options.tty && !tty) lacks('terminal (tty: true)');
   if (options.stdin && !stdin) lacks('standard input (stdin: true)');
   return { tty, stdin: options.stdin === true && stdin };

@@ -39,7 +39,7 @@ async function checkManifests(
   options: ManifestOptions,
 ): Promise<{ findings: PlacedFinding[]; counts: Counts; decoded: DecodedManifest }> {
   const { texts, problems } = await readSources(names, options);
-  const decoded = decodeManifests(texts, { strict: options.strict });
+  const decoded = decodeManifests(texts, options);
   const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
   const host = await thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
   const found = preflight(

@@ -64,6 +64,8 @@ test('options that contradict each other about the time to end are refused, as b
   assert.equal(graceOf({}), undefined);
   assert.equal(graceOf({ gracePeriod: 5 }), 5);
   assert.equal(graceOf({ gracePeriod: 0 }), 1);
+  assert.equal(graceOf({ gracePeriod: -1 }), undefined);
+  assert.equal(graceOf({ gracePeriod: -1, force: true }), 0);
   assert.equal(graceOf({ force: true }), 0);
   assert.equal(graceOf({ force: true, gracePeriod: 0 }), 0);
   assert.equal(graceOf({ now: true }), 1);

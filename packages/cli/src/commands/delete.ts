@@ -2,7 +2,7 @@ import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
-import { POD, parseObjects } from '../client/object-names.ts';
+import { POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
 import type { ManifestObject, ManifestOptions, Manifests } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
@@ -12,7 +12,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 const CLAIM = 'PersistentVolumeClaim';
 
 export type DeleteOptions = ManifestOptions & {
-  namespace: string;
+  allNamespaces?: boolean;
   selector?: string;
   all?: boolean;
   force?: boolean;
@@ -65,8 +65,10 @@ function claimOf(key: string): ManifestObject {
 
 /** The objects that the command line names, or that its selector means now. */
 async function chosen(client: ObjectClient, words: string[], options: DeleteOptions): Promise<ManifestObject[]> {
-  const { namespace, selector, all, filename } = options;
-  const { kinds, named } = parseObjects(words, { bare: POD });
+  const { namespace = 'default', allNamespaces, selector, all, filename } = options;
+  const selection = parseObjects(words, { bare: POD });
+  refuseNamesInAll('delete', selection, allNamespaces);
+  const { kinds, named } = selection;
   const kept = kinds.find(({ kind }) => !DELETABLE.includes(kind));
   if (kept?.kind === 'Image')
     throw new PodwrightError('invalid_argument', "delete image: 'podwright rmi IMAGE' removes it");
@@ -77,12 +79,15 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
   if (named.length > 0)
     return named.map(({ kind, name }) => ({ kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }));
   if (kinds.length > 0 && (selector !== undefined || all)) {
-    const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
+    const query = { namespace: allNamespaces ? undefined : namespace, labelSelector: selector };
+    const lists = await Promise.all(kinds.map((kind) => client.list(kind, query)));
     const found = lists
       .flat()
       .map(({ kind, metadata }) => ({ kind, namespace: metadata.namespace, name: metadata.name }));
     if (found.length === 0)
-      printError(`no ${kinds.map(({ plural }) => plural).join(', ')} in the namespace ${namespace} to delete`);
+      printError(
+        `no ${kinds.map(({ plural }) => plural).join(', ')}${allNamespaces ? '' : ` in the namespace ${namespace}`} to delete`,
+      );
     return found;
   }
   if (filename !== undefined) return [];
@@ -96,11 +101,9 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
 
 /** The seconds that pods get to end, undefined for their own; throws `invalid_argument` for options that contradict each other. */
-export function graceOf({
-  gracePeriod,
-  force,
-  now,
-}: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
+export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
+  const { force, now } = options;
+  const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as kubectl
   const contradiction =
     now && (force || gracePeriod !== undefined)
       ? `--now or ${force ? '--force' : '--grace-period'}`

@@ -2,7 +2,7 @@ import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import type { Event, Pod, PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type ApiObject, ObjectClient } from '../client/object-client.ts';
-import { type NamedObject, OBJECT_KINDS, POD, parseObjects } from '../client/object-names.ts';
+import { type NamedObject, OBJECT_KINDS, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { type OutlineEntry, renderOutline } from '../output/outline.ts';
 import { terminalWidth } from '../output/terminal.ts';
@@ -19,7 +19,7 @@ import { describePod } from './describe-pod.ts';
 import { eventTable } from './events.ts';
 import { nothingFound } from './get.ts';
 
-export type DescribeOptions = { namespace: string; selector?: string; output: OutputFormat };
+export type DescribeOptions = { namespace: string; allNamespaces?: boolean; selector?: string; output: OutputFormat };
 
 type Described = { object: ApiObject; events: Event[] };
 /** What descriptions need besides the object. */
@@ -43,8 +43,11 @@ export async function describe({ config }: CommandContext, words: string[], opti
   if (missing.length > 0) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
-async function chosen(client: ObjectClient, words: string[], { namespace, selector }: DescribeOptions) {
-  const { kinds, named } = parseObjects(words, { bare: POD });
+async function chosen(client: ObjectClient, words: string[], options: DescribeOptions) {
+  const { namespace, allNamespaces, selector } = options;
+  const selection = parseObjects(words, { bare: POD });
+  refuseNamesInAll('describe', selection, allNamespaces);
+  const { kinds, named } = selection;
   if (kinds.some(({ kind }) => kind === 'Image' || kind === 'Event')) {
     throw new PodwrightError(
       'invalid_argument',
@@ -52,9 +55,9 @@ async function chosen(client: ObjectClient, words: string[], { namespace, select
     );
   }
   if (named.length === 0) {
-    const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
-    const objects = lists.flat();
-    if (objects.length === 0) printError(nothingFound(kinds, { namespace, selector }));
+    const query = { namespace: allNamespaces ? undefined : namespace, labelSelector: selector };
+    const objects = (await Promise.all(kinds.map((kind) => client.list(kind, query)))).flat();
+    if (objects.length === 0) printError(nothingFound(kinds, options));
     return { objects, missing: [] };
   }
   const missing: string[] = [];

@@ -6,7 +6,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 import { type StreamTarget, streamContainer } from './container-streams.ts';
 import { chooseContainer, findPod } from './pod-arguments.ts';
 
-export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean };
+export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
 
 /** `podwright exec POD -- COMMAND`: returns the command's exit code; 127 if it is not there, 126 if it may not be executed. */
 export async function exec(
@@ -21,10 +21,11 @@ export async function exec(
     );
   }
   const stdin = options.stdin === true;
-  // without input the terminal is that of the output alone
-  const tty = options.tty === true && (stdin ? process.stdin.isTTY : process.stdout.isTTY);
-  if (options.tty && !tty)
-    printError(`podwright: standard ${stdin ? 'input' : 'output'} is no terminal, so the command gets none either`);
+  const tty = options.tty === true && stdin && process.stdin.isTTY;
+  if (options.tty && !tty && !options.quiet) {
+    const why = stdin ? 'standard input is no terminal' : '-t without -i: standard input is not passed on';
+    printError(`podwright: ${why}, so the command gets no terminal either`);
+  }
   const call = { kind: 'exec', command: target.command } as const;
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
@@ -33,12 +34,12 @@ export async function exec(
 async function findTarget(
   socketPath: string,
   argument: string,
-  { namespace, container }: ExecOptions,
+  { namespace, container, quiet }: ExecOptions,
 ): Promise<StreamTarget> {
   if (container !== undefined)
     return { socketPath, pod: { metadata: { namespace, name: podName(argument) } }, container };
   const pod = await findPod(new NodeClient(socketPath), argument, namespace);
   const { name, note } = chooseContainer(pod, undefined);
-  if (note !== undefined) printError(note);
+  if (note !== undefined && !quiet) printError(note);
   return { socketPath, pod, container: name };
 }

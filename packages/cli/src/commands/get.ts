@@ -1,10 +1,10 @@
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
-import { type ObjectKind, type ObjectSelection, parseObjects } from '../client/object-names.ts';
+import { type ObjectKind, type ObjectSelection, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
 import { isTable, printValue } from '../output/object-format.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type PrintOptions, printName, sortedBy, TablePrinter } from './object-printer.ts';
+import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
 import { type Column, columnsOf } from './object-tables.ts';
 
 export type GetOptions = PrintOptions & {
@@ -31,11 +31,7 @@ export async function get(context: CommandContext, words: string[], options: Get
   const selection = parseObjects(words[0] === 'all' ? ['pods', ...words.slice(1)] : words);
   if (selection.kinds.some(({ kind }) => kind === 'Image')) return getImages(context, selection, options);
   const { namespace, allNamespaces = false } = options;
-  if (allNamespaces && selection.named.length > 0)
-    throw new PodwrightError(
-      'invalid_argument',
-      `get ${words.join(' ')}: a name belongs to one namespace: leave -A out`,
-    );
+  refuseNamesInAll('get', selection, allNamespaces);
   const withType = selection.kinds.length > 1;
   const columns = (kind: ObjectKind) => columnsOf(kind, { allNamespaces, withType });
   const client = new ObjectClient(context.config.apiSocket);
@@ -47,7 +43,7 @@ export async function show(client: ObjectClient, shown: Shown): Promise<void> {
   const { selection, options } = shown;
   if (options.watch) return watch(client, shown);
   const { objects, missing } = await fetch(client, selection, options);
-  await printObjects(sortedBy(objects, options.sortBy), shown);
+  await printObjects(await inOrder(objects, options), shown);
   if (missing.length > 0 && !options.ignoreNotFound) throw new PodwrightError('not_found', missing.join('\n'));
 }
 
@@ -76,6 +72,10 @@ async function fetch(
 function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
+}
+
+async function inOrder(objects: ApiObject[], { sortBy }: GetOptions): Promise<ApiObject[]> {
+  return sortBy === undefined ? objects : (await import('./sorted-objects.ts')).sortedBy(objects, sortBy);
 }
 
 async function printObjects(objects: ApiObject[], { selection, columns, options, nothing }: Shown): Promise<void> {
@@ -130,7 +130,7 @@ async function watch(client: ObjectClient, { selection, columns, options }: Show
   for await (const change of client.watch(kind!, query, signal)) {
     if (change.type === 'listed') {
       listed = true;
-      await printChanged(sortedBy(present, options.sortBy), table, options);
+      await printChanged(await inOrder(present, options), table, options);
     } else if (listed) await printChanged([change.object], table, options);
     else present.push(change.object);
   }

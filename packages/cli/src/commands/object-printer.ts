@@ -1,6 +1,4 @@
 import type { ApiObject } from '../client/object-client.ts';
-import { valuesAt, valueText } from '../output/jsonpath.ts';
-import { parsePath } from '../output/jsonpath-parser.ts';
 import type { ObjectFormat } from '../output/object-format.ts';
 import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
@@ -68,16 +66,4 @@ function shownColumns(columns: Column[], { output, showLabels, labelColumns = []
 export function printName({ apiVersion, kind, metadata }: ApiObject): void {
   const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [];
   print(`${kind.toLowerCase()}${group === undefined ? '' : `.${group}`}/${metadata.name}`);
-}
-
-/** Sorted by what a path leads to: numbers by value, all else as text; `invalid_argument` for what is no path. */
-export function sortedBy(objects: ApiObject[], path: string | undefined): ApiObject[] {
-  if (path === undefined) return objects;
-  const steps = parsePath(path);
-  const key = (object: ApiObject) => valuesAt(steps, object)[0];
-  return objects.toSorted((a, b) => {
-    const [left, right] = [key(a), key(b)];
-    if (typeof left === 'number' && typeof right === 'number') return left - right;
-    return valueText(left).localeCompare(valueText(right), 'en');
-  });
 }

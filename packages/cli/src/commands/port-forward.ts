@@ -10,7 +10,7 @@ import { streamPath } from './container-streams.ts';
 import { type ForwardedPort, type ListenAddress, parseAddresses, parseForwardedPort } from './forwarded-ports.ts';
 import { findPod } from './pod-arguments.ts';
 
-export type PortForwardOptions = { namespace: string; address: string };
+export type PortForwardOptions = { namespace: string; address?: string };
 
 /** `podwright port-forward POD PORT…`: until Ctrl-C (exit code 0, as with kubectl) or the pod's end, which is an error. */
 export async function portForward(
@@ -20,7 +20,7 @@ export async function portForward(
 ): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const pod = await findPod(client, target.pod, options.namespace);
-  const addresses = parseAddresses(options.address);
+  const addresses = parseAddresses(options.address ?? 'localhost');
   const ports = target.ports.map((text) => parseForwardedPort(text, pod));
   const stopped = new AbortController();
   process.once('SIGINT', () => stopped.abort());

@@ -247,7 +247,8 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
   for (const pod of pods) {
     const keeps = options.detach || !session.isMade(pod);
-    const keptBy = keeps ? undefined : `run --detach ${names.join(' ')}`;
+    const within = options.namespace === undefined ? '' : `-n ${options.namespace} `;
+    const keptBy = keeps ? undefined : `run --detach ${within}${names.join(' ')}`;
     const warning = warnings.get(pod.metadata.uid);
     const width = terminalWidth(process.stderr);
     console.error(await explainTrouble(pod, { client: node.client, program, warning, keptBy, signal, width }));

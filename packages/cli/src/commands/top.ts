@@ -33,7 +33,7 @@ export async function top(
   if (kind !== 'Pod' && kind !== 'Node')
     throw new PodwrightError('invalid_argument', `top ${type}: 'top pods' and 'top node' are what there is`);
   const client = new ObjectClient(config.apiSocket);
-  const look = () => (kind === 'Node' ? nodeTable(client, options) : podTable(client, name, options));
+  const look = () => (kind === 'Node' ? nodeTable(client, name, options) : podTable(client, name, options));
   if (!options.watch) {
     const text = await look();
     return text === '' ? undefined : print(text);
@@ -53,13 +53,24 @@ async function podTable(client: ObjectClient, name: string | undefined, options:
   const found = await client.podUsage({ namespace: allNamespaces ? undefined : namespace, labelSelector: selector });
   if (name !== undefined) await client.get(POD, name, namespace); // a pod that there is not has its own error
   const pods = found.filter(({ metadata }) => name === undefined || metadata.name === name);
-  if (pods.length === 0) printError(name === undefined ? nothingRuns(options) : `no container of pod ${name} runs`);
-  const rows = pods.flatMap((pod) => (options.containers ? containerRows(pod) : [podRow(pod)]));
+  if (pods.length === 0)
+    return nothing(name === undefined ? nothingRuns(options) : `no container of pod ${name} runs`, options);
+  const rows = pods.toSorted(byName).flatMap((pod) => (options.containers ? containerRows(pod) : [podRow(pod)]));
   const namespaces = allNamespaces ? ['NAMESPACE'] : [];
   const names = options.containers ? ['POD', 'NAME'] : ['NAME'];
   const shown = rows.map((row) => (allNamespaces ? row : { ...row, cells: row.cells.slice(1) }));
   return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
 }
+
+/** What is drawn again and again is in the picture; else it is no output. */
+function nothing(message: string, { watch }: TopOptions): string {
+  if (watch) return message;
+  printError(message);
+  return '';
+}
+
+const byName = ({ metadata: a }: PodUsage, { metadata: b }: PodUsage) =>
+  `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1;
 
 function nothingRuns({ namespace, allNamespaces }: TopOptions): string {
   return allNamespaces ? 'no pods run' : `no pods run in the namespace ${namespace}; -A shows those of all namespaces`;
@@ -82,8 +93,11 @@ function containerRows({ metadata, containers }: PodUsage): Row[] {
 }
 
 /** As kubectl, with the share of what pods may use. */
-async function nodeTable(client: ObjectClient, options: TopOptions): Promise<string> {
-  const [nodes, usages] = await Promise.all([client.list(kindOfWord('nodes')!), client.nodeUsage()]);
+async function nodeTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {
+  const kind = kindOfWord('nodes')!;
+  if (name !== undefined) await client.get(kind, name, ''); // a node that there is not has its own error
+  const [nodes, found] = await Promise.all([client.list(kind), client.nodeUsage()]);
+  const usages = found.filter(({ metadata }) => name === undefined || metadata.name === name);
   const rows = usages.map(({ metadata, usage }) => {
     const used = amountsOf(usage);
     const node = nodes.find((one) => one.metadata.name === metadata.name) as NodeObject | undefined;

@@ -20,6 +20,7 @@ test('conditions of wait are those of kubectl', () => {
   check('Create', true);
   check('jsonpath={.status.phase}=Running', true);
   check('jsonpath={.status.phase}="Running"', true);
+  check('jsonpath={.status.phase}= Running ', true);
   check("jsonpath='{.status.phase}'=Failed", false);
   check('jsonpath=.status.phase=Running', true);
   check('jsonpath={.status.nothing}', false);
@@ -28,6 +29,6 @@ test('conditions of wait are those of kubectl', () => {
 });
 
 test('a condition that is none is refused', () => {
-  for (const text of ['', 'Ready', 'condition=', 'jsonpath=', 'jsonpath={.a'])
+  for (const text of ['', 'Ready', 'condition=', 'jsonpath=', 'jsonpath={.a', 'jsonpath={.a}='])
     assert.throws(() => parseWaitCondition(text), { code: 'invalid_argument' }, text);
 });

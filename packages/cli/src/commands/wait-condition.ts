@@ -19,7 +19,8 @@ export function parseWaitCondition(text: string): WaitCondition {
   const jsonpath = /^jsonpath=(?:'?(\{.*\})'?|([^=]+))(?:=(.*))?$/s.exec(text);
   if (jsonpath !== null) {
     const [, braced, bare, value] = jsonpath;
-    return { type: 'jsonpath', path: parsePath(braced ?? bare!), value: value?.replace(/^(['"])(.*)\1$/s, '$2') };
+    const wanted = value?.replace(/^['"]+|['"]+$/g, '').trim();
+    if (wanted !== '') return { type: 'jsonpath', path: parsePath(braced ?? bare!), value: wanted };
   }
   throw new PodwrightError(
     'invalid_argument',
@@ -43,7 +44,7 @@ export function meets(object: ApiObject, condition: WaitCondition): boolean {
     case 'jsonpath': {
       const values = valuesAt(condition.path, object);
       if (condition.value === undefined) return values.length > 0;
-      return values.length === 1 && valueText(values[0]) === condition.value;
+      return values.length === 1 && valueText(values[0]).trim() === condition.value;
     }
   }
 }

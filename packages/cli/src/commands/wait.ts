@@ -1,43 +1,75 @@
 import { PodwrightError } from '@podwright/base';
 import { podSummary } from '@podwright/kubelet';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
-import { type ObjectKind, type ObjectSelection, POD, parseObjects } from '../client/object-names.ts';
+import { type ObjectKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
 import { LONGEST_WAIT_MS } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { meets, parseWaitCondition, type WaitCondition } from './wait-condition.ts';
 
-/** `timeout` in ms: 0 looks once, a negative one waits for a week, as with kubectl. */
-export type WaitOptions = { namespace: string; for: string; selector?: string; all?: boolean; timeout: number };
+/** `timeout` in ms, for all conditions together: 0 looks once, a negative one waits for a week, as with kubectl. */
+export type WaitOptions = {
+  namespace: string;
+  allNamespaces?: boolean;
+  for: string[];
+  selector?: string;
+  all?: boolean;
+  timeout: number;
+};
 
-/** What is still waited for, by name; the value is what was seen of it last. */
+/** What is still waited for, by namespace and name; the value is what was seen of it last. */
 type Pending = Map<string, ApiObject | undefined>;
+
+/** Stands for whatever comes first, where none is named. */
+const ANY = '*';
+
+const keyOf = ({ metadata: { namespace = '', name } }: ApiObject) => `${namespace}/${name}`;
+const nameOf = (key: string) => key.split('/')[1]!;
 
 /** `podwright wait --for=CONDITION POD…`, `wait TYPE/NAME…`, `wait TYPE -l SELECTOR`: returns once all are so. */
 export async function wait({ config }: CommandContext, words: string[], options: WaitOptions): Promise<void> {
-  const condition = parseWaitCondition(options.for);
+  const conditions = options.for.map(parseWaitCondition).toSorted(createFirst);
   const selection = parseObjects(words, { bare: POD });
+  refuseNamesInAll('wait', selection, options.allNamespaces);
   if (selection.named.length === 0 && options.selector === undefined && options.all !== true)
     throw new PodwrightError('invalid_argument', 'wait: name objects, or choose them with -l or --all');
   const client = new ObjectClient(config.apiSocket);
-  const waits = selection.kinds.map((kind) => waitForKind(client, { kind, selection, condition, options }));
-  const failed = (await Promise.allSettled(waits)).filter((result) => result.status === 'rejected');
-  if (failed.length > 0) throw failed[0]!.reason;
+  const timeoutMs = options.timeout < 0 ? LONGEST_WAIT_MS : options.timeout;
+  const deadlineMs = performance.now() + timeoutMs;
+  for (const condition of conditions) {
+    const leftMs = timeoutMs === 0 ? 0 : Math.max(1, deadlineMs - performance.now());
+    const waits = selection.kinds.map((kind) =>
+      waitForKind(client, { kind, selection, condition, options, timeoutMs, leftMs }),
+    );
+    const failed = (await Promise.allSettled(waits)).filter((result) => result.status === 'rejected');
+    if (failed.length > 0) throw failed[0]!.reason;
+  }
 }
 
-type KindWait = { kind: ObjectKind; selection: ObjectSelection; condition: WaitCondition; options: WaitOptions };
+/** As kubectl: one after the other, but what is to be created is waited for before all else. */
+const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
+
+/** `timeoutMs` was given, `leftMs` is left of it. */
+type KindWait = {
+  kind: ObjectKind;
+  selection: ObjectSelection;
+  condition: WaitCondition;
+  options: WaitOptions;
+  timeoutMs: number;
+  leftMs: number;
+};
 
 async function waitForKind(client: ObjectClient, wait: KindWait): Promise<void> {
-  const { kind, condition, options } = wait;
-  const timeoutMs = options.timeout < 0 ? LONGEST_WAIT_MS : options.timeout;
+  const { kind, condition, options, timeoutMs, leftMs } = wait;
   const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), timeoutMs);
+  const timer = setTimeout(() => given.abort(), leftMs);
   const pending: Pending = new Map();
   const present: ApiObject[] = [];
   let listed = false;
   try {
-    const query = { namespace: options.namespace, labelSelector: options.selector };
+    const namespace = options.allNamespaces ? undefined : options.namespace;
+    const query = { namespace, labelSelector: options.selector };
     // looking once takes what the list says, however long that takes
     const signal = timeoutMs === 0 ? new AbortController().signal : given.signal;
     for await (const change of client.watch(kind, query, signal)) {
@@ -55,18 +87,21 @@ async function waitForKind(client: ObjectClient, wait: KindWait): Promise<void> 
 }
 
 /** Who is waited for: those that are named, or everything that is there now. */
-function begin(pending: Pending, present: ApiObject[], { kind, selection, condition }: KindWait): void {
-  const named = selection.named.filter((one) => one.kind === kind).map(({ name }) => name);
-  const wanted = selection.named.length === 0 ? present.map(({ metadata }) => metadata.name) : named;
-  if (wanted.length === 0 && condition.type !== 'delete')
+function begin(pending: Pending, present: ApiObject[], { kind, selection, condition, options }: KindWait): void {
+  const namespace = kind.namespaced ? options.namespace : '';
+  const named = selection.named.filter((one) => one.kind === kind).map(({ name }) => `${namespace}/${name}`);
+  const wanted = selection.named.length === 0 ? present.map(keyOf) : named;
+  if (wanted.length === 0 && condition.type === 'create') pending.set(ANY, undefined);
+  if (wanted.length === 0 && condition.type !== 'create' && condition.type !== 'delete')
     throw new PodwrightError('not_found', `wait: no ${kind.plural} match`);
-  for (const name of wanted) {
-    const object = present.find(({ metadata }) => metadata.name === name);
+  for (const key of wanted) {
+    const name = nameOf(key);
+    const object = present.find((one) => keyOf(one) === key);
     if (object === undefined && condition.type !== 'create' && condition.type !== 'delete')
       throw new PodwrightError('not_found', `wait: there is no ${kind.singular} ${name}; --for=create waits for one`);
     const met = object === undefined ? condition.type === 'delete' : meets(object, condition);
     if (met) tellMet(kind, name);
-    else pending.set(name, object);
+    else pending.set(key, object);
   }
 }
 
@@ -77,15 +112,16 @@ function note(
 ): void {
   const { type, object } = change;
   const { name, uid } = object.metadata;
-  if (!pending.has(name)) return;
+  const key = pending.has(ANY) ? ANY : keyOf(object);
+  if (!pending.has(key)) return;
   if (type === 'DELETED') {
-    const waitedFor = pending.get(name);
+    const waitedFor = pending.get(key);
     if (waitedFor !== undefined && waitedFor.metadata.uid !== uid) return; // a pod before it, of the same name
     if (condition.type === 'create') return;
     if (condition.type !== 'delete')
       throw new PodwrightError('failed_precondition', `wait: ${kind.singular}/${name} was deleted meanwhile`);
-  } else if (!meets(object, condition)) return void pending.set(name, object);
-  pending.delete(name);
+  } else if (!meets(object, condition)) return void pending.set(key, object);
+  pending.delete(key);
   tellMet(kind, name);
 }
 
@@ -94,10 +130,10 @@ function tellMet(kind: ObjectKind, name: string): void {
 }
 
 function timedOut(pending: Pending, { kind, timeoutMs }: { kind: ObjectKind; timeoutMs: number }): PodwrightError {
-  const states = [...pending].map(([name, object]) => {
+  const states = [...pending].map(([key, object]) => {
     const state =
       object?.kind === 'Pod' ? `: ${podSummary(object).status}` : object === undefined ? ': it is not there' : '';
-    return `${kind.singular}/${name}${state}`;
+    return key === ANY ? `no ${kind.plural} match` : `${kind.singular}/${nameOf(key)}${state}`;
   });
   const after = timeoutMs === 0 ? '' : ` after ${formatDuration(timeoutMs)}`;
   return new PodwrightError(

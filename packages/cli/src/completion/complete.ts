@@ -19,11 +19,24 @@ export async function complete(program: Command, words: string[]): Promise<void>
   if (wanted.kind === 'nothing') return;
   if (wanted.kind === 'file') return console.log(':files');
   if (wanted.kind === 'directory') return console.log(':directories');
+  if (wanted.kind === 'copied') return completeCopied(question);
   const found = wanted.kind === 'words' ? wanted.words : (await names(question)).map((word) => ({ word, about: '' }));
-  const fitting = found.filter(({ word }) => word.startsWith(begun) && PLAIN.test(word) && !operands.includes(word));
+  const fitting = found.filter(
+    ({ word }) => word.startsWith(begun) && PLAIN.test(word) && !operands.includes(before + word),
+  );
   const lines = fitting.map(({ word, about }) => `${before}${word}\t${escapeLine(about)}`);
   if (fitting.length === 1 && fitting[0]!.word.endsWith('=')) lines.push(':nospace');
   for (const line of new Set(lines)) console.log(line);
+}
+
+/** Files of this host, and pods, whose paths follow a colon; those nobody knows here. */
+async function completeCopied(question: Question): Promise<void> {
+  const { begun } = question;
+  if (begun.includes(':') && !/^[./]/.test(begun)) return;
+  console.log(':files');
+  const pods = (await names(question)).filter((name) => name.startsWith(begun) && PLAIN.test(name));
+  for (const name of pods) console.log(`${name}:\t`);
+  if (pods.length > 0) console.log(':nospace');
 }
 
 async function names(question: Question): Promise<string[]> {

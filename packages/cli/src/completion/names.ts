@@ -2,6 +2,7 @@ import { silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { decodePods } from '../client/answers.ts';
 import { NodeClient } from '../client/node-client.ts';
+import { ObjectClient } from '../client/object-client.ts';
 import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Question } from './wanted.ts';
@@ -10,10 +11,15 @@ import type { Question } from './wanted.ts';
 export async function namesOnNode(config: NodeConfig, { wanted, options }: Question): Promise<string[]> {
   if (wanted.kind === 'image') return imageNames(config);
   const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);
+  const namespace = options.get('namespace') ?? 'default';
+  if (wanted.kind === 'object') {
+    const objects = await new ObjectClient(config.apiSocket).list(wanted.of, { namespace }, signal);
+    return objects.map(({ metadata }) => metadata.name);
+  }
   const call = { method: 'GET', path: '/api/v1/pods', signal } as const;
   const { items } = await new NodeClient(config.apiSocket).http.json(call, decodePods);
   if (wanted.kind === 'namespace') return items.map(({ metadata }) => metadata.namespace);
-  const here = items.filter(({ metadata }) => metadata.namespace === (options.get('namespace') ?? 'default'));
+  const here = items.filter(({ metadata }) => metadata.namespace === namespace);
   if (wanted.kind !== 'container') return here.map(({ metadata }) => metadata.name);
   const of = wanted.pod?.replace(/^pods?\//, '');
   return here

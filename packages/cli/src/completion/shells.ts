@@ -29,19 +29,20 @@ complete -F _podwright "podwright"
   zsh: `#compdef podwright
 # Completion for zsh: source <(podwright completion zsh), or as the file _podwright in $fpath
 _podwright() {
-  local line word about program=\${words[1]/#\\~/$HOME}
+  local line word about suffix=' ' program=\${words[1]/#\\~/$HOME}
   local -a found
   for line in "\${(@f)$("$program" __complete -- "\${(@)words[2,CURRENT]}" 2> /dev/null)}"; do
     word=\${line%%$'\\t'*}
     about=\${line#*$'\\t'}
     case $word in
-      '' | :nospace) ;;
+      '') ;;
+      :nospace) suffix='' ;;
       :files) _files ;;
       :directories) _files -/ ;;
       *) found+=("\${word//:/\\\\:}:$about") ;;
     esac
   done
-  (( $#found )) && _describe command found
+  (( $#found )) && _describe command found -S "$suffix"
 }
 if [[ \${funcstack[1]} == _podwright ]]; then _podwright "$@"; else compdef _podwright podwright; fi
 `,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { kindOfWord } from '../client/object-names.ts';
 import { createProgram } from '../program.ts';
 import { readQuestion } from './wanted.ts';
 
@@ -33,6 +34,7 @@ test('what an argument or the value of an option asks for', () => {
     [['delete', 'a', ''], { kind: 'pod' }],
     [['exec', 'web', '-c', ''], { kind: 'container', pod: 'web' }],
     [['exec', '-it', 'web', '--container', ''], { kind: 'container', pod: 'web' }],
+    [['debug', 'web', '--target', ''], { kind: 'container', pod: 'web' }],
     [['logs', '-n', ''], { kind: 'namespace' }],
     [['rmi', 'a', ''], { kind: 'image' }],
     [['run', '--once', ''], { kind: 'file' }],
@@ -41,6 +43,15 @@ test('what an argument or the value of an option asks for', () => {
     [['ps', '--root', ''], { kind: 'directory' }],
     [['exec', 'web', '--', ''], { kind: 'nothing' }],
     [['logs', '--tail', ''], { kind: 'nothing' }],
+    [['run', '--dry-run', ''], { kind: 'file' }],
+    [['cp', 'web:/etc/hosts', ''], { kind: 'copied' }],
+    [['get', 'configmaps', 'a', ''], { kind: 'object', of: kindOfWord('cm') }],
+    [['delete', 'secret', ''], { kind: 'object', of: kindOfWord('secrets') }],
+    [
+      ['top', ''],
+      ['pods', 'nodes'],
+    ],
+    [['get', 'pod/web', ''], { kind: 'nothing' }],
     [['version', ''], { kind: 'nothing' }],
     [['no-such-command', ''], { kind: 'nothing' }],
     [
@@ -59,8 +70,17 @@ test('what an argument or the value of an option asks for', () => {
   for (const topic of ['manifests', 'exit-codes', 'settings', 'run']) assert.ok(topics.includes(topic));
 });
 
+test('objects by TYPE/NAME, where a command takes the type', () => {
+  assert.ok((ask('get', '').shown as string[]).includes('configmaps'));
+  const named = ask('describe', 'web', 'cm/co');
+  assert.deepEqual(named.shown, { kind: 'object', of: kindOfWord('cm') });
+  assert.deepEqual([named.begun, named.before], ['co', 'cm/']);
+  assert.deepEqual(ask('logs', 'pod/w').shown, { kind: 'object', of: kindOfWord('pod') });
+  assert.deepEqual(ask('logs', 'cm/w').shown, { kind: 'pod' });
+});
+
 test('options that choose a node or a namespace are read wherever they stand', () => {
-  const said = ask('--root', '/r', 'logs', '-n', 'team', '--state=/s', '-fcmain', '');
+  const said = ask('--root', '/r', 'logs', '-n=team', '--state=/s', '-fcmain', '');
   assert.deepEqual(said.options, { root: '/r', namespace: 'team', state: '/s', container: 'main' });
   assert.deepEqual(said.shown, { kind: 'pod' });
 });

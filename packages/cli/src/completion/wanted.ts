@@ -1,10 +1,14 @@
-import type { Command, Option } from 'commander';
+import type { Argument, Command, Option } from 'commander';
+import { kindOfWord, OBJECT_KINDS, type ObjectKind, POD } from '../client/object-names.ts';
 import { TOPIC_NAMES } from '../help/show-help.ts';
 
 /** What can stand where the cursor is. */
 export type Wanted =
   | { kind: 'words'; words: { word: string; about: string }[] }
   | { kind: 'pod' | 'image' | 'namespace' | 'file' | 'directory' }
+  /** A path here, or POD:PATH. */
+  | { kind: 'copied' }
+  | { kind: 'object'; of: ObjectKind }
   | { kind: 'container'; pod: string | undefined }
   | { kind: 'nothing' };
 
@@ -21,10 +25,14 @@ export type Question = {
 };
 
 /** What the placeholder of an argument, or the name of an option, asks for. */
-const KINDS: Record<string, Exclude<Wanted['kind'], 'words'>> = {
-  ...{ pod: 'pod', object: 'pod', target: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
+const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
+  ...{ pod: 'pod', object: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
+  ...{ from: 'copied', to: 'copied' },
   ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
 };
+
+/** Types of objects that a command is for, where that are not all. */
+const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
 /** Reads the words after the program's name; the last one is the cursor's, maybe empty. */
 export function readQuestion(program: Command, words: string[]): Question {
@@ -36,7 +44,27 @@ export function readQuestion(program: Command, words: string[]): Question {
   const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(begun) ?? [];
   const option = flag === undefined || reader.onlyOperands ? undefined : reader.find(flag);
   if (option !== undefined) return { ...said, wanted: ofOption(option, reader), begun: value!, before: `${flag}=` };
-  return { ...said, wanted: ofWord(reader, begun), begun, before: '' };
+  const argument = begun.startsWith('-') && !reader.onlyOperands ? undefined : reader.argument;
+  const wanted = argument && ofObject(argument, reader);
+  if (wanted === undefined) return { ...said, wanted: ofWord(reader, begun), begun, before: '' };
+  const [, type = '', name] = /^([^/]+)\/(.*)$/s.exec(begun) ?? [];
+  const of = kindOfWord(type);
+  if (of === undefined || (of !== POD && !takesTypes(argument!))) return { ...said, wanted, begun, before: '' };
+  return { ...said, wanted: { kind: 'object', of }, begun: name!, before: `${type}/` };
+}
+
+/** Whether an argument is for objects of every type: such may be given by TYPE NAME and TYPE/NAME. */
+const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
+
+/** What an argument asks for that is for objects: a type first, a name of it, or a pod. */
+function ofObject(argument: Argument, { command, operands }: Reader): Wanted | undefined {
+  const [first = ''] = operands;
+  const name = argument.name();
+  if (name === 'type') return choices(TYPES[command.name()] ?? OBJECT_KINDS.map(({ plural }) => plural));
+  if (name !== 'name' && KINDS[name] !== 'pod') return undefined;
+  const of = name === 'name' || takesTypes(argument) ? kindOfWord(first) : undefined;
+  if (of !== undefined) return { kind: 'object', of };
+  return name === 'name' ? undefined : { kind: 'pod' };
 }
 
 /** Goes through a command line as commander does. */
@@ -68,6 +96,12 @@ class Reader {
     return this.known().find(({ long, short }) => long === flag || short === flag);
   }
 
+  /** The argument that the next operand is. */
+  get argument(): Argument | undefined {
+    const { registeredArguments: all } = this.command;
+    return all[this.operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
+  }
+
   /** Options of the command, then those of every command. */
   known(): Option[] {
     return [
@@ -91,7 +125,7 @@ class Reader {
     const option = this.find(flag);
     if (option === undefined || !takesValue(option)) return;
     if (value.length > 0) this.options.set(option.name(), value.join('='));
-    else this.awaiting = option;
+    else if (option.required) this.awaiting = option;
   }
 
   /** `-it`, `-n NAME`, `-nNAME` */
@@ -99,7 +133,7 @@ class Reader {
     for (let at = 1; at < word.length; at++) {
       const option = this.find(`-${word[at]}`);
       if (option === undefined || !takesValue(option)) continue;
-      if (at + 1 < word.length) this.options.set(option.name(), word.slice(at + 1));
+      if (at + 1 < word.length) this.options.set(option.name(), word.slice(at + 1).replace(/^=/, ''));
       else this.awaiting = option;
       return;
     }
@@ -129,8 +163,7 @@ function ofWord(reader: Reader, begun: string): Wanted {
     const shown = command.createHelp().visibleCommands(command);
     return { kind: 'words', words: shown.map((one) => ({ word: one.name(), about: one.description() })) };
   }
-  const { registeredArguments: all } = command;
-  const argument = all[operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
+  const { argument } = reader;
   if (argument === undefined) return { kind: 'nothing' };
   return argument.argChoices === undefined ? ofName(argument.name(), reader) : choices(argument.argChoices);
 }

@@ -78,3 +78,10 @@ test('the node gets the objects alone, without what is left out', async (context
   assert.match(String(decoded.leftOut), /both\.yaml:5:1: Service s is left out/);
   await assert.rejects(readManifests([file], { strict: true }), /both\.yaml:6:7: kind: Service cannot be used/);
 });
+
+test('the name of an image in the place of a file leads to manifests', async () => {
+  for (const name of ['nginx', 'busybox:1.28', 'localhost:5000/a/b:c'])
+    assert.match((await readSources([name], {})).problems[0]!.message, /run by a manifest: 'podwright help manifests'/);
+  for (const name of ['pod.yaml', 'a/pod', '/no/such', 'my-pod'])
+    assert.match((await readSources([name], {})).problems[0]!.message, /no such file or directory$/);
+});

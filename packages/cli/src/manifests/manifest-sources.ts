@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '@podwright/kubelet';
 import { MAX_MANIFEST_SOURCES, MAX_MANIFEST_TEXT_BYTES } from '../limits.ts';
 import { fetchManifest, isManifestUrl } from './manifest-url.ts';
@@ -38,6 +38,10 @@ export async function readSources(
 
 /** How messages name what came from standard input. */
 const STANDARD_INPUT = '<stdin>';
+
+/** What is more likely the name of an image than of a file: a bare word, or one with a tag. */
+const IMAGE_NAME = /^(?:[a-z0-9]+|[\w.:/-]+:[\w.-]+)$/;
+const IMAGE_HINT = "; an image is run by a manifest: 'podwright help manifests' shows one";
 
 const refusal = (message: string, cause?: unknown) => new PodwrightError('invalid_argument', message, { cause });
 
@@ -102,7 +106,8 @@ function attempt<T>(name: string, read: () => T): T {
     if (error instanceof PodwrightError) throw error;
     const { errno } = error as NodeJS.ErrnoException;
     const why = errno === undefined ? errorMessage(error) : getSystemErrorMessage(errno);
-    throw refusal(`read ${name}: ${why}`, error);
+    const hint = isErrno(error, 'ENOENT') && IMAGE_NAME.test(name) ? IMAGE_HINT : '';
+    throw refusal(`read ${name}: ${why}${hint}`, error);
   }
 }
 

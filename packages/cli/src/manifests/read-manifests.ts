@@ -3,8 +3,8 @@ import { type DecodedManifest, decodeManifests, MAX_MANIFEST_BYTES } from '@podw
 import { printError } from '../output/terminal-text.ts';
 import { readSources } from './manifest-sources.ts';
 
-/** How commands take manifests: beside their arguments `-f`, and -R and --strict. */
-export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict?: boolean };
+/** How commands take manifests: beside their arguments `-f`, and -R, --strict and -n. */
+export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict?: boolean; namespace?: string };
 
 /** Names an object, for calls about it. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
@@ -28,7 +28,7 @@ export function manifestNames(command: string, files: readonly string[], options
  */
 export async function readManifests(names: readonly string[], options: ManifestOptions): Promise<Manifests> {
   const { texts, problems } = await readSources(names, options);
-  const decoded = decodeManifests(texts, { strict: options.strict });
+  const decoded = decodeManifests(texts, options);
   const errors = [...problems.map(({ message }) => message), ...decoded.errors.map(String)];
   if (errors.length > 0) throw new PodwrightError('invalid_argument', errors.join('\n'));
   for (const warning of [...decoded.leftOut, ...decoded.warnings]) printError(`warning: ${warning}`);

@@ -37,9 +37,9 @@ export function parseObjectFormat(value: string): ObjectFormat {
 export const isTable = (format: ObjectFormat): format is TableFormat =>
   format.type === 'table' || format.type === 'wide' || format.type === 'custom-columns';
 
-/** Reads `TITLE:PATH`; the path may do without braces and its first dot, as with kubectl. */
+/** Reads `TITLE:PATH`, whose title may be empty; the path may do without braces and its first dot, as with kubectl. */
 function parseColumn(text: string): { title: string; path: PathStep[] } {
-  const [, title, path] = /^([^:]+):(.+)$/s.exec(text) ?? [];
+  const [, title, path] = /^([^:]*):(.+)$/s.exec(text) ?? [];
   if (title === undefined) throw new InvalidArgumentError(`"${text}" is not TITLE:PATH, such as NAME:.metadata.name`);
   try {
     return { title, path: parsePath(path!) };

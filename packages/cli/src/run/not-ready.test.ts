@@ -99,6 +99,21 @@ test('what the containers do not tell, the last warning does', async () => {
   assert.match(text, /^ {2}FailedCreatePodSandBox: no address is left$/m);
 });
 
+test('a warning that says the same as the state is not shown again', async () => {
+  const message = 'Pod was rejected: no free ports';
+  const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodePorts', message });
+  assert.doesNotMatch(await paragraph(refused, [], { warning: 'NodePorts: no free ports' }), /^ {2}NodePorts/m);
+  const unpulled = status('app', { waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image' } });
+  const warning = 'Failed: Error: ImagePullBackOff';
+  assert.doesNotMatch(await paragraph(podOf({ containers: [unpulled] }), [], { warning }), /Failed/);
+});
+
+test('a pod that goes on without a container that has done its work names that', async () => {
+  const containers = [status('quick', ended(0)), status('stays', RUNNING, { ready: true })];
+  const text = await paragraph(podOf({ containers, restartPolicy: 'Never' }), []);
+  assert.match(text, /^web: NotReady\n {2}quick: Completed\n {2}more:$/m);
+});
+
 test('of a long log the last ten lines are shown, each as far as a person reads', async () => {
   const lines = Array.from({ length: 30 }, (_, index) => `${index} ${'x'.repeat(5000)}`);
   const text = await paragraph(podOf({ containers: [crashing] }), lines);

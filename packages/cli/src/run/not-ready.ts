@@ -34,12 +34,15 @@ export function troubleOf(pod: Pod): Trouble {
   const { message } = pod.status ?? {};
   const reason = podSummary(pod).status + (message ? `: ${firstLine(message)}` : '');
   const statuses = containerStatuses(pod);
-  const containers = containerRows(pod)
-    .filter(({ tone }) => tone === 'bad' || tone === 'waiting')
-    .map(({ container, role, state }) => {
+  const rows = containerRows(pod);
+  const amiss = rows.filter(({ tone }) => tone === 'bad' || tone === 'waiting');
+  // of a pod that goes on without one of its containers, that is it
+  const containers = (amiss.length > 0 ? amiss : rows.filter(({ tone, role }) => tone === 'done' && role === '')).map(
+    ({ container, role, state }) => {
       const status = statuses.find(({ name }) => name === container);
       return { name: role === '' ? container : `${role} ${container}`, state: state + lastEnd(status) };
-    });
+    },
+  );
   return { reason, containers, log: tellingLog(statuses) };
 }
 
@@ -85,8 +88,8 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const { reason, containers, log } = troubleOf(pod);
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
-  const told =
-    warning === undefined || containers.some(({ state }) => warning.includes(state) || state.includes(warning));
+  const states = containers.map(({ state }) => state);
+  const told = warning === undefined || isTold(warning, [reason, ...states]);
   if (log === undefined && !told) lines.push(escapeLine(`  ${warning}`));
   const end = log === undefined ? [] : await tellingLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
@@ -97,6 +100,12 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const [heading, ...commands] = more;
   const shown = commands.map((command) => `    ${program} ${command}`);
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
+}
+
+/** Whether one of these says what an event, `REASON: MESSAGE`, does, or the event what it says. */
+function isTold(warning: string, texts: string[]): boolean {
+  const message = warning.replace(/^\w+: (?:Error: )?/, '');
+  return texts.some((text) => text.includes(message) || warning.includes(text));
 }
 
 /** What shows more of a pod that stays. */

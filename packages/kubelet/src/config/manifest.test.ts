@@ -37,6 +37,25 @@ test('a document of each kind is decoded, defaulted and sorted by kind', () => {
   );
 });
 
+test('objects that name no namespace are in the one that was asked for, and those of another are refused', () => {
+  const decode = (text: string) => decodeManifest(text, { file: 'x.yaml', namespace: 'team' });
+  const configMap = (metadata: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {${metadata}}\n`;
+  const runtimeClass = 'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: c}\nhandler: crun\n';
+  const texts = [configMap('name: a'), configMap('name: b, namespace: team'), runtimeClass];
+  const { objects, errors } = decode(texts.join('---\n'));
+  assert.deepEqual(errors, []);
+  assert.deepEqual(
+    objects.map(({ object: { metadata } }) => metadata.namespace),
+    ['team', 'team', ''],
+  );
+  const refused = decode([configMap('name: a, namespace: other'), configMap('name: 1')].join('---\n'));
+  assert.equal(
+    String(refused.errors[0]),
+    'x.yaml:3:32: metadata.namespace: must be "team" as on the command line, got "other"',
+  );
+  assert.deepEqual(refused.refused, ['ConfigMap other/a', 'ConfigMap team/1']);
+});
+
 test('JSON is a manifest as well, with tabs and in a List', () => {
   const item = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item] }, null, '\t');

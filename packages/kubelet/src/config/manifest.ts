@@ -109,8 +109,11 @@ export type DecodedManifest = {
   ) => (TextPosition & { file: string }) | undefined;
 };
 
-/** `strict` makes errors of what is left out, and of warnings. */
-export type DecodeOptions = { strict?: boolean };
+/**
+ * `strict` makes errors of what is left out, and of warnings. With `namespace` objects that name none are in it, and those that
+ * name another are refused.
+ */
+export type DecodeOptions = { strict?: boolean; namespace?: string };
 
 /**
  * Decodes a YAML or JSON manifest of any number of documents, strictly: every unknown or unsupported field, wrong type and
@@ -134,8 +137,8 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
       found.leftOut.push(leftOutNote(part, part.reason));
       continue;
     }
-    const one = decodePart(part, found.errors);
-    if (one === undefined) refused.push(nameOfPart(part));
+    const one = decodePart(part, found.errors, options.namespace);
+    if (one === undefined) refused.push(nameOfPart(part, options.namespace));
     else {
       partOf.set(one.object, part);
       placed.push(one);
@@ -225,17 +228,22 @@ function leftOutNote({ file, document, value, base }: Part, reason: string): Man
   return new ManifestError({ file, ...document.locate(base, 'value') }, `${kind}${name} is left out: ${reason}`);
 }
 
-function nameOfPart({ value }: Part): string {
+function nameOfPart({ value }: Part, namespace = 'default'): string {
   const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown; name?: unknown } };
   return kind === 'RuntimeClass'
     ? `RuntimeClass ${metadata?.name}`
-    : `${kind} ${metadata?.namespace ?? 'default'}/${metadata?.name}`;
+    : `${kind} ${metadata?.namespace ?? namespace}/${metadata?.name}`;
 }
 
-function decodePart({ file, document, value, base }: Part, errors: ErrorList): PlacedObject | undefined {
+function decodePart(
+  { file, document, value, base }: Part,
+  errors: ErrorList,
+  namespace: string | undefined,
+): PlacedObject | undefined {
   // one more than are shown, which tells where the others begin
   const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
-  const decoded = decodeObject(value, issues);
+  const written = decodeObject(value, issues);
+  const decoded = written && inNamespace(written, namespace, issues);
   const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
   if (object !== undefined) validateObject(object, issues);
   for (const { path, message, at, unquoted } of issues.issues) {
@@ -245,6 +253,15 @@ function decodePart({ file, document, value, base }: Part, errors: ErrorList): P
   errors.skip(file, issues.count - issues.issues.length);
   if (object === undefined || issues.count > 0) return undefined;
   return { file, ...document.locate(base, 'value'), object };
+}
+
+/** As kubectl's `--namespace`. */
+function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
+  if (namespace === undefined || object.kind === 'RuntimeClass') return object;
+  const own = object.metadata.namespace || namespace;
+  if (own !== namespace)
+    issues.at('metadata', 'namespace').add(`must be "${namespace}" as on the command line, got "${own}"`);
+  return { ...object, metadata: { ...object.metadata, namespace } } as ManifestObject;
 }
 
 function quoteHint(written: string | undefined): string {

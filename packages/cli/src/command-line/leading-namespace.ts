@@ -1,0 +1,18 @@
+/**
+ * Puts `-n NAME` behind the verb where it stands before it, as people are used to from kubectl. `words` are those after the program's
+ * name; the program's own options before the verb have a value each.
+ */
+export function namespaceBehindVerb(words: string[]): string[] {
+  const before: string[] = [];
+  const namespace: string[] = [];
+  let index = 0;
+  while (words[index]?.startsWith('-')) {
+    const word = words[index]!;
+    const isNamespace = /^(?:-n|--namespace(?:=|$))/.test(word);
+    const length = /^(?:-n|--[^=]+)$/.test(word) ? 2 : 1;
+    (isNamespace ? namespace : before).push(...words.slice(index, index + length));
+    index += length;
+  }
+  const [verb, ...others] = words.slice(index);
+  return verb === undefined || namespace.length === 0 ? words : [...before, verb, ...namespace, ...others];
+}

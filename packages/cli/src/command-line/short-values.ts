@@ -1,0 +1,17 @@
+import type { Option } from 'commander';
+
+/**
+ * A word such as `-o=json` or `-fn=team` without its equals sign, which is no part of the value as with kubectl; `-w=false` is nothing.
+ * Any other word is as it is.
+ */
+export function splitShortValue(options: readonly Option[], word: string): string[] {
+  const [, letters, value] = /^-([A-Za-z]+)=(.*)$/s.exec(word) ?? [];
+  if (letters === undefined || value === undefined) return [word];
+  const known = [...letters].map((letter) => options.find(({ short }) => short === `-${letter}`));
+  const last = known.pop();
+  if (last === undefined || known.some((option) => option === undefined || option.required)) return [word];
+  if (last.required) return [`-${letters}`, value];
+  const before = letters.length > 1 ? [`-${letters.slice(0, -1)}`] : [];
+  if (value === 'true') return [`-${letters}`];
+  return value === 'false' ? before : [word];
+}
