@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { ContainerSchema, ListContainersResponseSchema } from '../messages.ts';
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { ContainerSchema, ContainerState, ListContainersResponseSchema } from '../messages.ts';
 import { decodedList } from './decoded-list.ts';
 
 type Thing = { id: string; labels: Record<string, string> };
@@ -11,7 +11,7 @@ const things = Array.from(
   (_, index): Thing => ({ id: `c${index}`, labels: { long: 'ä'.repeat(index) } }),
 );
 
-const encode = (containers: Thing[]) =>
+const encode = (containers: MessageInitShape<typeof ContainerSchema>[]) =>
   Buffer.from(toBinary(ListContainersResponseSchema, create(ListContainersResponseSchema, { containers })));
 
 const decoder = () => decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
@@ -20,8 +20,50 @@ test('a list is decoded as it is whole, whatever was in the one before', () => {
   const decode = decoder();
   const changed = things.map((thing, index) => (index % 3 === 0 ? { ...thing, labels: { new: `${index}` } } : thing));
   const odd = [{ id: '', labels: {} }, { id: 'x'.repeat(300), labels: {} }, things[0]!, things[0]!];
-  for (const some of [things, things.toReversed(), things.slice(7), changed, [], odd, odd, things])
+  for (const some of [things, things.slice(7), changed, [], odd, odd, odd.slice(1), odd.slice(0, 3), things])
     assert.deepEqual(decode(encode(some)), fromBinary(ListContainersResponseSchema, encode(some)));
+});
+
+test('a list of what was in the one before, in whatever order, is the same list', () => {
+  const decode = decoder();
+  const first = decode(encode(things));
+  assert.equal(decode(encode(things.toReversed())), first);
+  assert.equal(decode(encode(things.slice(1))).containers.length, things.length - 1);
+  const twice = decode(encode([...things, things[0]!]));
+  assert.equal(twice.containers.length, things.length + 1);
+  assert.equal(
+    decode(encode([...things.slice(1), things[1]!, things[1]!])).containers.filter(({ id }) => id === 'c1').length,
+    3,
+  );
+  assert.equal(decode(encode([])).containers.length, 0);
+});
+
+test('entries of maps may come in another order, and nothing else', () => {
+  const decode = decoder();
+  const annotations = { first: 'one', other: 'two' };
+  const made = { id: 'c', state: ContainerState.CONTAINER_RUNNING, annotations, imageId: 'sha256:1' };
+  const whole = (container: MessageInitShape<typeof ContainerSchema>) =>
+    decode(encode([{ labels: { a: '1', b: '2' }, ...container }])).containers[0];
+  const first = whole(made);
+  const turned = { labels: { b: '2', a: '1' }, annotations: { other: 'two', first: 'one' } };
+  assert.equal(whole({ ...made, ...turned }), first);
+  for (const change of [{ state: ContainerState.CONTAINER_EXITED }, { imageId: 'sha256:2' }, { labels: { a: '1' } }]) {
+    const changed = whole({ ...made, ...turned, ...change });
+    assert.notEqual(changed, first);
+    assert.deepEqual(changed, create(ContainerSchema, { ...made, ...turned, ...change }));
+    whole(made);
+  }
+});
+
+test('what stands between entries of maps counts', () => {
+  const decode = decoder();
+  const field = (number: number, bytes: number[]) => [number * 8 + 2, bytes.length, ...bytes];
+  const stateOf = (state: number) => {
+    const label = (name: number) => field(8, [...field(1, [name]), ...field(2, [0x61])]);
+    const item = [...field(1, [0x63]), ...label(0x61), 6 * 8, state, ...label(0x62)];
+    return decode(Buffer.from(field(1, item))).containers[0]!.state;
+  };
+  assert.deepEqual([1, 2, 1].map(stateOf), [1, 2, 1]);
 });
 
 test('what has not changed since the last list is the same message, and what has changed is another', () => {

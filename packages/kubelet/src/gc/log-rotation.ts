@@ -34,24 +34,27 @@ export class LogRotation {
   }
 
   /** Follows the logs of the pod's containers that run, and no others of the pod. */
-  follow({ pod, containers }: RuntimePodStatus): void {
-    const running = containers.filter(({ state, logPath }) => state === 'running' && logPath !== '');
-    const ids = new Set(running.map(({ id }) => id));
-    this.#leave((log) => log.podUid === pod.uid && !ids.has(log.id));
-    for (const { id, logPath } of running) {
-      if (this.#logs.has(id)) continue;
-      this.#logs.set(
-        id,
-        new FollowedLog({ ...this.#input, id, logPath, podUid: pod.uid, compressing: this.#compressing }),
-      );
-    }
+  follow(pod: RuntimePodStatus): void {
+    this.#follow([pod], ({ podUid }) => podUid === pod.pod.uid);
   }
 
   /** As `follow`, of all pods that there are. */
   followAll(pods: RuntimePodStatus[]): void {
-    const uids = new Set(pods.map(({ pod }) => pod.uid));
-    this.#leave((log) => !uids.has(log.podUid));
-    for (const pod of pods) this.follow(pod);
+    this.#follow(pods, () => true);
+  }
+
+  /** `isOf` is true of the logs that these pods may have. */
+  #follow(pods: RuntimePodStatus[], isOf: (log: FollowedLog) => boolean): void {
+    const running = pods.flatMap(({ pod, containers }) =>
+      containers.flatMap(({ id, state, logPath }) =>
+        state === 'running' && logPath !== '' ? [{ id, logPath, podUid: pod.uid }] : [],
+      ),
+    );
+    const ids = new Set(running.map(({ id }) => id));
+    this.#leave((log) => isOf(log) && !ids.has(log.id));
+    for (const one of running)
+      if (!this.#logs.has(one.id))
+        this.#logs.set(one.id, new FollowedLog({ ...this.#input, ...one, compressing: this.#compressing }));
   }
 
   /** Looks at every log, for file systems whose changes are not told. Resolves when what was too large is rotated and compressed. */

@@ -9,7 +9,9 @@ import {
   type ContainerStatus,
   type CriClient,
   decodedList,
+  type ListContainersResponse,
   ListContainersResponseSchema,
+  type ListPodSandboxResponse,
   ListPodSandboxResponseSchema,
   type PodSandbox,
   PodSandboxSchema,
@@ -66,6 +68,15 @@ export type RuntimePodReaderOptions = {
   legacyLogs?: LegacyLogs;
 };
 
+/** All pods as they were listed once. */
+type Listing = {
+  sandboxes: ListPodSandboxResponse;
+  containers: ListContainersResponse;
+  pods: ReadonlyMap<string, ListedPod>;
+  sandboxIds: ReadonlySet<string>;
+  containerIds: ReadonlySet<string>;
+};
+
 /** Reads pods from a runtime. Ends of containers are read once: they never change. */
 export class RuntimePodReader {
   readonly #cri: CriClient;
@@ -74,43 +85,25 @@ export class RuntimePodReader {
   /** Of the listings of all pods, which are the same most of the time. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
+  #last: Listing | undefined;
 
   constructor(options: RuntimePodReaderOptions) {
     this.#options = options;
     this.#cri = options.cri;
   }
 
-  /** Every pod of this kubelet that the runtime has anything of, by UID. */
-  async listPods(signal?: AbortSignal): Promise<Map<string, ListedPod>> {
+  /** Every pod of this kubelet that the runtime has anything of, by UID; the same map as last time if nothing has changed. */
+  async listPods(signal?: AbortSignal): Promise<ReadonlyMap<string, ListedPod>> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, undefined) };
-    const [{ items: sandboxes }, { containers }] = await Promise.all([
+    const [sandboxes, containers] = await Promise.all([
       this.#cri.runtime.listPodSandbox({ filter }, { signal, decode: this.#decodeSandboxes }),
       this.#cri.runtime.listContainers({ filter }, { signal, decode: this.#decodeContainers }),
     ]);
-    const pods = new Map<string, ListedPod>();
-    const podOf = (labels: Record<string, string>) => {
-      const pod = decodePodIdentity(labels);
-      if (pod === undefined) return undefined;
-      const listed = pods.get(pod.uid) ?? { pod, sandboxes: [], containers: [] };
-      pods.set(pod.uid, listed);
-      return listed;
-    };
-    for (const { id, state, createdAt, labels } of sandboxes) {
-      const ready = state === PodSandboxState.SANDBOX_READY;
-      podOf(labels)?.sandboxes.push({ id, state: ready ? 'ready' : 'notready', createdAtMs: toMs(createdAt) });
-    }
-    for (const { id, state, createdAt, labels, podSandboxId, metadata } of containers) {
-      podOf(labels)?.containers.push({
-        id,
-        name: metadata?.name ?? '',
-        state: STATE_NAMES[state],
-        sandboxId: podSandboxId,
-        createdAtMs: toMs(createdAt),
-      });
-    }
-    this.#forgetEnds(new Set(containers.map(({ id }) => id)));
-    this.#options.networks.keep(new Set(sandboxes.map(({ id }) => id)));
-    return pods;
+    if (sandboxes !== this.#last?.sandboxes || containers !== this.#last.containers)
+      this.#last = listing(sandboxes, containers);
+    this.#forgetEnds(this.#last.containerIds);
+    this.#options.networks.keep(this.#last.sandboxIds);
+    return this.#last.pods;
   }
 
   /** Everything about one pod. What vanishes while it is being read counts as gone. */
@@ -211,9 +204,36 @@ export class RuntimePodReader {
     return container;
   }
 
-  #forgetEnds(existing: Set<string>): void {
+  #forgetEnds(existing: ReadonlySet<string>): void {
     for (const id of this.#ended.keys()) if (!existing.has(id)) this.#ended.delete(id);
   }
+}
+
+function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersResponse): Listing {
+  const pods = new Map<string, ListedPod>();
+  const podOf = (labels: Record<string, string>) => {
+    const pod = decodePodIdentity(labels);
+    if (pod === undefined) return undefined;
+    const listed = pods.get(pod.uid) ?? { pod, sandboxes: [], containers: [] };
+    pods.set(pod.uid, listed);
+    return listed;
+  };
+  for (const { id, state, createdAt, labels } of sandboxes.items) {
+    const ready = state === PodSandboxState.SANDBOX_READY;
+    podOf(labels)?.sandboxes.push({ id, state: ready ? 'ready' : 'notready', createdAtMs: toMs(createdAt) });
+  }
+  for (const { id, state, createdAt, labels, podSandboxId, metadata } of containers.containers) {
+    podOf(labels)?.containers.push({
+      id,
+      name: metadata?.name ?? '',
+      state: STATE_NAMES[state],
+      sandboxId: podSandboxId,
+      createdAtMs: toMs(createdAt),
+    });
+  }
+  const idsOf = (all: { id: string }[]) => new Set(all.map(({ id }) => id));
+  const ids = { sandboxIds: idsOf(sandboxes.items), containerIds: idsOf(containers.containers) };
+  return { sandboxes, containers, pods, ...ids };
 }
 
 /** The message of a container that has ended, from the file that was mounted for it or from its log. */

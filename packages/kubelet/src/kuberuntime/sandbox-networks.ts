@@ -40,7 +40,7 @@ export class SandboxNetworks {
   }
 
   /** Forgets the sandboxes that are not among these. */
-  keep(existing: Set<string>): void {
+  keep(existing: ReadonlySet<string>): void {
     for (const id of this.#known.keys()) if (!existing.has(id)) this.#known.delete(id);
   }
 }

@@ -176,7 +176,7 @@ export class Pleg {
     const sinceLastMs = this.#relistedAtMs === undefined ? undefined : asOfMs - this.#relistedAtMs;
     this.#relistedAtMs = asOfMs;
     this.#missedEvents = false;
-    let listed: Map<string, ListedPod>;
+    let listed: ReadonlyMap<string, ListedPod>;
     try {
       listed = await this.#options.reader.listPods(this.#controller.signal);
     } finally {
@@ -188,14 +188,18 @@ export class Pleg {
     this.#listedAtMs = asOfMs;
     this.#listed = listed;
     this.#gone.clear();
-    const uids = new Set([...listed.keys(), ...this.#records.keys()]);
-    return [...uids].flatMap((uid) => {
-      const seen = this.#options.cache.get(uid);
-      if (seen !== undefined && seen.asOfMs > asOfMs) return [];
-      const record = this.#records.get(uid);
-      if (!hasChanged(record, listed.get(uid)) || this.#looks.get(uid)?.next !== undefined) return [];
-      return [this.#tryLook((listed.get(uid) ?? record)!.pod)];
-    });
+    const looks: Promise<void>[] = [];
+    for (const [uid, { pod }] of listed) if (this.#isOutOfDate(uid, asOfMs)) looks.push(this.#tryLook(pod));
+    for (const [uid, { pod }] of this.#records)
+      if (!listed.has(uid) && this.#isOutOfDate(uid, asOfMs)) looks.push(this.#tryLook(pod));
+    return looks;
+  }
+
+  /** Whether the listing of that time has the pod otherwise than it was seen, and nobody is about to look at it. */
+  #isOutOfDate(uid: string, asOfMs: number): boolean {
+    const seen = this.#options.cache.get(uid);
+    if (seen !== undefined && seen.asOfMs > asOfMs) return false;
+    return hasChanged(this.#records.get(uid), this.#listed.get(uid)) && this.#looks.get(uid)?.next === undefined;
   }
 
   #record(uid: string, now: ListedPod | undefined): void {
