@@ -26,7 +26,7 @@ async function measure(): Promise<void> {
   const askedMs = Array.from({ length: PROBES }, (): number[] => []);
   server.on('message', (path: string) => askedMs[Number(path.slice(1))]!.push(performance.now()));
   const manager = new ProberManager({
-    commands: { runInContainer: async () => ({ exitCode: 0, output: '' }) },
+    commands: { runInContainer: async () => ({ exitCode: 0, output: '', stderr: '' }) },
     events: { event: () => undefined },
   });
   for (let index = 0; index < PROBES; index++) watch(manager, index, port);

@@ -57,6 +57,10 @@ export const FIELD_PODS: Record<string, Parts> = {
   subexprabs: stays('env: [{name: B, value: "/etc"}], volumeMounts: [{name: e, mountPath: /s, subPathExpr: "$(B)"}]', [
     'volumes: [{name: e, emptyDir: {}}]',
   ]),
+  subexprempty: stays(
+    'env: [{name: B, value: ""}], volumeMounts: [{name: e, mountPath: /s, subPathExpr: "$(B)$(NO)$(B)"}]',
+    ['volumes: [{name: e, emptyDir: {}}]'],
+  ),
   subhost: one(`${showing('wc -l < /one')}, volumeMounts: [{name: h, mountPath: /one, subPath: hostname}]`, [
     'volumes: [{name: h, hostPath: {path: /etc}}]',
   ]),
@@ -108,6 +112,7 @@ export const FIELD_PODS: Record<string, Parts> = {
     containers: ['a', 'b', 'c', 'd'].map((name) => `{ name: ${name}, ${IMAGE}, ${showing(message(4096))} }`),
     spec: ['restartPolicy: Never'],
   },
+  msgrelative: one(`${shell('echo here > /msg/end; exit 1')}, terminationMessagePath: "msg//end"`),
   msgdir: one(`${shell('exit 1')}, terminationMessagePath: /tmp`),
   sigterm: one(shell('kill -TERM $$; sleep 1')),
   sigsegv: one(shell('kill -SEGV $$')),
@@ -201,6 +206,13 @@ export const FIELD_PODS: Record<string, Parts> = {
     ],
   },
   stdinonce: one(`${shell('cat; echo end')}, stdin: true, stdinOnce: true`),
+  empties: stays('env: [], args: [], ports: [], resources: {limits: {}, requests: {}}, volumeMounts: []', [
+    'nodeSelector: {}',
+    'tolerations: []',
+    'hostAliases: []',
+    'volumes: [{name: d, downwardAPI: {items: []}}]',
+    'securityContext: {supplementalGroups: [], sysctls: []}',
+  ]),
   untagged: { containers: ['{ name: main, image: localhost/podwright/busybox, imagePullPolicy: Never }'] },
 };
 

@@ -77,7 +77,7 @@ export async function startOurs(endpoint: string, cgroupRoot: string, places: Pl
     events: async () =>
       kubelet.events().map(({ involvedObject, type, reason, message, lastTimestamp }) => ({
         atMs: Date.parse(lastTimestamp),
-        object: `${involvedObject.namespace}/${involvedObject.name}`,
+        object: [involvedObject.namespace, involvedObject.name].filter(Boolean).join('/'),
         fieldPath: involvedObject.fieldPath ?? '',
         type,
         reason,

@@ -21,6 +21,8 @@ const COUNT = 'volumes: [{name: e, emptyDir: {}}]';
 /** Fails a number of times, then succeeds. */
 const failing = (times: number) =>
   `${shell(`echo x >> /e/n; test $(wc -l < /e/n) -gt ${times}`)}, volumeMounts: [{name: e, mountPath: /e}]`;
+/** Loses a process for want of memory, and exits with 0. */
+const STARVED = `${shell('(x=a; while :; do x=$x$x; done); exit 0')}, resources: {limits: {memory: 16Mi}}`;
 const GRACE = 'terminationGracePeriodSeconds: 4';
 
 /** A pod of one container, and its resources later. */
@@ -62,6 +64,8 @@ export const LIFE_PODS: Record<string, Life> = {
   initonfail: lives([STAY], [inits(failing(1)), COUNT, 'restartPolicy: OnFailure']),
   initgone: lives([STAY], [inits(STAY)], [gone(8)]),
   initnever: lives([STAY], [inits(shell('sleep 1'), shell('exit 3'), STAY), 'restartPolicy: Never']),
+  initstarved: lives([STAY], [inits(STARVED)]),
+  initstarvednever: lives([STAY], [inits(STARVED), 'restartPolicy: Never']),
   inittwo: lives([STAY], [inits(shell('sleep 2'), shell('sleep 2'))]),
   onfailure: lives([failing(2), shell('sleep 3')], [COUNT, 'restartPolicy: OnFailure']),
   job: lives([shell('sleep 3'), shell('sleep 6; exit 2')], ['restartPolicy: Never']),

@@ -6,7 +6,7 @@ import type { RecordedCall } from './recorder.ts';
 /** What was seen of one pod: facts by where they were seen, such as `status`. Each fact is a path with its value, or a line. */
 export type Observed = Record<string, string[]>;
 
-/** What was seen of all pods of a run, by their names. */
+/** What was seen of all pods of a run, by their names, and of the node. */
 export type Run = { pods: Pod[]; events: SeenEvent[]; calls: RecordedCall[]; places: Places; cgroupRoot: string };
 
 /** Calls that only look, or whose number depends on when the kubelet looks. */
@@ -25,18 +25,22 @@ export function observe(run: Run): Map<string, Observed> {
       const timeout = request.timeout === undefined ? '' : ` timeout ${request.timeout}`;
       return `${method} ${about}${timeout}${error === undefined ? '' : ` fails: ${error}`}`;
     });
-    const events = run.events.filter(({ object }) => object === `${namespace}/${name}`);
     const facts = {
       object: leaves({ metadata: pod.metadata, spec: pod.spec }),
       status: leaves(pod.status),
       sandbox: leaves(own.find(({ method }) => method === 'RunPodSandbox')?.request),
       containers: created.flatMap(({ about, request }) => leaves(request.config, about.replace(/ 0$/, ''))),
       calls: lines.filter((line, index) => line !== lines[index - 1]),
-      events: events.map(({ type, reason, fieldPath, message }) => `${type} ${reason} ${fieldPath} ${message}`),
+      events: eventsOf(`${namespace}/${name}`, run),
     };
     return [withoutNode(name), normalised(facts, name, run)];
   });
-  return new Map(seen);
+  return new Map([...seen, ['the node', normalised({ events: eventsOf(NODE_NAME, run) }, NODE_NAME, run)]]);
+}
+
+function eventsOf(about: string, { events }: Run): string[] {
+  const own = events.filter(({ object }) => object === about);
+  return own.map(({ type, reason, fieldPath, message }) => `${type} ${reason} ${fieldPath} ${message}`);
 }
 
 export const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');

@@ -30,6 +30,16 @@ test('a static pod that began anew runs for its mirror, too', () => {
   assert.deepEqual([merged.phase, merged.reason], ['Running', undefined]);
 });
 
+test('why a pod ends is told with its end', () => {
+  const why = { reason: 'DeadlineExceeded', message: 'too long' };
+  const reasonOf = (phase: 'Running' | 'Failed', couldRun: boolean) =>
+    mergeStatus({ theirs: { phase: 'Running' }, own: { phase, ...why }, couldRun }).reason;
+  assert.deepEqual(
+    [reasonOf('Running', true), reasonOf('Failed', true), reasonOf('Failed', false)],
+    [undefined, undefined, 'DeadlineExceeded'],
+  );
+});
+
 test('an end of our own is told once nothing runs', () => {
   const own: PodStatus = { phase: 'Succeeded', reason: 'Done' };
   const phaseOf = (couldRun: boolean) => mergeStatus({ theirs: { phase: 'Running' }, own, couldRun }).phase;

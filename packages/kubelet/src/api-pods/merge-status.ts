@@ -13,8 +13,8 @@ export type MergeInput = {
 };
 
 /**
- * The status to be sent: the kubelet's own, with the conditions of others as they are. Nobody is told of an end before nothing runs any
- * more, and an end that others have told stays one (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
+ * The status to be sent: the kubelet's own, with the conditions of others as they are. Nobody is told of an end, or why, before nothing
+ * runs any more, and an end that others have told stays one (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
  */
 export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): PodStatus {
   const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
@@ -31,9 +31,11 @@ export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): Po
   if (observedGeneration !== undefined && observedGeneration > (own.observedGeneration ?? 0))
     merged.observedGeneration = observedGeneration;
   if (isTerminal(theirs?.phase) && isMirror !== true) return asEnded(merged, theirs!);
-  if (!ends || !couldRun) return merged;
+  const waits = ends && couldRun;
+  if (isTerminal(own.phase) && !waits) return merged;
   const { reason: _, message: __, ...rest } = merged;
-  return { ...rest, ...why(theirs), phase: theirs?.phase ?? 'Pending' };
+  const phase = waits ? (theirs?.phase ?? 'Pending') : own.phase;
+  return { ...rest, ...(phase === theirs?.phase && why(theirs)), phase };
 }
 
 /** A pod that has ended for others, whatever still runs of it. */

@@ -19,6 +19,11 @@ export function restartsAfter(pod: Pod, container: Container, exitCode: number):
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
+/** Whether an init container that ended so has failed: one that lost a process for want of memory has, whatever its exit code. */
+export function hasFailedToPrepare({ exitCode, reason }: { exitCode: number; reason?: string }): boolean {
+  return exitCode !== 0 || reason === 'OOMKilled';
+}
+
 /** Whether a container that is killed, so that its exit code says nothing, is started again. */
 export function restartsWhenKilled(pod: Pod, container: Container): boolean {
   return (container.restartPolicy ?? pod.spec.restartPolicy) !== 'Never';

@@ -16,6 +16,7 @@ import { CrashBackoff } from '../kuberuntime/crash-backoff.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import type { DnsSettings } from '../kuberuntime/dns-config.ts';
 import { kubeletIdOf } from '../kuberuntime/labels.ts';
+import { runtimeHandler } from '../kuberuntime/pod-sandbox.ts';
 import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
@@ -40,6 +41,7 @@ import { PodWorkers } from '../pod/pod-workers.ts';
 import { RestartRequests } from '../pod/restart-requests.ts';
 import { type PodObserver, SyncLoop } from '../pod/sync-loop.ts';
 import { WaitingReasons } from '../pod/waiting-reasons.ts';
+import type { RuntimeAbilities } from '../runtime-state/runtime-state.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
@@ -64,7 +66,7 @@ export type PodSyncInput = {
   /** Whether the runtime can keep containers from the groups of their image. */
   strictGroups: boolean;
   /** They are told when the runtime does not list its pods any more, and when it does again. */
-  obstacles: Obstacles & { noteListing: (works: boolean) => void };
+  obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
   /** It refuses new pods while the host shuts down. */
   shutdown: { refusal: () => WaitingReason | undefined };
   hostIps: () => string[];
@@ -105,7 +107,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const manager = new PodManager();
   const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
   tracer.observe((uid, span) => metrics?.step(uid, span));
-  const networks = new SandboxNetworks(input.cri);
+  const networks = new SandboxNetworks(input.cri, input.hostIps);
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
@@ -152,6 +154,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     refusal: (podUid) => admission.refusalOf(podUid),
     refuse: (podUid, refusal) => refuse(admission, podUid, { refusal, metrics }),
     grants: input.grants,
+    recursiveReadOnly: (pod) => hasRecursiveReadOnly(input, pod),
     onActed: (pod, steps) => metrics?.acted(pod, steps),
   });
   const workers = new PodWorkers({
@@ -270,6 +273,18 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   const problem = searchProblem(resolvConf, host, clusterDomain);
   if (problem !== undefined) events.event(nodeSubject(nodeName), 'Warning', 'CheckLimitsForResolvConf', problem);
   return { ...options, host };
+}
+
+/** As the runtime said when it was ready last. */
+function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boolean {
+  const { handlers = [] } = obstacles.abilities() ?? {};
+  if (handlers.length === 0) return false;
+  try {
+    const name = runtimeHandler({ objects: parts.podObjects }, pod);
+    return handlers.find((one) => one.name === name)?.features?.recursiveReadOnlyMounts === true;
+  } catch {
+    return false; // there is no such RuntimeClass, which is told where the sandbox is made
+  }
 }
 
 function podReader({ options, cri, runtimeName }: PodSyncInput, networks: SandboxNetworks): RuntimePodReader {

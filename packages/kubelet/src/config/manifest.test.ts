@@ -56,6 +56,22 @@ test('objects that name no namespace are in the one that was asked for, and thos
   assert.deepEqual(refused.refused, ['ConfigMap other/a', 'ConfigMap team/1']);
 });
 
+test('lists and maps without elements count as absent', () => {
+  const container = 'containers: [{name: a, image: b, env: [], resources: {limits: {}}}]';
+  const volumes = 'volumes: [{name: c, configMap: {name: page, items: []}}, {name: e, emptyDir: {}}]';
+  const { errors, pods } = decodeManifest(podText(`nodeSelector: {}\n${container}\n${volumes}`), { file: 'x.yaml' });
+  assert.deepEqual(errors, []);
+  const { spec } = pods[0]!;
+  assert.equal('nodeSelector' in spec, false);
+  assert.equal('env' in spec.containers[0]!, false);
+  assert.deepEqual(spec.containers[0]!.resources, {});
+  // without items all keys become files
+  assert.deepEqual(spec.volumes, [
+    { name: 'c', configMap: { name: 'page', defaultMode: 0o644 } },
+    { name: 'e', emptyDir: {} },
+  ]);
+});
+
 test('JSON is a manifest as well, with tabs and in a List', () => {
   const item = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item] }, null, '\t');

@@ -20,6 +20,7 @@ function wantedOn(recursiveReadOnly: boolean, ...volumeMounts: VolumeMount[]) {
   const environment = [
     { name: 'POD', value: 'web' },
     { name: 'UP', value: '../..' },
+    { name: 'EMPTY', value: '' },
   ];
   return wantedMounts({ pod, container, environment, recursiveReadOnly });
 }
@@ -73,6 +74,9 @@ test('a subPathExpr is expanded with the environment of the container', () => {
   assert.throws(() => wanted({ name: 'data', mountPath: '/d', subPathExpr: '$(NONE)' }), {
     code: 'failed_precondition',
     message: /^missing value for NONE$/,
+  });
+  assert.throws(() => wanted({ name: 'data', mountPath: '/d', subPathExpr: '$(NONE)$(EMPTY)$(NONE)' }), {
+    message: /^missing value for EMPTY, NONE$/,
   });
   assert.throws(() => wanted({ name: 'data', mountPath: '/d', subPathExpr: 'x/$(UP)/y' }), /must not contain '..'/);
 });

@@ -56,23 +56,24 @@ function isRecursive({ name, recursiveReadOnly = 'Disabled' }: VolumeMount, supp
   );
 }
 
-/** A mount path without a leading slash counts from the root, as in the kubelet. */
-function absolutePath(path: string): string {
+/** A path in a container without a leading slash counts from the root, as in the kubelet. */
+export function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }
 
 function subPath(mount: VolumeMount, variables: Map<string, string>): string {
   const expression = mount.subPathExpr ?? '';
   if (expression === '') return mount.subPath ?? '';
-  const unknown: string[] = [];
+  const unknown = new Set<string>();
   const expanded = expand(expression, (name) => {
     const value = variables.get(name);
-    if (value === undefined) unknown.push(name);
+    // an empty one would lead to another directory, the volume's own perhaps
+    if (value === undefined || value === '') unknown.add(name);
     return value;
   });
   // upstream's words
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
-  if (unknown.length > 0) throw refuse(`missing value for ${unknown.join(', ')}`);
+  if (unknown.size > 0) throw refuse(`missing value for ${[...unknown].sort().join(', ')}`);
   if (expanded.startsWith('/')) throw refuse(`error SubPath \`${expanded}\` must not be an absolute path`);
   if (expanded.split('/').includes('..'))
     throw refuse(`unable to provision SubPath \`${expanded}\`: must not contain '..'`);

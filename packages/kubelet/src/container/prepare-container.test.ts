@@ -69,6 +69,12 @@ test('volumes, hosts file and message file are at their places on the host', asy
   assert.equal((await stat(message!)).mode & 0o777, 0o666);
 });
 
+test('a message is left at a path below the root', async (context) => {
+  const { prepare } = await setUp(context);
+  const { mounts } = await prepare({ terminationMessagePath: 'end//here' });
+  assert.equal(mounts.find(({ name }) => name === 'termination-log')!.containerPath, '/end/here');
+});
+
 test('a hosts file of the container itself, or a pod without an address, leaves ours out', async (context) => {
   const { prepare } = await setUp(context);
   const own = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/etc//hosts' }] });

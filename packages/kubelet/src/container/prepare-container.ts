@@ -19,7 +19,7 @@ import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { KEPT_MESSAGE_FILES } from '../limits.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
-import { type WantedMount, wantedMounts } from './container-mounts.ts';
+import { absolutePath, type WantedMount, wantedMounts } from './container-mounts.ts';
 import { makeEnvironment } from './environment.ts';
 import { readEnvironmentFiles } from './environment-files.ts';
 import { etcHosts } from './etc-hosts.ts';
@@ -153,8 +153,8 @@ export class ContainerPreparer {
 
   /** A new file each start, which every user of the container may write. */
   async #terminationLog(pod: Pod, container: Container): Promise<ContainerMount | undefined> {
-    const containerPath = container.terminationMessagePath ?? '';
-    if (containerPath === '') return undefined;
+    if (!container.terminationMessagePath) return undefined;
+    const containerPath = absolutePath(container.terminationMessagePath);
     const directory = this.#options.directories.containers(pod.metadata.uid, container.name);
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     const earlier = (await readdir(directory)).sort();

@@ -51,7 +51,7 @@ async function start() {
     const policy = { maxPerContainer: 2, maxContainers: -1, minAgeMs: 0 };
     return collectUnusedContainers({ cri: runtime.client, logger, policy }, [pod], () => hasEnded);
   };
-  return { runtime, collect, collectUnused, prune, left, warnings };
+  return { runtime, containers, collect, collectUnused, prune, left, warnings };
 }
 
 const hasLog = (attempt: number) => readdirSync(logs).some((name) => name.startsWith(`${attempt}.log`));
@@ -63,6 +63,18 @@ test('dead containers over the limit go with their logs, and sandboxes that noth
   assert.deepEqual([hasLog(0), hasLog(1), hasLog(2)], [false, true, true]);
   assert.equal(runtime.sandboxes.length, 1);
   assert.deepEqual(warnings, []);
+});
+
+test('a container that has been replaced and of which the runtime cannot tell is stopped and removed', async () => {
+  const { runtime, containers, collect, left } = await start();
+  for (const container of containers.slice(0, 2)) container.state = 'unknown';
+  await collect(0);
+  assert.deepEqual(left(), [2]);
+  const stopped = runtime.calls.filter(({ method }) => method === 'stopContainer');
+  assert.deepEqual(
+    stopped.map(({ request }) => ('containerId' in request ? request.containerId : '')),
+    [containers[1]!.id],
+  );
 });
 
 test('what cannot be removed keeps its log and is tried again, and holds up nothing else', async () => {

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { errorMessage, isNotFound, type Logger, namesIn } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
 import {
   findGarbage,
   type Garbage,
@@ -59,7 +60,12 @@ export async function pruneContainers({ cri, logger, policy }: CollectInput, pod
 }
 
 /** The container goes first: as long as it is there its logs can be read. */
-async function removeWithLogs(cri: CriClient, { id, logPath }: RuntimeContainer): Promise<void> {
+async function removeWithLogs(cri: CriClient, container: RuntimeContainer): Promise<void> {
+  const { id, logPath, state, terminationGracePeriodSeconds: graceSeconds = MINIMUM_GRACE_SECONDS } = container;
+  if (state === 'unknown') {
+    const timeoutMs = graceSeconds * 1000 + STOP_MARGIN_MS;
+    await cri.runtime.stopContainer({ containerId: id, timeout: BigInt(graceSeconds) }, { timeoutMs });
+  }
   await cri.runtime.removeContainer({ containerId: id });
   if (logPath === '') return;
   const name = basename(logPath);

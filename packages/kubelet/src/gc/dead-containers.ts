@@ -61,8 +61,9 @@ function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()];
 }
 
+/** One of which the runtime cannot tell has been replaced, and is stopped before it is removed. */
 function isDead({ state }: RuntimeContainer): boolean {
-  return state === 'exited' || state === 'created';
+  return state !== 'running';
 }
 
 function oldestFirst(a: RuntimeContainer, b: RuntimeContainer): number {

@@ -55,8 +55,10 @@ test('a dead container that is younger than the least age stays', () => {
   assert.deepEqual(garbageAt(300), ['a@700']);
 });
 
-test('what runs or may run is never garbage', () => {
-  check(podOf(['a@3:running', 'a@2:running', 'a@1:unknown']), 0, { containers: [] });
+test('what runs is never garbage, and what may run only once it has been replaced', () => {
+  check(podOf(['a@2:running', 'a@1:running']), 0, { containers: [] });
+  check(podOf(['a@1:unknown']), 0, { containers: [] });
+  check(podOf(['a@2:running', 'a@1:unknown']), 0, { containers: ['a@1'] });
 });
 
 test('an old sandbox goes when nothing that stays was in it', () => {

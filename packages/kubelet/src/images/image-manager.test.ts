@@ -107,7 +107,7 @@ test('what happens to an image is told in the words of events that people match 
     'Warning ErrImageNeverPull Container image "none:1" is not present with pull policy of Never',
     'Warning Failed Error: ErrImageNeverPull',
   ]);
-  const why = 'pull away:1: no such image in the registry';
+  const why = 'rpc error: code = NotFound desc = pull away:1: no such image in the registry';
   assert.deepEqual((await told('away:1', 'Always')).lines, [
     'Normal Pulling Pulling image "away:1"',
     `Warning Failed Failed to pull image "away:1": ${why}`,
@@ -125,6 +125,23 @@ test('what happens to an image is told in the words of events that people match 
     `Warning InspectFailed ${invalid}: repository name (a/B) must be lowercase`,
     'Warning Failed Error: InvalidImageName',
   ]);
+});
+
+test('secrets that are missing or of no use are told of', async () => {
+  const { ensure, objects, events } = setUp(new FakeRuntime());
+  const data = { '.dockerconfigjson': 'e30=' };
+  const secret = (name: string, rest: object) =>
+    ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default', uid: name }, ...rest }) as const;
+  objects.replace([secret('empty', {}), secret('good', { data })]);
+  await ensure('away:1', 'Always', { secrets: ['one', 'good', 'empty', 'two'] });
+  const told = events().filter(({ reason }) => reason === 'FailedToRetrieveImagePullSecret');
+  assert.deepEqual(
+    told.map(({ message }) => message),
+    [
+      'Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.',
+      'Unable to use the image pull secret "empty", which holds no docker configuration; attempting to pull the image may not succeed',
+    ],
+  );
 });
 
 test('a pull that failed is soon looked at again, so that the status says that it waits', async () => {

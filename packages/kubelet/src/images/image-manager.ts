@@ -5,6 +5,7 @@ import { formatDuration } from '../api/time.ts';
 import type { Container, Pod, PullPolicy } from '../api/types.ts';
 import type { PodObjects } from '../config/local-objects.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { CredentialProviders } from './credential-providers.ts';
 import type { ImageAccess } from './image-access.ts';
@@ -134,7 +135,7 @@ export class ImageManager {
     } catch (error) {
       signal.throwIfAborted();
       this.#metrics?.asked(request.container.imagePullPolicy ?? 'IfNotPresent', undefined, undefined);
-      const message = `Failed to inspect image "${name}": ${errorMessage(error)}`;
+      const message = `Failed to inspect image "${name}": ${rpcErrorText(error)}`;
       this.#warn(request, 'InspectFailed', message);
       return { waiting: { reason: 'ImageInspectError', message } };
     }
@@ -251,10 +252,8 @@ export class ImageManager {
   async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
     const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
     const secrets = pullSecretEntries(pod, objects);
-    for (const problem of secrets.problems) {
-      const message = `Unable to use some image pull secrets; attempting to pull the image may not succeed: ${problem}`;
+    for (const message of secrets.problems)
       events.event(eventSubject(pod), 'Warning', 'FailedToRetrieveImagePullSecret', message);
-    }
     const node = await readNodeKeyring(dockerConfigPaths, (path, error) => {
       logger.warn({ path, error: errorMessage(error) }, 'the docker configuration could not be read');
     });

@@ -1,4 +1,5 @@
-import { errorMessage } from '@podwright/base';
+import { errorCode, errorMessage } from '@podwright/base';
+import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from './limits.ts';
 
@@ -19,9 +20,10 @@ export function pullFailure(image: string, error: unknown): { text: string; wait
   return { text, waiting: { reason: 'ErrImagePull', message: text } };
 }
 
-/** Errors of several credentials as upstream lists them, each once. */
+/** Errors of several credentials as upstream lists them, each once. A class that says nothing is left out. */
 function errorText(error: unknown): string {
-  if (!(error instanceof AggregateError)) return errorMessage(error);
-  const texts = [...new Set(error.errors.map(errorMessage))];
+  if (!(error instanceof AggregateError))
+    return errorMessage(errorCode(error) === 'unknown' ? error : asRpcError(error));
+  const texts = [...new Set(error.errors.map(errorText))];
   return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`;
 }

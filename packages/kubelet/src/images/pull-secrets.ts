@@ -1,41 +1,46 @@
-import { errorMessage } from '@podwright/base';
 import type { Pod, Secret } from '../api/types.ts';
 import type { PodObjects } from '../config/local-objects.ts';
 import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 
-/** Entries of the pod's `imagePullSecrets`; a secret that is missing, not read or cannot be decoded is named in `problems`. */
+const MAY_FAIL = 'attempting to pull the image may not succeed';
+
+/** Entries of the pod's `imagePullSecrets`, and events to tell of those that are missing, not read, or of no use. */
 export function pullSecretEntries(pod: Pod, objects: PodObjects): { entries: KeyringEntry[]; problems: string[] } {
   const entries: KeyringEntry[] = [];
+  const missing: string[] = [];
   const problems: string[] = [];
   for (const { name } of pod.spec.imagePullSecrets ?? []) {
+    if (name === '') continue;
     const secret = readSecret(pod, objects, name);
-    if (typeof secret === 'string') {
-      problems.push(`the secret "${name}" cannot be read: ${secret}`);
-      continue;
-    }
-    const encoded = secret?.data?.['.dockerconfigjson'] ?? secret?.data?.['.dockercfg'];
-    if (encoded === undefined) {
-      problems.push(
-        `the secret "${name}" ${secret === undefined ? 'does not exist' : 'holds no docker configuration'}`,
-      );
-      continue;
-    }
-    const { uid = '', namespace } = secret!.metadata;
-    try {
-      const found = parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8'));
-      for (const entry of found) entries.push({ ...entry, secret: { uid, namespace, name } });
-    } catch {
-      problems.push(`the secret "${name}" holds no valid docker configuration`);
+    if (secret === undefined) missing.push(name);
+    else {
+      const found = entriesOf(secret);
+      if (typeof found !== 'string') entries.push(...found);
+      else problems.push(`Unable to use the image pull secret "${name}", which ${found}; ${MAY_FAIL}`);
     }
   }
+  if (missing.length > 0)
+    problems.unshift(`Unable to retrieve some image pull secrets (${missing.join(', ')}); ${MAY_FAIL}.`);
   return { entries, problems };
 }
 
-/** The secret, undefined if there is none, or why that is not known. */
-function readSecret(pod: Pod, objects: PodObjects, name: string): Secret | string | undefined {
+/** What the secret holds, or what is wrong with it. */
+function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): KeyringEntry[] | string {
+  const encoded = data?.['.dockerconfigjson'] ?? data?.['.dockercfg'];
+  if (encoded === undefined) return 'holds no docker configuration';
+  try {
+    const found = parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8'));
+    return found.map((entry) => ({ ...entry, secret: { uid, namespace, name } }));
+  } catch {
+    return 'holds no valid docker configuration';
+  }
+}
+
+/** The secret, if there is one that can be read. */
+function readSecret(pod: Pod, objects: PodObjects, name: string): Secret | undefined {
   try {
     return objects.of(pod).get('Secret', pod.metadata.namespace, name);
-  } catch (error) {
-    return errorMessage(error);
+  } catch {
+    return undefined; // an API server that cannot be asked, as for upstream
   }
 }

@@ -1,5 +1,5 @@
-/** How a command in a container ended; `output` is stdout and stderr in order, bounded by the runner. */
-export type CommandResult = { exitCode: number; output: string };
+/** How a command in a container ended; `output` is stdout and then stderr, both bounded by the runner. */
+export type CommandResult = { exitCode: number; output: string; stderr: string };
 
 /**
  * Runs a command inside a running container through the CRI. Rejects with `deadline_exceeded` when the command

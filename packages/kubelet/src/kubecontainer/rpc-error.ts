@@ -22,3 +22,12 @@ export function asRpcError(error: unknown): unknown {
     ? new PodwrightError(error.code, rpcErrorText(error), { cause: error })
     : error;
 }
+
+/** The answer to a call of the runtime; what it fails with has these words. */
+export async function asTold<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw asRpcError(error);
+  }
+}

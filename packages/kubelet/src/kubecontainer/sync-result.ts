@@ -40,7 +40,7 @@ export function isShutDown(status: { reason?: string; message?: string } | undef
 /** How one step ended: `error` is absent if it succeeded. */
 export type StepResult = {
   action: SyncAction;
-  /** Name of the container, or id of the sandbox. */
+  /** Name of the container, or id of the sandbox; of sandboxes that are stopped, the UID of their pod. */
   target: string;
   error?: WaitingReason;
   /** When the step may be tried again, in Unix milliseconds; absent when any time will do. */
@@ -51,6 +51,16 @@ export type StepResult = {
 
 export function failedSteps(steps: readonly StepResult[]): StepResult[] {
   return steps.filter((step) => step.error !== undefined);
+}
+
+/** What failed, in upstream's words; each failure once. */
+export function failureText(steps: readonly StepResult[]): string {
+  const texts = failedSteps(steps).map(({ action, target, error }) => {
+    const [what, whom, why] = [action, target, error!.message].map((text) => JSON.stringify(text));
+    return `failed to ${what} for ${whom} with ${error!.reason}: ${why}`;
+  });
+  const distinct = [...new Set(texts)];
+  return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }
 
 /** Whether something was started or stopped, or may have been, so that what the runtime says has changed. */

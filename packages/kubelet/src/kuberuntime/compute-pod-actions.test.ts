@@ -172,6 +172,12 @@ test('a failed init container is tried again, or ends the pod if nothing may be 
   check({ initContainers, restartPolicy: 'Never' }, statusOf([ended(prepare, 1)]), 'kill the pod');
 });
 
+test('an init container that lost a process for want of memory has failed, though it exited with 0', () => {
+  const starved = statusOf([{ ...ended(prepare, 0), reason: 'OOMKilled' }]);
+  check({ initContainers: [prepare] }, starved, 'start init container prepare');
+  check({ initContainers: [prepare], restartPolicy: 'Never' }, starved, 'kill the pod');
+});
+
 test('an init container in an unknown state is killed and tried again, or ends the pod if nothing may be restarted', () => {
   const unknown = statusOf([{ of: prepare, state: 'unknown' }]);
   const again = 'kill prepare (unknownState), start init container prepare';

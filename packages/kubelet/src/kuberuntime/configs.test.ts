@@ -187,6 +187,7 @@ test('runAsNonRoot refuses root, and names that could be root', () => {
   assert.equal(check({}, { username: '' }), 'CreateContainerConfigError');
   assert.equal(check({}, { username: 'web' }), 'CreateContainerConfigError');
   assert.equal(check({}, { uid: 7n, username: '' }), undefined);
+  assert.equal(check({}, { uid: 2n ** 31n, username: '' }), 'CreateContainerConfigError');
   assert.equal(check({ runAsUser: 0 }, { uid: 7n, username: '' }), 'CreateContainerConfigError');
   assert.equal(check({ runAsUser: 7 }, { username: 'web' }), undefined);
   assert.equal(check({ runAsNonRoot: false }, { uid: 0n, username: '' }), undefined);

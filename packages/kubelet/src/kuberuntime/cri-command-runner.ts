@@ -25,9 +25,9 @@ export class CriCommandRunner implements CommandRunner {
         { containerId, cmd: command, timeout: BigInt(seconds) },
         { signal },
       );
-      const kept = Buffer.concat([stdout, stderr].map((bytes) => bytes.subarray(0, MAX_COMMAND_OUTPUT_BYTES)));
-      const output = kept.subarray(0, MAX_COMMAND_OUTPUT_BYTES).toString('utf8');
-      return { exitCode, output };
+      const kept = [stdout, stderr].map((bytes) => Buffer.from(bytes.subarray(0, MAX_COMMAND_OUTPUT_BYTES)));
+      const output = Buffer.concat(kept).subarray(0, MAX_COMMAND_OUTPUT_BYTES).toString('utf8');
+      return { exitCode, output, stderr: kept[1]!.toString('utf8') };
     } catch (error) {
       if (!isDeadlineExceeded(error)) throw error;
       const message = `run "${command.join(' ')}" in container ${containerId}: not done within ${seconds} s`;

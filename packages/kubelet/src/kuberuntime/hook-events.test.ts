@@ -22,7 +22,7 @@ async function run(lifecycle: Lifecycle) {
   const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, restartPolicy: 'Always' } };
   const runtime = fakeRuntime();
   const fake = fakeDependencies(runtime, logs);
-  const commands = { runInContainer: async () => ({ exitCode: 1, output: 'secret' }) };
+  const commands = { runInContainer: async () => ({ exitCode: 1, output: 'secret', stderr: '' }) };
   const deps = { ...fake, hooks: new LifecycleHooks({ commands, events: fake.events }) };
   const reader = new RuntimePodReader({ ...deps, runtimeName: 'fake' });
   const signal = AbortSignal.timeout(5000);

@@ -2,7 +2,7 @@
  * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
  * has started (its startup probe succeeded, if it has one), and is kept running from then on.
  */
-import { type Container, isSidecar, restartsAfter, restartsWhenKilled } from '../api/types.ts';
+import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '../api/types.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { killUnknown, planResize, reasonToKill } from './container-restart.ts';
 import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
@@ -68,7 +68,7 @@ function planRunToEnd(input: PodActionsInput, container: Container, { current, p
       if (!restartsWhenKilled(input.pod, container)) return { done: false, failed: true };
       return { done: false, start: true, kill: killUnknown(input.pod, current) };
     case 'exited':
-      if (current.exitCode === 0) return { done: true };
+      if (!hasFailedToPrepare(current)) return { done: true };
       return restartsAfter(input.pod, container, current.exitCode)
         ? { done: false, start: true }
         : { done: false, failed: true };

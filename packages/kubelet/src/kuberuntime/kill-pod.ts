@@ -1,6 +1,6 @@
 import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
 import { everyContainer, type Pod, sidecarsOf } from '../api/types.ts';
-import { eventSubject } from '../events/event-recorder.ts';
+import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import {
   podAddresses,
   type RuntimeContainer,
@@ -53,7 +53,7 @@ async function killContainers(
         return step;
       } catch (error) {
         signal.throwIfAborted();
-        return { ...step, error: { reason: 'KillContainerError', message: shownError(error) } };
+        return { ...step, error: { reason: 'KillContainerError', message: shownError(asRpcError(error)) } };
       } finally {
         ended.get(container.id)!.resolve();
       }
@@ -103,7 +103,7 @@ async function stopSandboxes(
 ): Promise<StepResult[]> {
   return Promise.all(
     status.sandboxes.map(async ({ id }): Promise<StepResult> => {
-      const step: StepResult = { action: 'KillPodSandbox', target: id };
+      const step: StepResult = { action: 'KillPodSandbox', target: pod.metadata.uid };
       try {
         await deps.tracer.span(pod.metadata.uid, 'stop sandbox', () =>
           deps.cri.runtime.stopPodSandbox({ podSandboxId: id }, { signal }),
@@ -112,9 +112,7 @@ async function stopSandboxes(
       } catch (error) {
         if (isNotFound(error)) return step;
         signal.throwIfAborted();
-        const message = shownError(error);
-        deps.events.event(eventSubject(pod), 'Warning', 'FailedKillPod', `error killing pod: ${message}`);
-        return { ...step, error: { reason: 'KillPodSandboxError', message } };
+        return { ...step, error: { reason: 'KillPodSandboxError', message: shownError(asRpcError(error)) } };
       }
     }),
   );

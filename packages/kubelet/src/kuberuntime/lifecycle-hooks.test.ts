@@ -56,7 +56,7 @@ async function run(handler: LifecycleHandler, given: { podIps?: string[]; signal
   const commands = {
     runInContainer: async (id: string, [command, code]: string[]) => {
       if (command === 'broken') throw new PodwrightError('internal', `no ${id}`);
-      return { exitCode: Number(code), output: 'a "secret"' };
+      return { exitCode: Number(code), output: 'a "secret"', stderr: 'no' };
     },
   };
   const request = { pod, container, containerId: 'c1', podIps: given.podIps ?? ['127.0.0.1'], handler };
@@ -80,10 +80,13 @@ test('a command that exits with 0 has done it', () => check({ exec: { command: [
 test('another exit code is a failure that says what the command did', () =>
   check(
     { exec: { command: ['exit', '3'] } },
-    `${failed('Exec lifecycle hook ([exit 3])')}command 'exit 3' exited with 3, message: "a \\"secret\\""`,
+    `${failed('Exec lifecycle hook ([exit 3])')}command 'exit 3' exited with 3: no, message: "a \\"secret\\""`,
   ));
 test('a command that cannot be run is a failure', () =>
-  check({ exec: { command: ['broken'] } }, `${failed('Exec lifecycle hook ([broken])')}no c1`));
+  check(
+    { exec: { command: ['broken'] } },
+    `${failed('Exec lifecycle hook ([broken])')}rpc error: code = Internal desc = no c1, message: ""`,
+  ));
 
 for (const path of ['/', '/500', '/away', '/cut'])
   test(`a server that answers ${path} has been told`, () => check({ httpGet: { path, port: 'http' } }, undefined));

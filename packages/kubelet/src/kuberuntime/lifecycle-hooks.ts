@@ -1,8 +1,9 @@
-import { Counter, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
+import { Counter, errorCode, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
+import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
 import { MAX_HOOK_MS, MAX_TIMER_MS } from '../limits.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
@@ -59,14 +60,15 @@ export class LifecycleHooks implements HookRunner {
   async #exec(request: HookRequest, command: string[], signal: AbortSignal): Promise<void> {
     const call = { timeoutMs: MAX_HOOK_MS, signal };
     const shown = command.join(' ');
-    const { exitCode, output } = await this.#options.commands
+    const what = failed(request, `Exec lifecycle hook ([${shown}])`);
+    const { exitCode, output, stderr } = await this.#options.commands
       .runInContainer(request.containerId, command, call)
       .catch((error: unknown) => {
-        throw wrapError(failed(request, `Exec lifecycle hook ([${shown}])`), error);
+        throw new PodwrightError(errorCode(error), `${what}: ${rpcErrorText(error)}, message: ""`, { cause: error });
       });
     if (exitCode === 0) return;
-    const why = `command '${shown}' exited with ${exitCode}, message: ${JSON.stringify(output)}`;
-    throw new PodwrightError('failed_precondition', `${failed(request, `Exec lifecycle hook ([${shown}])`)}: ${why}`);
+    const why = `command '${shown}' exited with ${exitCode}: ${stderr}, message: ${JSON.stringify(output)}`;
+    throw new PodwrightError('failed_precondition', `${what}: ${why}`);
   }
 
   /** Whatever the server answers, it was told. There is no deadline but the signal's, as with upstream. */

@@ -3,6 +3,7 @@ import { LOG_DIRECTORY, PodwrightError } from '@podwright/base';
 import type { PodSandboxConfig } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
+import { asTold } from '../kubecontainer/rpc-error.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';
@@ -67,6 +68,6 @@ export async function createSandbox(
 ): Promise<string> {
   await mkdir(config.logDirectory, { recursive: true, mode: LOG_DIRECTORY });
   const request = { config, runtimeHandler: runtimeHandler(deps, pod) };
-  const { podSandboxId } = await deps.cri.runtime.runPodSandbox(request, { signal });
+  const { podSandboxId } = await asTold(deps.cri.runtime.runPodSandbox(request, { signal }));
   return podSandboxId;
 }

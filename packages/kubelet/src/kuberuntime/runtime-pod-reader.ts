@@ -19,6 +19,7 @@ import {
   type PodSandboxStatus,
   Signal,
 } from '@podwright/cri';
+import { absolutePath } from '../container/container-mounts.ts';
 import { type EndedContainer, terminationMessage } from '../container/termination-message.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type {
@@ -241,7 +242,8 @@ function readTerminationMessage(
   info: ContainerInfo,
   legacyLogs: LegacyLogs | undefined,
 ): Promise<string> {
-  const mount = status.mounts.find(({ containerPath }) => containerPath === info.terminationMessagePath);
+  const path = absolutePath(info.terminationMessagePath);
+  const mount = status.mounts.find(({ containerPath }) => containerPath === path);
   return terminationMessage({
     messagePath: mount?.hostPath ?? '',
     policy: info.terminationMessagePolicy,

@@ -1,3 +1,4 @@
+import { isIP, isIPv6 } from 'node:net';
 import { isNotFound } from '@podwright/base';
 import { type CriClient, NamespaceMode, type PodSandboxStatus } from '@podwright/cri';
 
@@ -7,10 +8,13 @@ export type SandboxNetwork = { hostNetwork: boolean; ips: string[] };
 /** Asks the runtime for the networks of sandboxes, once each: a sandbox keeps its addresses until it is removed. */
 export class SandboxNetworks {
   readonly #cri: CriClient;
+  readonly #hostIps: () => string[];
   readonly #known = new Map<string, SandboxNetwork>();
 
-  constructor(cri: CriClient) {
+  /** `hostIps` are the node's addresses, primary first. */
+  constructor(cri: CriClient, hostIps: () => string[] = () => []) {
     this.#cri = cri;
+    this.#hostIps = hostIps;
   }
 
   /** `undefined` for a sandbox that is not there. */
@@ -30,7 +34,7 @@ export class SandboxNetworks {
   note(status: PodSandboxStatus): SandboxNetwork {
     const known = this.#known.get(status.id);
     if (known !== undefined) return known;
-    const network = decodeNetwork(status);
+    const network = decodeNetwork(status, this.#hostIps());
     if (network.hostNetwork || network.ips.length > 0) this.#known.set(status.id, network);
     return network;
   }
@@ -41,8 +45,10 @@ export class SandboxNetworks {
   }
 }
 
-function decodeNetwork({ linux, network }: PodSandboxStatus): SandboxNetwork {
+/** At most one address of each family, as the API has it: first that of the node's. */
+function decodeNetwork({ linux, network }: PodSandboxStatus, [hostIp = '']: string[]): SandboxNetwork {
   const hostNetwork = linux?.namespaces?.options?.network === NamespaceMode.NODE;
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
-  return { hostNetwork, ips: ips.filter((ip) => ip !== '') };
+  const families = isIPv6(hostIp) ? [6, 4] : [4, 6];
+  return { hostNetwork, ips: families.flatMap((family) => ips.find((ip) => isIP(ip) === family) ?? []) };
 }

@@ -125,6 +125,13 @@ function appArmor(profile: SecurityProfile | undefined) {
   };
 }
 
+const MAX_USER_ID = 2n ** 31n - 1n;
+
+function invalidUser(uid: bigint): string {
+  const why = `must be between 0 and ${MAX_USER_ID}, inclusive`;
+  return `container has runAsNonRoot and image has an invalid user id (${uid}). (Must be 1-(${MAX_USER_ID})): ${why}`;
+}
+
 /** Why the container may not run, if `runAsNonRoot` forbids the user that it would run as. */
 export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
   const own = container.securityContext;
@@ -137,7 +144,8 @@ export function nonRootViolation(pod: Pod, container: Container, image: ImageUse
     return uid === 0 ? refuse("container's runAsUser breaks non-root policy") : undefined;
   }
   if (image.uid !== undefined) {
-    return image.uid === 0n ? refuse('container has runAsNonRoot and image will run as root') : undefined;
+    if (image.uid === 0n) return refuse('container has runAsNonRoot and image will run as root');
+    return image.uid > 0n && image.uid <= MAX_USER_ID ? undefined : refuse(invalidUser(image.uid));
   }
   if (image.username === '') return refuse('container has runAsNonRoot and image will run as root');
   return refuse(

@@ -86,16 +86,35 @@ test('a new pod gets its sandbox, its sidecars and init containers, and then its
   assert.deepEqual(await synced.sync(pod), []);
 });
 
+const warningsOf = ({ deps }: SyncedPod) =>
+  deps.events.list().flatMap(({ type, reason, message }) => (type === 'Warning' ? [`${reason} ${message}`] : []));
+
 test('a sandbox that cannot be made is a failed step, and no container is begun', async () => {
   const synced = new SyncedPod();
   synced.runtime.inject('runPodSandbox', { error: away });
   const steps = await synced.sync(podOf());
   assert.deepEqual(told(steps), ['CreatePodSandbox: CreatePodSandboxError']);
   assert.equal(hasActed(steps), true, 'the runtime may have made it');
+  const why = 'rpc error: code = Unavailable desc = the runtime is away';
+  assert.deepEqual(warningsOf(synced), [`FailedCreatePodSandBox Failed to create pod sandbox: ${why}`]);
   assert.equal(
     synced.runtime.calls.some(({ method }) => method === 'createContainer'),
     false,
   );
+});
+
+test('a sandbox that cannot be looked at is told as such', async () => {
+  const synced = new SyncedPod();
+  const pod = podOf();
+  const status = await synced.status(pod);
+  synced.runtime.inject('podSandboxStatus', { error: away });
+  const probes = { liveness: () => undefined, startup: () => undefined };
+  const plan = computePodActions({ pod, status, probes, restartRequested: () => false });
+  assert.deepEqual(told(await syncPod(synced.deps, { pod, status, plan }, AbortSignal.timeout(5000))), [
+    'CreatePodSandbox: CreatePodSandboxError',
+  ]);
+  const why = 'rpc error: code = Unavailable desc = the runtime is away';
+  assert.deepEqual(warningsOf(synced), [`FailedStatusPodSandBox Unable to get pod sandbox status: ${why}`]);
 });
 
 test('a sandbox that fails again and again delays no container, and asks no registry', async () => {

@@ -9,6 +9,7 @@ import { type Container, everyContainer, isSidecar, type Pod } from '../api/type
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
+import { asRpcError, asTold } from '../kubecontainer/rpc-error.ts';
 import { podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
@@ -108,7 +109,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
         return step;
       } catch (error) {
         signal.throwIfAborted();
-        return { ...step, error: { reason: 'KillContainerError', message: shownError(error) } };
+        return { ...step, error: { reason: 'KillContainerError', message: shownError(asRpcError(error)) } };
       }
     }),
   );
@@ -204,17 +205,18 @@ async function useSandbox(
     return { sandbox: { id: plan.sandboxId!, config, podIps: podAddresses(deps, pod, status) }, steps: [] };
   }
   const action = 'CreatePodSandbox';
+  const warn = (reason: string, message: string) => deps.events.event(eventSubject(pod), 'Warning', reason, message);
   let id = '';
   try {
     id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
-    const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await deps.networks.of(id, signal))?.ips ?? []);
+    const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await asTold(deps.networks.of(id, signal)))?.ips ?? []);
     onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();
     const message = shownError(error);
-    const text = `Failed to create pod sandbox: ${message}`;
-    deps.events.event(eventSubject(pod), 'Warning', 'FailedCreatePodSandBox', text);
+    if (id === '') warn('FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`);
+    else warn('FailedStatusPodSandBox', `Unable to get pod sandbox status: ${message}`);
     return { steps: [{ action, target: id, error: { reason: 'CreatePodSandboxError', message } }] };
   }
 }

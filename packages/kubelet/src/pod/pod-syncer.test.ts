@@ -97,6 +97,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
     logger: silentLogger,
     refusal: () => refusal ?? refused[0],
     refuse: (_, why) => void refused.push(why),
+    recursiveReadOnly: () => false,
     grants: {
       admit: async () => answers[0],
       prepare: async () => undefined,
@@ -159,6 +160,38 @@ test('a cgroup that cannot be made is no fault of the volumes', async (context) 
     deps.events.list().map(({ reason, message }) => `${reason}: ${message}`),
     ['FailedCreatePodContainer: unable to ensure pod container exists: make cgroup fails'],
   );
+});
+
+test('what keeps a pod from being stopped is told once, all of it', async (context) => {
+  const { sync, terminate, runtime, deps } = await start(context);
+  const containers = ['app', 'log'].map((name) => ({ name, image: 'busybox:1' }));
+  await sync(podOf({ containers }));
+  runtime.inject('stopContainer', { error: new PodwrightError('unknown', 'stuck') });
+  await assert.rejects(terminate(podOf({ containers })));
+  const failed = (name: string) =>
+    `failed to "KillContainer" for "${name}" with KillContainerError: "rpc error: code = Unknown desc = stuck"`;
+  assert.deepEqual(
+    deps.events.list().flatMap(({ reason, message }) => (reason === 'FailedKillPod' ? [message] : [])),
+    [`error killing pod: [${failed('log')}, ${failed('app')}]`],
+  );
+});
+
+test('a pod of which the runtime cannot tell is told of, but not while the runtime is away', async (context) => {
+  const { sync, terminate, runtime, deps } = await start(context);
+  await sync(podOf());
+  runtime.inject('stopContainer', { error: new PodwrightError('unknown', 'stuck'), times: 1 });
+  await assert.rejects(terminate(podOf()));
+  const check = async (code: 'unknown' | 'unavailable', expected: string[]) => {
+    runtime.inject('listPodSandbox', { error: new PodwrightError(code, 'no idea'), times: 1 });
+    await assert.rejects(terminate(podOf()));
+    const told = deps.events.list().filter(({ reason }) => reason === 'FailedSync');
+    assert.deepEqual(
+      told.map(({ message }) => message),
+      expected,
+    );
+  };
+  await check('unavailable', []);
+  await check('unknown', ['error determining status: rpc error: code = Unknown desc = no idea']);
 });
 
 test('a sandbox is shown before the images of its containers are there', async (context) => {
@@ -257,7 +290,10 @@ test('a terminated pod runs nothing; one that does not stop is an error', async 
   const { sync, terminate, runtime, done } = await start(context);
   await sync(podOf());
   runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
-  await assert.rejects(terminate(podOf()), { message: 'stop pod default/web: away' });
+  await assert.rejects(
+    terminate(podOf()),
+    /^PodwrightError: stop pod default\/web: failed to "KillContainer" for "app" /,
+  );
   await terminate(podOf());
   assert.ok(runtime.containers.every(({ finishedAt }) => finishedAt > 0n));
   assert.ok(done.includes('stop liveness'));

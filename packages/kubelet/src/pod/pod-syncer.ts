@@ -1,10 +1,11 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
-import { type Logger, PodwrightError, shownError } from '@podwright/base';
+import { errorCode, type Logger, PodwrightError, shownError } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import { allContainers, namespacedName, type Pod, type PodStatus, type ResourceRequirements } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import {
   isStopped,
   latestContainer,
@@ -15,6 +16,7 @@ import {
 } from '../kubecontainer/runtime-pod.ts';
 import {
   failedSteps,
+  failureText,
   hasActed,
   type PodVerdict,
   type StepResult,
@@ -68,6 +70,8 @@ export type PodSyncerDependencies = {
   /** It may not run after all. */
   refuse: (podUid: string, refusal: WaitingReason) => void;
   grants: PodGrants;
+  /** Whether the pod's runtime can make a mount read-only with all that is mounted in it. */
+  recursiveReadOnly: (pod: Pod) => boolean;
   /** Hears how the steps of each sync ended that had any. */
   onActed?: (pod: Pod, steps: StepResult[]) => void;
 };
@@ -82,13 +86,13 @@ export class PodSyncer implements PodSteps {
   }
 
   async sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
-    const { pleg, probes, restarts, allocations, runtime } = this.#deps;
+    const { probes, restarts, allocations, runtime } = this.#deps;
     const { uid } = desired.metadata;
     if (this.#isRefused(desired)) return { ended: true };
     const waits = await grantPod(desired, { ...this.#deps, events: runtime.events }, signal);
     if (waits !== undefined) return waits;
     if (this.#isRefused(desired)) return { ended: true };
-    const status = await pleg.getNewerThan(podIdentity(desired), this.#actedAtMs.get(uid) ?? 0);
+    const status = await this.#statusOf(desired);
     const pod = allocations.allocate(desired, status);
     allocations.settle(pod, status);
     const other = otherOwner(status, podIdentity(pod));
@@ -259,15 +263,15 @@ export class PodSyncer implements PodSteps {
   }
 
   async terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void> {
-    const { runtime, pleg, probes } = this.#deps;
+    const { runtime, probes } = this.#deps;
     probes.stopLiveness(pod.metadata.uid);
-    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
+    const status = await this.#statusOf(pod);
     this.#report(pod, status, { verdict: end.verdict });
     try {
       const steps = await killPod(runtime, { pod, status, gracePeriodSeconds: end.gracePeriodSeconds }, signal);
-      const failure = failedSteps(steps)[0]?.error;
-      if (failure !== undefined)
-        throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: ${failure.message}`);
+      const why = failureText(steps);
+      if (why !== '') this.#warn(pod, 'FailedKillPod', `error killing pod: ${why}`);
+      if (why !== '') throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: ${why}`);
     } finally {
       this.#acted(pod);
     }
@@ -280,9 +284,9 @@ export class PodSyncer implements PodSteps {
   }
 
   async finish(pod: Pod, end: PodEnd): Promise<void> {
-    const { probes, volumes, cgroups, pleg, reasons, needs } = this.#deps;
+    const { probes, volumes, cgroups, reasons, needs } = this.#deps;
     const { uid } = pod.metadata;
-    const status = await pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(uid) ?? 0);
+    const status = await this.#statusOf(pod);
     this.#report(pod, status, { verdict: end.verdict, terminal: true });
     probes.remove(uid);
     await volumes.unmountForPod(uid);
@@ -311,6 +315,17 @@ export class PodSyncer implements PodSteps {
     runtime.actuated.forget(status.containers.map(({ id }) => id));
     this.#actedAtMs.delete(uid);
     statuses.delete(uid);
+  }
+
+  /** The pod as it is, or was after our last action. A runtime that is away is told of elsewhere. */
+  async #statusOf(pod: Pod): Promise<RuntimePodStatus> {
+    try {
+      return await this.#deps.pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
+    } catch (error) {
+      const why = shownError(asRpcError(error));
+      if (errorCode(error) !== 'unavailable') this.#warn(pod, 'FailedSync', `error determining status: ${why}`);
+      throw error;
+    }
   }
 
   #acted(pod: Pod): void {
@@ -344,6 +359,7 @@ export class PodSyncer implements PodSteps {
           waitingReason: (name) => reasons.get(uid, name),
           readiness: (id) => probes.readiness.get(id),
           startup: (id) => probes.startup.get(id),
+          recursiveReadOnly: this.#deps.recursiveReadOnly(pod),
           verdict: how.verdict,
           terminal: how.terminal === true,
           hostIps: this.#deps.runtime.hostIps(),

@@ -34,7 +34,7 @@ function start(context: TestContext, answers: Record<string, number | undefined>
     await sleep(given.tookMs ?? 0);
     const exitCode = id in answers ? answers[id] : 0;
     if (exitCode === undefined) throw new Error('no runtime');
-    return { exitCode, output: 'said' };
+    return { exitCode, output: 'said', stderr: '' };
   };
   const events = new PodEvents('node');
   const metrics = new Registry();

@@ -83,7 +83,7 @@ const runner = {
     if (command[0] === 'late') await sleep(1200, signal);
     if (command[0] === 'hang') throw new PodwrightError('deadline_exceeded', 'not done');
     if (command[0] === 'broken') throw new PodwrightError('internal', 'no runtime');
-    return { exitCode: Number(command[1]), output: 'said' };
+    return { exitCode: Number(command[1]), output: 'said', stderr: '' };
   },
 };
 const container = {

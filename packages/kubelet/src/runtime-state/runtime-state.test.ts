@@ -22,9 +22,11 @@ function begin(t: TestContext, first: Conditions | Error) {
   };
   const recovered: number[] = [];
   const health: { problem: string | undefined } = { problem: undefined };
+  const told: string[] = [];
+  const tell = (level: string) => (facts: object) => void told.push(`${level} ${Object.values(facts).join()}`);
   const state = new RuntimeState({
     cri: { runtime: { status } } as unknown as CriClient,
-    logger: silentLogger,
+    logger: { ...silentLogger, info: tell('info'), error: tell('error') },
     onRecovery: () => recovered.push(nowMs),
     healthChecks: [() => health.problem],
   });
@@ -34,7 +36,7 @@ function begin(t: TestContext, first: Conditions | Error) {
     t.mock.timers.tick(milliseconds);
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { state, runtime, recovered, health, pass };
+  return { state, runtime, recovered, health, told, pass };
 }
 
 const away = new PodwrightError('unavailable', 'connect ENOENT');
@@ -95,6 +97,19 @@ test('a runtime that is there but not ready says why, and so do health checks', 
   assert.deepEqual(state.runtimeErrors().slice(1), [
     'PLEG is not healthy: pleg has yet to be successful',
     'container runtime not ready: RuntimeReady=false reason:X message:starting',
+  ]);
+});
+
+test('a kubelet that has only just started is no error', async (t) => {
+  const { state, health, told, pass } = begin(t, [READY, NETWORK]);
+  health.problem = 'PLEG is not healthy: pleg has yet to be successful';
+  await state.start();
+  health.problem = 'PLEG is not healthy: pleg was last seen active 4m0s ago';
+  await pass(1000);
+  await pass(5000);
+  assert.deepEqual(told, [
+    'info PLEG is not healthy: pleg has yet to be successful',
+    'error PLEG is not healthy: pleg was last seen active 4m0s ago',
   ]);
 });
 

@@ -142,18 +142,23 @@ export class RuntimeState {
     return this.#listing && !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
   }
 
-  /** Each new problem once. */
+  /** Each new problem once. That of every start is none: upstream's kubelet calls it an error. */
   #tell(): void {
     const errors = this.runtimeErrors();
     const text = [...errors, this.#networkNotReady ?? ''].join('; ');
     if (text !== this.#told && errors.length > 0)
-      this.#options.logger.error({ errors }, 'skipping pod synchronization');
+      this.#options.logger[errors.every(isOfStart) ? 'info' : 'error']({ errors }, 'skipping pod synchronization');
     else if (text !== this.#told && this.#networkNotReady !== undefined)
       this.#options.logger.warn({ error: this.#networkNotReady }, 'the network of pods is not ready');
     const hasChanged = text !== this.#told;
     this.#told = text;
     if (hasChanged) for (const listener of this.#listeners) listener();
   }
+}
+
+/** Whether it only says that the first look is still to come. */
+function isOfStart(error: string): boolean {
+  return error.endsWith(' may not have completed yet') || error.endsWith(' has yet to be successful');
 }
 
 /** As upstream prints a condition. */

@@ -83,6 +83,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
     obstacles: {
       runtimeErrors: () => [],
       networkError: () => undefined,
+      abilities: () => undefined,
       noteListing: (works) => void (works && sync.workers.retryAll()),
     },
     shutdown: { refusal: () => undefined },

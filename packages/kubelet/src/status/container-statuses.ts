@@ -30,6 +30,8 @@ export type StatusSources = {
   terminal: boolean;
   /** The pod begins anew in its sandbox: what the runtime does not have of it was removed for that. */
   restarting: boolean;
+  /** The runtime can make a mount read-only with all that is mounted in it. */
+  recursiveReadOnly: boolean;
   /** How much of a termination message each container may show. */
   maxMessageBytes: number;
 };
@@ -52,7 +54,7 @@ function containerStatus(container: Container, sources: StatusSources): Containe
 /** The runtime knows nothing of the container: it was not created yet, or was removed. */
 function neverSeen(
   container: Container,
-  { pod, runtime, previous, terminal, restarting }: StatusSources,
+  { pod, runtime, previous, terminal, restarting, recursiveReadOnly }: StatusSources,
 ): ContainerStatus {
   const old = previous.get(container.name);
   const blank: ContainerStatus = {
@@ -64,7 +66,7 @@ function neverSeen(
     restartCount: old?.restartCount ?? 0,
     image: container.image,
     imageID: '',
-    ...mounted(container),
+    ...mounted(container, recursiveReadOnly),
   };
   const runsOnce = isInit(pod, container) && !isSidecar(container);
   if (restarting && old !== undefined && !isEphemeral(pod, container) && old.state.waiting === undefined)
@@ -115,7 +117,7 @@ function defaultWaitingReason(pod: Pod): string {
 function seen(
   container: Container,
   { newest, before }: { newest: RuntimeContainer; before: RuntimeContainer | undefined },
-  { pod, previous, maxMessageBytes, actuated }: StatusSources,
+  { pod, previous, maxMessageBytes, actuated, recursiveReadOnly }: StatusSources,
 ): ContainerStatus {
   const old = previous.get(container.name);
   const state = containerState(pod, newest, { old, maxMessageBytes });
@@ -130,12 +132,15 @@ function seen(
     lastState: lastState.terminated === undefined ? {} : { terminated: lastState.terminated },
     ready: false,
     started: false,
-    restartCount: Math.max(newest.restartCount, old?.restartCount ?? 0),
+    // one that is lost will be replaced, and counts as if it were
+    restartCount: Math.max(newest.restartCount, (old?.restartCount ?? 0) + (isLost(newest, old) ? 1 : 0)),
     image: newest.image === '' ? container.image : newest.image,
     imageID: newest.imageId,
     containerID: newest.containerId,
     ...allocated(container, pod, { given: actuated?.(newest), isRunning: newest.state === 'running' }),
-    ...mounted(container),
+    ...(old?.volumeMounts !== undefined && old.containerID === newest.containerId
+      ? { volumeMounts: old.volumeMounts }
+      : mounted(container, recursiveReadOnly)),
     ...(newest.user === undefined ? {} : { user: { linux: newest.user } }),
     ...(newest.stopSignal === undefined ? {} : { stopSignal: newest.stopSignal }),
   };
@@ -154,12 +159,13 @@ function allocated(
   return { resources: own, ...(requests === undefined ? {} : { allocatedResources: requests }) };
 }
 
-function mounted({ volumeMounts = [] }: Container): Pick<ContainerStatus, 'volumeMounts'> {
+function mounted({ volumeMounts = [] }: Container, isSupported: boolean): Pick<ContainerStatus, 'volumeMounts'> {
   if (volumeMounts.length === 0) return {};
   return {
-    volumeMounts: volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly }) => {
+    volumeMounts: volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly: wanted = 'Disabled' }) => {
       if (readOnly !== true) return { name, mountPath };
-      return { name, mountPath, readOnly, recursiveReadOnly: recursiveReadOnly === 'Enabled' ? 'Enabled' : 'Disabled' };
+      const recursiveReadOnly = isSupported && wanted !== 'Disabled' ? 'Enabled' : 'Disabled';
+      return { name, mountPath, readOnly, recursiveReadOnly };
     }),
   };
 }
@@ -183,10 +189,15 @@ function containerState(pod: Pod, container: RuntimeContainer, { old, maxMessage
 }
 
 /** Of a container that ran it is told that it ended, so that the pod is not shown as one that has not begun. */
-function unknownState(pod: Pod, { containerId }: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
-  const same = old?.containerID === containerId ? old.state : {};
-  if (same.running !== undefined) return { terminated: lost(old) };
+function unknownState(pod: Pod, container: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
+  const same = old?.containerID === container.containerId ? old.state : {};
+  if (isLost(container, old)) return { terminated: lost(old) };
   return same.terminated === undefined ? { waiting: { reason: defaultWaitingReason(pod) } } : same;
+}
+
+/** Whether a container that ran when it was seen last may have ended. */
+function isLost({ state, containerId }: RuntimeContainer, old: ContainerStatus | undefined): boolean {
+  return state === 'unknown' && old?.containerID === containerId && old.state.running !== undefined;
 }
 
 /** A container that is to run again but could not be started waits, and its end moves to `lastState`. */

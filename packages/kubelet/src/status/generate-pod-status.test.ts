@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Container, Pod, PodSpec, PodStatus } from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { generatePodStatus, type PodStatusInput } from './generate-pod-status.ts';
+import { withProbeAnswers } from './probe-answers.ts';
 
 const app: Container = { name: 'app', image: 'busybox' };
 const prepare: Container = { name: 'prepare', image: 'busybox' };
@@ -56,6 +57,7 @@ function statusOf(input: Partial<PodStatusInput> & { runtime: RuntimePodStatus }
     waitingReason: () => undefined,
     readiness: () => undefined,
     startup: () => undefined,
+    recursiveReadOnly: true,
     terminal: false,
     hostIps: ['192.0.2.1'],
     nowMs: 10_000,
@@ -183,6 +185,7 @@ test('a pod whose sidecar still runs is not shown as ended, but known to be', ()
   const runtime = runtimeOf([seen('app', { ...exited, exitCode: 0 }), seen('proxy')]);
   const input = { waitingReason: () => undefined, readiness: () => undefined, startup: () => undefined };
   const { status, ended } = generatePodStatus({
+    recursiveReadOnly: false,
     pod,
     runtime,
     previous: undefined,
@@ -199,6 +202,11 @@ test('a verdict fails the pod for good, with its reason', () => {
   const verdict = { reason: 'DeadlineExceeded', message: 'too long' };
   const first = statusOf({ runtime: runtimeOf([seen('app')]), verdict });
   assert.equal(first.reason, 'DeadlineExceeded');
+  assert.equal(first.phase, 'Running');
+  const told = { probes: { readiness: () => 'success' as const, startup: () => undefined }, now: 'now' };
+  for (const status of [first, withProbeAnswers(podOf(), first, told)])
+    for (const type of ['Ready', 'ContainersReady'])
+      assert.deepEqual([condition(status, type).status, condition(status, type).reason], ['False', 'PodFailed']);
   const later = statusOf({
     runtime: runtimeOf([seen('app', exited)], false),
     previous: first,
@@ -267,9 +275,20 @@ test('a container that ran and of which the runtime knows nothing more has faile
   const status = statusOf({ runtime: unknown, previous });
   const { terminated } = status.containerStatuses![0]!.state;
   assert.deepEqual([terminated?.exitCode, terminated?.reason], [137, 'ContainerStatusUnknown']);
+  assert.equal(status.containerStatuses![0]!.restartCount, 1, 'it counts as the restart that is to come');
   assert.equal(status.phase, 'Running');
   assert.deepEqual(statusOf({ runtime: unknown, previous: status }).containerStatuses, status.containerStatuses);
   assert.equal(statusOf({ runtime: unknown }).phase, 'Pending', 'nobody has seen it run');
+});
+
+test('a pod with a new sandbox is pending while its init containers run again, and stays initialized', () => {
+  const pod = podOf({ initContainers: [prepare] });
+  const before = statusOf({ pod, runtime: runtimeOf([seen('app')]) });
+  const runtime = runtimeOf([seen('prepare'), seen('app', { ...exited, sandboxId: 's-old' })]);
+  const status = statusOf({ pod, runtime, previous: before });
+  assert.equal(status.phase, 'Pending');
+  assert.equal(condition(status, 'Initialized').status, 'True');
+  assert.equal(statusOf({ pod, runtime: runtimeOf([seen('app')]), previous: status }).phase, 'Running');
 });
 
 test('an init container that nobody remembers is done once an ordinary one has begun', () => {
@@ -295,7 +314,7 @@ test('a container is shown with what it may use, what it has mounted, its user a
   const volumeMounts = [
     { name: 'a', mountPath: '/a' },
     { name: 'b', mountPath: '/b', readOnly: true },
-    { name: 'c', mountPath: '/c', readOnly: true, recursiveReadOnly: 'Enabled' as const },
+    { name: 'c', mountPath: '/c', readOnly: true, recursiveReadOnly: 'IfPossible' as const },
   ];
   const pod = podOf({ containers: [{ ...app, resources, volumeMounts }] });
   pod.metadata.generation = 3;

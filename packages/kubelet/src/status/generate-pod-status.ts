@@ -32,6 +32,8 @@ export type PodStatusInput = {
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
   /** What a running container was given of CPU and memory. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
+  /** The pod's runtime can make a mount read-only with all that is mounted in it. */
+  recursiveReadOnly: boolean;
   /** Nothing of the pod will be started any more. */
   terminal: boolean;
   hostIps: string[];
@@ -59,7 +61,8 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   const restarting = restartingCondition({ pod, phase, runtime, previous: before });
   const conditions = podConditions({
     pod,
-    phase,
+    // a pod that must end is not ready from now on, whatever its containers do meanwhile
+    phase: input.verdict === undefined ? phase : final,
     initStatuses: init,
     statuses: main,
     sandboxReady,
@@ -145,7 +148,14 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   for (const before of [input.pod.status?.phase, input.previous?.phase])
     if (before === 'Failed' || before === 'Succeeded') return before;
   if (input.verdict !== undefined) return 'Failed' as const;
-  return podPhase({ pod: input.pod, initStatuses, statuses, terminal: input.terminal });
+  const { pod, runtime, terminal } = input;
+  return podPhase({ pod, initStatuses, statuses, terminal, initialized: hasBegun(pod, runtime) });
+}
+
+/** Whether an ordinary container was made in the sandbox that is ready. */
+function hasBegun({ spec }: Pod, { sandboxes, containers }: RuntimePodStatus): boolean {
+  const id = sandboxes[0]?.ready ? sandboxes[0].id : undefined;
+  return containers.some((one) => one.sandboxId === id && spec.containers.some(({ name }) => name === one.name));
 }
 
 function why(

@@ -65,6 +65,8 @@ test('a pod is initialized once its init containers are done, and stays so when 
   check({ spec, phase: 'Pending', init: ['first:started'], statuses: ['app'] }, 'SircP', waiting);
   check({ spec, phase: 'Pending', init: ['first:ready'], statuses: ['app'] }, 'SIrcP', unready);
   check({ spec, init: ['first'], statuses: ['app:ready'] }, 'SIRCP');
+  const done = { type: 'Initialized', status: 'True', lastProbeTime: null, lastTransitionTime: 'then' } as const;
+  check({ spec, phase: 'Pending', init: ['first:started'], statuses: ['app'], previous: [done] }, 'SIrcP', unready);
   const [, initialized] = conditions({ spec, phase: 'Pending', statuses: ['app'] });
   assert.equal(initialized!.message, 'containers with incomplete status: [first]');
 });

@@ -49,9 +49,10 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
 export function refreshedConditions(pod: Pod, status: PodStatus, now: string): PodCondition[] {
   const { phase, initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
   const ready = conditions.find(({ type }) => type === 'PodReadyToStartContainers');
+  const failing = conditions.some(({ type, reason }) => type === 'ContainersReady' && reason === 'PodFailed');
   return podConditions({
     pod,
-    phase,
+    phase: failing ? 'Failed' : phase,
     initStatuses: initContainerStatuses,
     statuses: containerStatuses,
     sandboxReady: ready?.status === 'True',
@@ -88,7 +89,8 @@ function verdict(type: string, holds: boolean, why?: { reason: string; message?:
   return { type, status: holds ? 'True' : 'False', ...why };
 }
 
-function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsInput): Verdict {
+/** A pod that was initialized stays so, also while its init containers run again. */
+function initializedVerdict({ pod, phase, initStatuses, statuses, previous }: ConditionsInput): Verdict {
   const all = pod.spec.initContainers ?? [];
   const anyStarted = statuses.some(({ state, lastState }) => state.running ?? state.terminated ?? lastState.terminated);
   const incomplete = all.filter((container) => {
@@ -96,7 +98,8 @@ function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsIn
     return isSidecar(container) ? status?.started !== true : status?.ready !== true;
   });
   if (phase === 'Succeeded') return verdict('Initialized', true, { reason: 'PodCompleted' });
-  if (incomplete.length === 0 || anyStarted) return verdict('Initialized', true);
+  const before = previous.some(({ type, status }) => type === 'Initialized' && status === 'True');
+  if (incomplete.length === 0 || anyStarted || before) return verdict('Initialized', true);
   return verdict('Initialized', false, {
     reason: 'ContainersNotInitialized',
     message: `containers with incomplete status: ${nameList(incomplete)}`,

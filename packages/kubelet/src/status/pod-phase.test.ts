@@ -3,16 +3,17 @@ import { test } from 'node:test';
 import type { ContainerStatus, Pod, PodPhase, PodSpec } from '../api/types.ts';
 import { podPhase } from './pod-phase.ts';
 
-type Course = 'running' | 'ok' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
+type Course = 'running' | 'ok' | 'starved' | 'failed' | 'waiting' | 'restarting' | 'unstarted';
 
 /** A status by a short name; `restarting` waits after a failure. */
 function statusOf(name: string, course: Course): ContainerStatus {
-  const terminated = { exitCode: course === 'ok' ? 0 : 1 };
+  const exitCode = course === 'ok' || course === 'starved' ? 0 : 1;
+  const terminated = course === 'starved' ? { exitCode, reason: 'OOMKilled' } : { exitCode };
   const running = { startedAt: '2026-01-01T00:00:00Z' };
   const state =
     course === 'running' || course === 'unstarted'
       ? { running }
-      : course === 'ok' || course === 'failed'
+      : course === 'ok' || course === 'starved' || course === 'failed'
         ? { terminated }
         : { waiting: {} };
   const lastState = course === 'restarting' ? { terminated } : {};
@@ -25,11 +26,13 @@ type Case = {
   init?: Course[];
   sidecars?: Course[];
   main: Course[];
+  /** An ordinary container was made in this sandbox. */
+  initialized?: boolean;
   terminal?: boolean;
 };
 
 function check(
-  { policy = 'Always', init = [], sidecars = [], main, terminal = false }: Case,
+  { policy = 'Always', init = [], sidecars = [], main, initialized = true, terminal = false }: Case,
   expected: PodPhase,
 ): void {
   const named = (prefix: string, courses: Course[]) =>
@@ -44,7 +47,7 @@ function check(
     containers: statuses.map(({ name }) => ({ name, image: '' })),
   };
   const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec };
-  assert.equal(podPhase({ pod, initStatuses, statuses, terminal }), expected);
+  assert.equal(podPhase({ pod, initStatuses, statuses, initialized, terminal }), expected);
 }
 
 test('a pod is pending until every container has been started', () => {
@@ -54,6 +57,18 @@ test('a pod is pending until every container has been started', () => {
   check({ init: ['ok'], main: ['waiting'] }, 'Pending');
   check({ init: ['restarting'], main: ['waiting'] }, 'Pending');
   check({ sidecars: ['unstarted'], main: ['waiting'] }, 'Pending');
+});
+
+test('a pod that gets a new sandbox is pending again until it is initialized', () => {
+  check({ init: ['running'], main: ['failed'], initialized: false }, 'Pending');
+  check({ init: ['ok', 'waiting'], main: ['ok'], initialized: false }, 'Pending');
+  check({ sidecars: ['unstarted'], main: ['failed'], initialized: false }, 'Pending');
+  check({ sidecars: ['unstarted'], main: ['failed'] }, 'Running');
+});
+
+test('an init container that lost a process for want of memory has failed, though it exited with 0', () => {
+  check({ init: ['starved'], main: ['waiting'], policy: 'Never' }, 'Failed');
+  check({ init: ['starved'], main: ['waiting'] }, 'Pending');
 });
 
 test('a pod runs while something runs or will be started again', () => {

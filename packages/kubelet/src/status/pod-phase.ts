@@ -2,6 +2,7 @@ import {
   type Container,
   type ContainerStateTerminated,
   type ContainerStatus,
+  hasFailedToPrepare,
   isSidecar,
   type Pod,
   type PodPhase,
@@ -13,6 +14,8 @@ export type PhaseInput = {
   pod: Pod;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
+  /** An ordinary container was made in the sandbox that the pod has now. */
+  initialized: boolean;
   /** Nothing of the pod will be started any more. */
   terminal: boolean;
 };
@@ -25,15 +28,14 @@ export function isTerminal(phase: PodPhase | undefined): boolean {
 }
 
 /** The pod's phase from its containers' states, by the kubelet's rules. */
-export function podPhase({ pod, initStatuses, statuses, terminal }: PhaseInput): PodPhase {
+export function podPhase({ pod, initStatuses, statuses, initialized, terminal }: PhaseInput): PodPhase {
   const init = tallyInit(pod, initStatuses);
   const main = tally(pod, statuses);
   if (init.failedForGood > 0 || (init.failed > 0 && terminal)) return 'Failed';
   const allStopped = main.stopped > 0 && main.running + main.waiting + main.unknown === 0;
   if (terminal && allStopped) return main.stopped === main.succeeded ? 'Succeeded' : 'Failed';
-  if (init.pending > 0 && main.running + main.stopped === 0) return 'Pending';
-  if (main.waiting > 0) return 'Pending';
-  if (main.unknown > 0) return 'Pending';
+  if (init.pending > 0 || (init.starting > 0 && !initialized)) return 'Pending';
+  if (main.waiting + main.unknown > 0) return 'Pending';
   if (main.running > 0) return 'Running';
   if (main.stopped === 0) return 'Pending';
   if (main.restarting > 0) return 'Running';
@@ -61,19 +63,22 @@ function comesBack(pod: Pod, container: Container, { exitCode, reason }: Contain
   return reason === RESTARTING_ALL_CONTAINERS || restartsAfter(pod, container, exitCode);
 }
 
-function tallyInit(pod: Pod, statuses: ContainerStatus[]): Record<'pending' | 'failed' | 'failedForGood', number> {
-  const counts = { pending: 0, failed: 0, failedForGood: 0 };
+/** A sidecar that is starting holds back a pod that has not begun; one that ended is no matter. */
+function tallyInit(
+  pod: Pod,
+  statuses: ContainerStatus[],
+): Record<'pending' | 'starting' | 'failed' | 'failedForGood', number> {
+  const counts = { pending: 0, starting: 0, failed: 0, failedForGood: 0 };
   for (const container of pod.spec.initContainers ?? []) {
     const status = statuses.find(({ name }) => name === container.name);
+    const running = status?.state.running !== undefined;
+    const end = status?.state.terminated ?? (running ? undefined : status?.lastState.terminated);
     if (isSidecar(container)) {
-      if (status?.started !== true) counts.pending++;
-      continue;
-    }
-    const end = status?.state.terminated ?? (status?.state.running ? undefined : status?.lastState.terminated);
-    if (end === undefined) counts.pending++;
-    else if (end.exitCode !== 0) {
+      if (running && status.started !== true) counts.starting++;
+      if (!running && end === undefined) counts.pending++;
+    } else if (end === undefined) counts.pending++;
+    else if (hasFailedToPrepare(end)) {
       counts.failed++;
-      counts.pending++;
       if (!comesBack(pod, container, end)) counts.failedForGood++;
     }
   }

@@ -6,7 +6,10 @@ import { isQuantity } from '../quantity.ts';
  * Turns a value of unknown shape into a `T`, reporting everything wrong with it. When something was reported the result is
  * not to be used; it only lets the decoder go on and find the rest.
  */
-export type Decoder<T> = (value: unknown, issues: IssueList) => T;
+export type Decoder<T> = ((value: unknown, issues: IssueList) => T) & {
+  /** It decodes a map. */
+  readonly isMap?: true;
+};
 
 /** Of a field of an API server's object that asks for what this kubelet cannot do. */
 export const UNSUPPORTED = 'is not supported';
@@ -26,7 +29,7 @@ export type ObjectRules<T> = {
 
 /**
  * An object with exactly these fields, and one of an API server with others besides, which are kept. As in Kubernetes, `null` counts
- * as absent.
+ * as absent, and so does a list or a map without elements, unless it is required.
  */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
   const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
@@ -45,7 +48,8 @@ export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T
       const refusedHere = !issues.isOfApiServer && Object.hasOwn(reasons, key);
       const decode = refusedHere ? undefined : decoders.get(key);
       if (decode !== undefined) {
-        if (field !== null) result[key] = decode(field, issues.at(key));
+        if (rules.required?.includes(key as keyof T & string) ? field !== null : !isEmpty(field, decode))
+          result[key] = decode(field, issues.at(key));
       } else if (issues.isOfApiServer) keep(result, [key, field], issues.at(key));
       else issues.at(key).addKey(() => refusal(key, known, { notYet, reasons }));
     }
@@ -64,8 +68,11 @@ function refusal(key: string, known: string[], { notYet, reasons }: Refusals): s
 }
 
 /** Whether a field asks for nothing. */
-function isEmpty(field: unknown): boolean {
-  return field === null || field === undefined || (Array.isArray(field) && field.length === 0);
+function isEmpty(field: unknown, { isMap }: { isMap?: true } = {}): boolean {
+  if (field === null || field === undefined) return true;
+  return Array.isArray(field)
+    ? field.length === 0
+    : isMap === true && isRecord(field) && Object.keys(field).length === 0;
 }
 
 /** A list whose elements `element` decodes. */
@@ -78,11 +85,12 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
 
 /** A map from any key to what `element` decodes. */
 export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
-  return (value, issues) => {
+  const decode = (value: unknown, issues: IssueList): Record<string, T> => {
     if (!isRecord(value)) return wrong<Record<string, T>>(issues, 'an object', { value });
     const entries = Object.entries(value).map(([key, item]) => [key, element(item, issues.at(key))] as const);
     return Object.fromEntries(entries);
   };
+  return Object.assign(decode, { isMap: true as const });
 }
 
 export const string: Decoder<string> = (value, issues) => {
