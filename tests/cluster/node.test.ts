@@ -139,9 +139,9 @@ test('at rest there are heartbeats and nothing else, as many as upstream sends',
   await server.requests.waitFor({ verb: 'create', resource: 'leases' });
   server.requests.clear();
   const begunAt = performance.now();
-  await server.requests.waitFor({ verb: 'update', resource: 'leases' }, { after: 11 });
+  await server.requests.waitFor({ verb: 'patch', resource: 'leases' }, { after: 11 });
   const seconds = (performance.now() - begunAt) / 1000;
-  const { 'update leases': leases = 0, 'patch nodes/status': patches = 0, ...others } = counted(server);
+  const { 'patch leases': leases = 0, 'patch nodes/status': patches = 0, ...others } = counted(server);
   assert.deepEqual(others, {});
   assert.equal(leases <= seconds * 4 + 1, true, `${leases} renewals in ${seconds} s`);
   // The first period may be half as long.
@@ -160,7 +160,7 @@ test('a control plane that was restored from a backup is caught up with, without
   });
   const isRunning = ({ status }: ApiObject) => (status as { phase?: string } | undefined)?.phase === 'Running';
   await cluster.apply(pod('kept'));
-  const renewals = () => server.requests.of({ verb: 'update', resource: 'leases' }).length;
+  const renewals = () => server.requests.of({ verb: 'patch', resource: 'leases' }).length;
   const [backup, renewed] = [server.snapshot(), renewals()];
   await cluster.apply(pod('lost'));
   for (const name of ['kept', 'lost']) await cluster.until(pod(name), isRunning);

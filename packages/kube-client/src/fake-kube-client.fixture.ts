@@ -11,7 +11,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './kube-client.ts';
-import type { KubeObject, Resource } from './kube-object.ts';
+import type { KubeMetadata, KubeObject, Resource } from './kube-object.ts';
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'getText' | 'watch';
 
@@ -160,9 +160,7 @@ export class FakeKubeClient implements KubeClient {
     const place = placeOf(object);
     const call: FakeCall = { verb: 'update', plural: resource.plural, subresource, place, body: object };
     return this.#call(call, () => {
-      const { resourceVersion } = this.#existing(resource, place).metadata;
-      if (object.metadata.resourceVersion !== undefined && object.metadata.resourceVersion !== resourceVersion)
-        throw refusal(409, 'Conflict', `${resource.plural} "${place.name}": the object has been modified`);
+      this.#checkVersion(resource, place, object.metadata.resourceVersion);
       return this.put(resource, object);
     }) as Promise<T>;
   }
@@ -175,8 +173,21 @@ export class FakeKubeClient implements KubeClient {
     const call: FakeCall = { verb: 'patch', plural: resource.plural, subresource, place, body, patchType: type };
     return this.#call(call, () => {
       const known = this.#existing(resource, place);
+      this.#checkVersion(resource, place, (body as Partial<KubeObject>).metadata?.resourceVersion);
       return type === 'json' ? known : this.put(resource, merged(known, body) as KubeObject);
     }) as Promise<T>;
+  }
+
+  async patchForMetadata(...asked: Parameters<KubeClient['patch']>): Promise<KubeMetadata> {
+    const [resource, place, patch] = asked;
+    const { metadata } = await this.patch(resource, place, patch);
+    return metadata;
+  }
+
+  #checkVersion(resource: Resource, place: ObjectPlace, expected: string | undefined): void {
+    const { resourceVersion } = this.#existing(resource, place).metadata;
+    if (expected === undefined || expected === resourceVersion) return;
+    throw refusal(409, 'Conflict', `${resource.plural} "${place.name}": the object has been modified`);
   }
 
   async delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions): Promise<void> {

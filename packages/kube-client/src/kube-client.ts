@@ -72,6 +72,13 @@ export interface KubeClient {
     patch: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<T>;
+  /** As `patch`, answered with no more than the object's metadata: for those who know the rest. */
+  patchForMetadata(
+    resource: Resource,
+    place: ObjectPlace,
+    patch: { type: PatchType; body: unknown; subresource?: string },
+    options?: CallOptions,
+  ): Promise<KubeMetadata>;
   delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions, options?: CallOptions): Promise<void>;
   deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void>;
   /**

@@ -178,8 +178,18 @@ export async function patch({ exchange, info, user, registry, admit }: ResourceR
     return object;
   };
   const options = { user, dryRun: isDryRun(exchange), subresource, isPatch: true };
-  exchange.answer(200, registry.update(placeOf(info), change, options));
+  const patched = registry.update(placeOf(info), change, options);
+  exchange.answer(200, wantsMetadata(exchange) ? metadataOf(patched) : patched);
 }
+
+const wantsMetadata = (exchange: HttpExchange): boolean =>
+  exchange.header('accept').startsWith('application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
+
+const metadataOf = ({ metadata }: ApiObject) => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata,
+});
 
 /** Pods are resized by their node alone, which must be there. */
 function checkNodeOf(registry: Registry, pod: ApiObject): void {

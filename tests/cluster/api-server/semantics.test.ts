@@ -82,6 +82,23 @@ describe('objects', () => {
     assert.equal(body.apiVersion, 'v1');
   });
 
+  it('are answered by their metadata alone where a patch asks for it', async () => {
+    const namespace = await newNamespace();
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    const { body: lease } = await api.create(leases, { metadata: { name: 'one' }, spec: { holderIdentity: 'a' } });
+    const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+    const { resourceVersion } = lease.metadata;
+    const body = { metadata: { resourceVersion }, spec: { renewTime: '2026-01-01T00:00:00.000000Z' } };
+    const asked = { body, type: 'application/merge-patch+json', headers: { accept } };
+    const patched = await api.call('PATCH', `${leases}/one`, asked);
+    assert.deepEqual(Object.keys(patched.body).sort(), ['apiVersion', 'kind', 'metadata']);
+    assert.equal(patched.body.kind, 'PartialObjectMetadata');
+    assert.notEqual(patched.body.metadata.resourceVersion, resourceVersion);
+    const { body: now } = await api.get(`${leases}/one`);
+    assert.deepEqual(now.spec, { holderIdentity: 'a', renewTime: '2026-01-01T00:00:00.000000Z' });
+    checkRefused(await api.call('PATCH', `${leases}/one`, asked), { status: 409, reason: 'Conflict' });
+  });
+
   it('keep fields that nobody knows here, and their kinds without a generation have none', async () => {
     const path = await place();
     const { body } = await api.create(path, { metadata: { name: 'one', labels: { a: 'b' } }, data: { key: 'value' } });

@@ -10,7 +10,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '../kube-client.ts';
-import type { KubeObject, Resource } from '../kube-object.ts';
+import type { KubeMetadata, KubeObject, Resource } from '../kube-object.ts';
 import { MAX_LIST_BYTES, MAX_OBJECT_BYTES, WATCH_END_MARGIN_MS } from '../limits.ts';
 import type { Caller } from './caller.ts';
 import { decodeList, decodeObject } from './decode-object.ts';
@@ -22,6 +22,9 @@ const PATCH_CONTENT_TYPES: Record<PatchType, string> = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
 };
+
+/** An object in the form of PartialObjectMetadata; a server that does not know it answers with the whole. */
+const METADATA_ALONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 type Connection = { reconnect(): void; close(): void };
 
@@ -84,10 +87,18 @@ export class ApiClient implements KubeClient {
     { type, body, subresource }: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<T> {
-    const what = `patch ${shown(resource, place, subresource)}`;
-    const path = objectPath(resource, place, subresource);
-    const contentType = PATCH_CONTENT_TYPES[type];
-    return decodeObject(what, await this.#send({ method: 'PATCH', path, body, contentType, what }, options));
+    return this.#patch(resource, place, { type, body, subresource }, options);
+  }
+
+  // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
+  async patchForMetadata(
+    resource: Resource,
+    place: ObjectPlace,
+    patch: { type: PatchType; body: unknown; subresource?: string },
+    options?: CallOptions,
+  ): Promise<KubeMetadata> {
+    const { metadata } = await this.#patch(resource, place, { ...patch, accept: METADATA_ALONE }, options);
+    return metadata;
   }
 
   // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
@@ -136,6 +147,19 @@ export class ApiClient implements KubeClient {
 
   close(): void {
     this.#connection.close();
+  }
+
+  // biome-ignore lint/complexity/useMaxParams: those of `patch`
+  async #patch<T extends KubeObject>(
+    resource: Resource,
+    place: ObjectPlace,
+    { type, subresource, ...sent }: { type: PatchType; body: unknown; subresource?: string; accept?: string },
+    options?: CallOptions,
+  ): Promise<T> {
+    const what = `patch ${shown(resource, place, subresource)}`;
+    const path = objectPath(resource, place, subresource);
+    const contentType = PATCH_CONTENT_TYPES[type];
+    return decodeObject(what, await this.#send({ method: 'PATCH', path, contentType, what, ...sent }, options));
   }
 
   #send(call: Parameters<Caller['text']>[0], options?: CallOptions): Promise<string> {

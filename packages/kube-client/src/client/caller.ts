@@ -33,6 +33,8 @@ export type Call = {
   path: string;
   body?: unknown;
   contentType?: string;
+  /** In which forms the answer may be; JSON unless given. */
+  accept?: string;
   /** What is attempted on what, for errors. */
   what: string;
 };
@@ -110,12 +112,12 @@ export class Caller {
   }
 
   async #request(
-    { method, path, body, contentType = 'application/json' }: Call,
+    { method, path, body, contentType = 'application/json', accept = 'application/json' }: Call,
     signal: AbortSignal,
   ): Promise<HttpRequest> {
     const { prefix, userAgent, authorization } = this.#options;
     const given = await raceAbort(Promise.resolve(authorization.header(signal)), signal);
-    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+    const headers: Record<string, string> = { accept, 'user-agent': userAgent };
     if (given !== undefined) headers.authorization = given;
     if (body === undefined) return { method, path: `${prefix}${path}`, headers };
     headers['content-type'] = contentType;

@@ -20,6 +20,8 @@ for (const [kind, version] of [
     await client.create(PODS, POD);
     await client.update(PODS, POD);
     await client.patch(PODS, WEB, { type: 'strategic', body: { status: {} }, subresource: 'status' });
+    const metadata = await client.patchForMetadata(PODS, WEB, { type: 'merge', body: {} });
+    assert.deepEqual(metadata, POD.metadata);
     await client.delete(PODS, WEB, { gracePeriodSeconds: 0 });
     await client.deleteCollection(PODS, { namespace: 'shop', labelSelector: 'a=b' });
     assert.deepEqual(
@@ -29,6 +31,7 @@ for (const [kind, version] of [
         'POST /api/v1/namespaces/shop/pods',
         'PUT /api/v1/namespaces/shop/pods/web',
         'PATCH /api/v1/namespaces/shop/pods/web/status',
+        'PATCH /api/v1/namespaces/shop/pods/web',
         'DELETE /api/v1/namespaces/shop/pods/web',
         'DELETE /api/v1/namespaces/shop/pods?labelSelector=a%3Db',
       ],
@@ -37,7 +40,9 @@ for (const [kind, version] of [
     assert.equal(first!.headers.authorization, 'Bearer secret');
     assert.match(String(first!.headers['user-agent']), /^podwright\/[\d.]+ \(linux\/\w+\)$/);
     assert.equal(rest[2]!.headers['content-type'], 'application/strategic-merge-patch+json');
-    assert.deepEqual(JSON.parse(rest[3]!.body), { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
+    assert.equal(rest[2]!.headers.accept, 'application/json');
+    assert.match(String(rest[3]!.headers.accept), /^application\/json;as=PartialObjectMetadata;.*,application\/json$/);
+    assert.deepEqual(JSON.parse(rest[4]!.body), { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 });
     assert.deepEqual(new Set(server.requests.map(({ httpVersion }) => httpVersion)), new Set([version]));
     client.close();
   });

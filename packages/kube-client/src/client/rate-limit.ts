@@ -46,6 +46,9 @@ export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient 
     // biome-ignore lint/complexity/useMaxParams: as the interface has them
     patch: (resource, place, patch, options) => turn(options).then(() => client.patch(resource, place, patch, options)),
     // biome-ignore lint/complexity/useMaxParams: as the interface has them
+    patchForMetadata: (resource, place, patch, options) =>
+      turn(options).then(() => client.patchForMetadata(resource, place, patch, options)),
+    // biome-ignore lint/complexity/useMaxParams: as the interface has them
     delete: (resource, place, how, options) => turn(options).then(() => client.delete(resource, place, how, options)),
     deleteCollection: (resource, selection, options) =>
       turn(options).then(() => client.deleteCollection(resource, selection, options)),

@@ -49,7 +49,7 @@ test('a lease waits for its node object to own it, and is then renewed by one ca
   assert.deepEqual(stored()?.spec, { ...spec, renewTime: '2026-11-23T10:00:10.200000Z' });
   assert.deepEqual(stored()?.metadata.ownerReferences, [OWNER]);
   await clock.pass(2 * PERIOD_MS);
-  assert.deepEqual(verbs(), ['update leases', 'update leases']);
+  assert.deepEqual(verbs(), ['patch leases', 'patch leases']);
   assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:30.600000Z');
 });
 
@@ -64,19 +64,21 @@ test('a lease of before is renewed at once, also one whose time is in the future
   api.put(LEASES, kept(spec));
   const { clock, verbs, stored } = begin(t, api);
   await clock.pass(10);
-  assert.deepEqual(verbs(), ['get leases', 'update leases']);
+  assert.deepEqual(verbs(), ['get leases', 'patch leases']);
   assert.deepEqual(stored()?.spec, { ...spec, leaseDurationSeconds: 40, renewTime: '2026-11-23T10:00:00.000000Z' });
 });
 
-test('the managed fields of a lease are left to the API server', async (t) => {
+test('a renewal tells its time alone, of the version that is known', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
-  api.put(LEASES, kept({ holderIdentity: 'n1' }, { managedFields: [{ manager: 'kubelet' }] } as object));
+  const more = { managedFields: [{ manager: 'kubelet' }] } as object;
+  const { metadata } = api.put(LEASES, kept({ holderIdentity: 'n1', leaseDurationSeconds: 40 }, more));
   begin(t, api);
-  await api.waitForCalls({ verb: 'update', plural: 'leases' });
-  const [{ body }] = api.callsOf({ verb: 'update', plural: 'leases' }) as unknown as [{ body: Lease }];
-  assert.deepEqual(Object.keys(body.metadata).includes('managedFields'), false);
-  assert.deepEqual(body.metadata.ownerReferences, [OWNER]);
+  await api.waitForCalls({ verb: 'patch', plural: 'leases' });
+  const { body, patchType } = api.callsOf({ verb: 'patch', plural: 'leases' })[0]!;
+  const { resourceVersion } = metadata;
+  assert.deepEqual(body, { metadata: { resourceVersion }, spec: { renewTime: '2026-11-23T10:00:00.000000Z' } });
+  assert.equal(patchType, 'merge');
 });
 
 test('somebody else who wrote it costs one more read; a lease that is gone is made anew', async (t) => {
@@ -88,11 +90,11 @@ test('somebody else who wrote it costs one more read; a lease that is gone is ma
   verbs();
   api.put(LEASES, kept({ holderIdentity: 'n1' }, { labels: { a: 'b' } }));
   await clock.pass(PERIOD_MS);
-  assert.deepEqual(verbs(), ['update leases', 'get leases', 'update leases']);
+  assert.deepEqual(verbs(), ['patch leases', 'get leases', 'patch leases']);
   assert.deepEqual(stored()?.metadata.labels, { a: 'b' });
   api.remove(LEASES, PLACE);
   await clock.pass(PERIOD_MS);
-  assert.deepEqual(verbs(), [...Array(5).fill('update leases'), 'get leases', 'get nodes', 'create leases']);
+  assert.deepEqual(verbs(), [...Array(5).fill('patch leases'), 'get leases', 'get nodes', 'create leases']);
 });
 
 test('a server that fails is tried five times at once, with new connections, then asked for the lease ever later', async (t) => {
@@ -101,15 +103,15 @@ test('a server that fails is tried five times at once, with new connections, the
   const { clock, verbs, stored } = begin(t, api);
   await clock.pass(10);
   verbs();
-  api.script({ verb: 'update' }, ...Array.from({ length: 5 }, () => refusal(500, 'InternalError')));
+  api.script({ verb: 'patch' }, ...Array.from({ length: 5 }, () => refusal(500, 'InternalError')));
   api.script({ verb: 'get', plural: 'leases' }, refusal(500, 'InternalError'), refusal(503, 'ServiceUnavailable'));
   await clock.pass(PERIOD_MS);
-  assert.deepEqual(verbs(), [...Array(5).fill('update leases'), 'get leases']);
+  assert.deepEqual(verbs(), [...Array(5).fill('patch leases'), 'get leases']);
   assert.equal(api.reconnects, 4);
   await clock.pass(200);
   assert.deepEqual(verbs(), ['get leases']);
   await clock.pass(400);
-  assert.deepEqual(verbs(), ['get leases', 'update leases']);
+  assert.deepEqual(verbs(), ['get leases', 'patch leases']);
   assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:10.800000Z');
 });
 
@@ -131,7 +133,7 @@ test('a lease whose version goes back tells of a server that was restored, once'
   assert.equal(restores.count, 0);
   const backup = kept({ holderIdentity: 'n1' }, { resourceVersion: '50' });
   const later = { ...backup, metadata: { ...backup.metadata, resourceVersion: '51' } };
-  api.script({ verb: 'update', plural: 'leases' }, refusal(409, 'Conflict'), later);
+  api.script({ verb: 'patch', plural: 'leases' }, refusal(409, 'Conflict'), later);
   api.script({ verb: 'get', plural: 'leases' }, backup);
   await clock.pass(3 * PERIOD_MS);
   assert.equal(restores.count, 1);

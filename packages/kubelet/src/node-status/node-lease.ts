@@ -4,6 +4,7 @@ import type { Lease } from '../api/lease.ts';
 import { formatMicroTime } from '../api/time.ts';
 import { absentAsUndefined } from './api-answer.ts';
 import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from './limits.ts';
+import { difference } from './node-patch.ts';
 
 /** Where the leases of nodes are. */
 const NAMESPACE = 'kube-node-lease';
@@ -58,12 +59,11 @@ export class NodeLease {
 
   /** Whether it worked, within a few tries without a pause. */
   async #renew(from: Lease, signal: AbortSignal): Promise<boolean> {
-    const { heartbeatClient, timeoutMs, logger } = this.#options;
+    const { heartbeatClient, logger } = this.#options;
     let [base, problem]: [Lease | undefined, string] = [from, ''];
     for (let attempt = 0; attempt < LEASE_TRIES && base !== undefined && !signal.aborted; attempt++) {
       try {
-        const renewed = await this.#renewed(base, signal);
-        this.#take(await heartbeatClient.update<Lease>(LEASES, renewed, { signal, timeoutMs }));
+        this.#take(await this.#change(base, await this.#renewed(base, signal), signal));
         this.#failing = false;
         return true;
       } catch (error) {
@@ -78,6 +78,17 @@ export class NodeLease {
       logger.error({ error: problem }, 'the lease of the node could not be renewed');
     this.#failing = true;
     return false;
+  }
+
+  /** Tells only what changes: whole leases, there and back every ten seconds, would be most of what a node at rest sends. */
+  async #change(base: Lease, renewed: Lease, signal: AbortSignal): Promise<Lease> {
+    const { name, heartbeatClient, timeoutMs } = this.#options;
+    const { resourceVersion } = base.metadata;
+    const metadata = { ...difference(base.metadata, renewed.metadata), resourceVersion };
+    const patch = { type: 'merge', body: { ...difference(base, renewed), metadata } } as const;
+    const place = { namespace: NAMESPACE, name };
+    const answer = await heartbeatClient.patchForMetadata(LEASES, place, patch, { signal, timeoutMs });
+    return { ...renewed, metadata: answer };
   }
 
   /** The lease that the API server has, or a new one; none while there is no node object to own it, or once the signal aborts. */
@@ -116,11 +127,9 @@ export class NodeLease {
     const { leaseDurationSeconds } = this.#options;
     const ownerReferences = base.metadata.ownerReferences ?? [];
     const owners = ownerReferences.length > 0 ? ownerReferences : [await this.#owner(signal)];
-    // The API server keeps the managed fields that it has; they are most of a lease.
-    const { managedFields: _, ...metadata } = base.metadata as Lease['metadata'] & { managedFields?: unknown };
     return {
       ...base,
-      metadata: { ...metadata, ownerReferences: owners },
+      metadata: { ...base.metadata, ownerReferences: owners },
       spec: { ...base.spec, leaseDurationSeconds, renewTime: formatMicroTime(Date.now()) },
     };
   }

@@ -23,7 +23,8 @@ export function nodePatch(before: Node, after: Node): Json {
 
 const filled = (key: string, patch: Json): Json => (Object.keys(patch).length === 0 ? {} : { [key]: patch });
 
-function difference(before: object, after: object): Json {
+/** The merge patch that makes one object another: what differs, null for what is to go. */
+export function difference(before: object, after: object): Json {
   const [old, wanted] = [before as Json, after as Json];
   const patch: Json = {};
   for (const key of Object.keys(old)) if (old[key] !== undefined && wanted[key] === undefined) patch[key] = null;

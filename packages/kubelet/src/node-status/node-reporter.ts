@@ -119,12 +119,12 @@ export class NodeReporter {
     const { heartbeatClient, name, timeoutMs, onNode } = this.#options;
     const isFirst = this.#reportedAtMs === undefined;
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
-    const answer = await heartbeatClient.patch<Node>(NODES, { name }, patch, { signal, timeoutMs });
-    this.#answered = answer;
+    const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
+    this.#answered = { ...update.node, metadata };
     this.#reportedAtMs = performance.now();
     this.#delayMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
     for (const event of update.events) this.#tell(event);
-    await onNode?.(answer);
+    await onNode?.(this.#answered);
   }
 
   #isDue(): boolean {
