@@ -54,7 +54,8 @@ export class RealControlPlane {
     this.#writeKeys();
     const etcd = `http://127.0.0.1:${await freePort()}`;
     this.#run('etcd', this.#binaries.etcd, etcdFlags(this.#path('etcd-data'), etcd, await freePort()));
-    this.#run('kube-apiserver', this.#binary('kube-apiserver'), this.#serverFlags(etcd));
+    const others = process.env.PODWRIGHT_API_SERVER_FLAGS?.split(' ') ?? [];
+    this.#run('kube-apiserver', this.#binary('kube-apiserver'), [...this.#serverFlags(etcd), ...others]);
     await this.#untilReady();
     const admin = ['--kubeconfig', this.#path('admin.json'), '--leader-elect=false', '--secure-port=0'];
     this.#run('kube-controller-manager', this.#binary('kube-controller-manager'), [...admin, ...this.#managerFlags()]);

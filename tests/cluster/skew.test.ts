@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import { type ApiServer, startApiServer } from './api-server/api-server.ts';
 import type { ApiObject } from './api-server/json.ts';
-import { Cluster } from './cluster.fixture.ts';
+import { Cluster, pathOf } from './cluster.fixture.ts';
 import { startNode } from './node-kubelet.fixture.ts';
 
 const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
@@ -108,6 +108,18 @@ test('objects of an API server two minors newer: fields, values, conditions and 
   const { status: node, spec } = (await cluster.find(NODE))! as ApiObject & { spec: object };
   assert.deepEqual((node as { newPart?: object }).newPart, [1]);
   assert.deepEqual((spec as { newField?: object }).newField, { a: 1 });
+  await cluster.delete(pod);
+  await cluster.untilGone(pod);
+});
+
+test('a pod that was placed by a label which the node does not hear of before it runs', async (t) => {
+  const { cluster, runs } = await begin(t, ({ faults }) => {
+    faults.add({ kind: 'delay-events', ms: 1000 }, { verb: 'watch', resource: 'nodes' });
+  });
+  await cluster.until(NODE, isReady);
+  await cluster.admin.patch(pathOf(NODE), 'merge', { metadata: { labels: { disk: 'ssd' } } });
+  const pod = podOf('picky', { nodeSelector: { disk: 'ssd' } });
+  await runs(pod);
   await cluster.delete(pod);
   await cluster.untilGone(pod);
 });

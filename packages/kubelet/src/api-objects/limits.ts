@@ -2,6 +2,8 @@
 
 /** How long the first use of an object waits until it has been read (upstream's watch_based_manager). */
 export const OBJECT_PATIENCE_MS = 1000;
+/** How long a pod whose node affinity the node does not meet waits for the node as the API server has it now. */
+export const NODE_READ_TIMEOUT_MS = 10_000;
 /** Watches of single ConfigMaps and Secrets are begun anew after a random time between these (upstream's). */
 export const OBJECT_WATCH_SECONDS = { least: 1800, most: 3600 };
 /** How long an object is used that is not watched, unless the Node's annotation says (upstream's defaultTTL). */

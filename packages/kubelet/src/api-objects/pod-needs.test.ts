@@ -15,6 +15,7 @@ function setUp(client: FakeKubeClient) {
   const told: string[] = [];
   const needs = new PodNeeds({
     client,
+    nodeName: 'n1',
     startInformer: (options) => startInformer(client, options),
     node: () => client.stored(NODES, { name: 'n1' }),
     changeDetection: 'Watch',

@@ -1,5 +1,5 @@
 import { type Logger, PodwrightError } from '@podwright/base';
-import type { KubeClient } from '@podwright/kube-client';
+import { type KubeClient, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
 import type { BoundVolume, Pod } from '../api/types.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
 import { isStaticPod } from '../config/pod-update.ts';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';
-import { OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from './limits.ts';
+import { NODE_READ_TIMEOUT_MS, OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from './limits.ts';
 import { type NodeInformers, startNodeInformers } from './node-informers.ts';
 import { ObjectCache } from './object-cache.ts';
 import { fetchObjects, type StartInformer, watchObjects } from './object-feeds.ts';
@@ -22,6 +22,7 @@ import { within } from './within.ts';
 
 export type PodNeedsOptions = {
   client: KubeClient;
+  nodeName: string;
   startInformer: StartInformer;
   /** The node's own object, once it has been read. */
   node: () => Node | undefined;
@@ -125,6 +126,12 @@ export class PodNeeds {
   /** The node's own object, once it has been read. */
   node(): Node | undefined {
     return this.#options.node();
+  }
+
+  /** The same as the API server has it now. Rejects where it does not answer soon. */
+  readNode(): Promise<Node> {
+    const { client, nodeName: name } = this.#options;
+    return client.get<Node>(NODES, { name }, { timeoutMs: NODE_READ_TIMEOUT_MS });
   }
 
   #get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {

@@ -208,7 +208,7 @@ function openPodNeeds(
   { node, watched }: { node: Informer<Node>; watched: Informers },
 ): PodNeeds {
   return new PodNeeds({
-    ...{ client, logger, changeDetection: objectChangeDetection },
+    ...{ client, nodeName, logger, changeDetection: objectChangeDetection },
     node: () => node.get({ name: nodeName }),
     startInformer: (options) => watched.start(options),
   });

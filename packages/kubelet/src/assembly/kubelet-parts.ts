@@ -44,6 +44,8 @@ export type ApiParts = PodNeeds & {
   volumeOf: PersistentVolumesOptions['volumeOf'];
   /** The node's own object, once it has been read. */
   node(): Node | undefined;
+  /** The same as the API server has it now. */
+  readNode(): Promise<Node>;
 };
 
 /** The parts that the sync of pods knows by their contracts alone, so that a caller can replace them. */

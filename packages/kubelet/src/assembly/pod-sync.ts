@@ -174,6 +174,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     ...{ ...kept, runtimePods, listedPods, logger },
     allocated,
     isWaiting: (podUid) => allocations.isDeferred(podUid),
+    ...(parts.api === undefined ? {} : { readNode: () => parts.api!.readNode() }),
     observer: observer(metrics, tracer),
   });
   const told = { statuses, cache, tracer, metrics, changes, stopped };
@@ -199,10 +200,9 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
 function podAdmission(input: PodSyncInput): PodAdmission {
   const { options, parts, resources, strictGroups, host, grants, pressure, statuses, shutdown } = input;
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
-  const facts = () => {
+  const facts = (told = parts.api?.node()) => {
     const now = { ...own, resources: { ...resources, ...grants.admissible() } };
-    const node = parts.api?.node();
-    return node === undefined ? now : toldNodeFacts(now, node);
+    return told === undefined ? now : toldNodeFacts(now, told);
   };
   const isLone = options.cluster === undefined;
   // after a restart of the host nobody would bring back what a lone node refuses

@@ -114,6 +114,32 @@ test('a certificate whose time has come is replaced by its own means', async (t)
   assert.deepEqual(here.asked, [false, true]);
 });
 
+test('certificates that are due as soon as they are there are not asked for without a pause', async (t) => {
+  const here = place(t);
+  const now = Date.now();
+  await here.start();
+  for (const index of [0, 1]) {
+    const name = (await requests(here, index + 1))[index]!;
+    here.signing.issue(name, { fromMs: now - 95 * HOUR_MS, toMs: now + 5 * HOUR_MS });
+  }
+  const begunAt = performance.now();
+  await requests(here, 3);
+  assert.ok(performance.now() - begunAt > 900, `after ${performance.now() - begunAt} ms`);
+});
+
+test('a certificate that runs out while its request waits: the same request is waited for by other means', async (t) => {
+  const here = place(t);
+  const now = Date.now();
+  await here.start();
+  here.signing.issue((await requests(here, 1))[0]!, { fromMs: now - 95 * HOUR_MS, toMs: now + HOUR_MS });
+  const [, second] = await requests(here, 2);
+  t.mock.timers.enable({ apis: ['Date'], now: now + 2 * HOUR_MS });
+  await soon(() => here.asked[2] === false || undefined);
+  here.signing.issue(second!, { toMs: now + 9 * HOUR_MS });
+  await soon(() => here.taken[1]);
+  assert.deepEqual([here.asked, here.signing.requests.size], [[false, true, false], 2]);
+});
+
 test('a refused request is made anew with another key, after a pause', async (t) => {
   const here = place(t);
   let failures = 0;

@@ -81,7 +81,7 @@ export class CertificateRenewal {
       const isNeeded =
         wanted !== undefined && isDue(this.#current, wanted, { renewAtMs: this.#renewAtMs, nowMs: Date.now() });
       if (isNeeded) await this.#renew(wanted, signal);
-      else await sleep(RENEWAL_WAIT_MS, signal);
+      await sleep(RENEWAL_WAIT_MS, signal); // also after one that is due as soon as it is there
     }
   }
 
@@ -98,7 +98,7 @@ export class CertificateRenewal {
       await onRenewed(this.#current!);
     } catch (error) {
       if (signal.aborted) throw error;
-      if (error === NO_LONGER_WANTED) return;
+      if (error === NO_LONGER_WANTED || error === RAN_OUT) return;
       this.#problem = `${errorMessage(error)}${this.#expiryWords()}`;
       logger.error({ signer, error: this.#problem }, 'a certificate of the cluster could not be had');
       onFailure?.();
@@ -144,12 +144,17 @@ export class CertificateRenewal {
     return asked;
   }
 
-  /** Aborts as well when something else is wanted: a node's addresses may change while nobody approves. */
+  /**
+   * Aborts as well when something else is wanted, as a node's addresses may change while nobody approves, and when the certificate has
+   * run out by which its holder asks: somebody else may go on waiting for the same request.
+   */
   #whileWanted(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();
+    const wasValid = this.current() !== undefined;
     const timer = setInterval(() => {
       const now = this.#parts.subject();
       if (now !== undefined && !isDeepStrictEqual(now, wanted)) changed.abort(NO_LONGER_WANTED);
+      if (wasValid && this.current() === undefined) changed.abort(RAN_OUT);
     }, RENEWAL_WAIT_MS);
     return Object.assign(AbortSignal.any([signal, changed.signal]), { [Symbol.dispose]: () => clearInterval(timer) });
   }
@@ -167,6 +172,7 @@ function refuseUseless(pair: CertificatePair, wanted: CertificateSubject): void 
 }
 
 const NO_LONGER_WANTED = new PodwrightError('aborted', 'a certificate for something else is wanted by now');
+const RAN_OUT = new PodwrightError('aborted', 'the certificate has run out meanwhile');
 
 /** The certificate or the request is of no use, or nobody has looked at it for a quarter of an hour. */
 function isFinal(error: unknown): boolean {

@@ -133,6 +133,28 @@ test('init containers leave their devices to those after them, sidecars keep the
   assert.deepEqual(has('app').toSorted(), ['w2', 'w3']);
 });
 
+test('what an init container left over is nothing to the next pod, nor to its own once that was released', async (context) => {
+  const node = await newNode(context);
+  const { manager, admission, admit } = await node.start();
+  const on = (place: number, ...ids: string[]) => ids.map((id) => ({ id, nodes: [place] }));
+  const plugin = await node.plugin({ devices: [...on(0, 'w1', 'w2'), ...on(1, 'w3')] });
+  await healthy(manager, 3);
+  const pod = podOf('u1', { app: { [WIDGET]: '1' } }, { init: { [WIDGET]: '2' } });
+  assert.equal(await admit(pod), undefined);
+  const other = podOf('u2', { app: { [WIDGET]: '1' } });
+  const hints = manager.containerHints(other, container(other, 'app'))[WIDGET];
+  assert.deepEqual(
+    hints?.map(({ nodes }) => nodes),
+    [2n, 3n],
+  );
+  await admission.release('u1');
+  plugin.change([...on(0, 'w1'), { id: 'w2', isHealthy: false }, ...on(1, 'w3')]);
+  await healthy(manager, 2);
+  assert.equal(await admit(pod), undefined);
+  const [{ devices } = { devices: {} }] = manager.devicesOf('u1', 'init');
+  assert.deepEqual(devices, { 0: ['w1'], 1: ['w3'] });
+});
+
 test('devices are kept over a restart of the kubelet, and freed with their pod', async (context) => {
   const node = await newNode(context);
   const before = await node.start();

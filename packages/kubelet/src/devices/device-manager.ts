@@ -191,30 +191,33 @@ export class DeviceManager implements HintProvider {
 
   containerHints(pod: Pod, container: Container): ResourceHints {
     const { uid } = pod.metadata;
-    return this.#hints(this.#requests(pod, container), (resource) =>
-      this.#assignments.find(uid, container.name, resource),
-    );
+    const has = (resource: string) => this.#assignments.find(uid, container.name, resource);
+    return this.#hints(uid, this.#requests(pod, container), has);
   }
 
   podHints(pod: Pod): ResourceHints {
-    const own = this.#assignments.ofPod(pod.metadata.uid);
-    return this.#hints(
-      podRequests(pod, (container) => this.#requests(pod, container)),
-      (resource) => {
-        const ids = own.flatMap((one) => (one.resource === resource ? deviceIds(one) : []));
-        return ids.length === 0 ? undefined : [...new Set(ids)];
-      },
-    );
+    const { uid } = pod.metadata;
+    const own = this.#assignments.ofPod(uid);
+    const has = (resource: string) => {
+      const ids = own.flatMap((one) => (one.resource === resource ? deviceIds(one) : []));
+      return ids.length === 0 ? undefined : [...new Set(ids)];
+    };
+    const requests = podRequests(pod, (container) => this.#requests(pod, container));
+    return this.#hints(uid, requests, has);
   }
 
-  #hints(requests: Map<string, number>, has: (resource: string) => string[] | undefined): ResourceHints {
+  #hints(
+    podUid: string,
+    requests: Map<string, number>,
+    has: (resource: string) => string[] | undefined,
+  ): ResourceHints {
     const hints = [...requests].map(([resource, count]) => {
       const devices = this.#inventory.devices(resource);
       const own = has(resource);
       if (own !== undefined && own.length !== count) return [resource, []];
       const inUse = this.#assignments.inUse(resource);
       const free = devices.flatMap(({ id, isHealthy }) => (isHealthy && !inUse.has(id) ? [id] : []));
-      const reusable = own === undefined ? (this.#reusable.ids.get(resource) ?? new Set<string>()) : new Set<string>();
+      const reusable = own === undefined ? this.#reusableOf(podUid, resource) : new Set<string>();
       const { nodes } = this.#options;
       return [resource, deviceHints({ devices, available: new Set(own ?? free), reusable, count, nodes })];
     });
@@ -263,7 +266,7 @@ export class DeviceManager implements HintProvider {
     const plugin = this.#inventory.plugin(resource);
     if (plugin === undefined) throw new PodwrightError('unavailable', `unknown Device Plugin ${resource}`);
     const inUse = this.#assignments.inUse(resource);
-    const reusable = this.#reusable.ids.get(resource) ?? new Set<string>();
+    const reusable = this.#reusableOf(podUid, resource);
     const chosen = await chooseDevices({ resource, count, healthy, inUse, reusable, nodes }, (...asked) =>
       plugin.prefer(...asked).catch((error: unknown) => {
         throw new PodwrightError(
@@ -291,6 +294,11 @@ export class DeviceManager implements HintProvider {
     const ids = new Set(healthy.map(({ id }) => id));
     if (!own.every((id) => ids.has(id))) throw fail(`previously allocated devices are no longer healthy; ${cannot}`);
     return healthy;
+  }
+
+  /** Of another pod than the one that is being admitted nothing may be used again. */
+  #reusableOf(podUid: string, resource: string): ReadonlySet<string> {
+    return (this.#reusable.podUid === podUid && this.#reusable.ids.get(resource)) || new Set();
   }
 
   /** An init container leaves its devices to those after it; a sidecar keeps them, as others do. */
@@ -321,6 +329,7 @@ export class DeviceManager implements HintProvider {
   }
 
   async release(podUid: string): Promise<void> {
+    if (this.#reusable.podUid === podUid) this.#reusable = { podUid: '', ids: new Map() };
     if (this.#assignments.forget(podUid)) await this.#writing.run();
   }
 

@@ -97,6 +97,16 @@ test('what an init container had and nobody took over is free once the others st
   assert.deepEqual(again.blocksOf('u1', 'two'), []);
 });
 
+test('a pod that comes back under its UID has all of its memory anew', async (context) => {
+  const { manager, admit, admission } = await open(context);
+  const pod = podOf('u1', { a: { memory: '100' } }, { init: { memory: '900' } });
+  assert.equal(await admit(pod), undefined);
+  await admission.release('u1');
+  assert.equal(await admit(pod), undefined);
+  assert.equal(await admit(podOf('u2', { a: { memory: '700' } })), undefined);
+  assert.deepEqual([manager.nodesOf('u1', 'init'), manager.nodesOf('u2', 'a')], [[0], [1]]);
+});
+
 test('a pod that does not fit on the nodes that suit is refused', async (context) => {
   const { admit } = await open(context, TOPOLOGY);
   assert.equal(await admit(podOf('u1', { a: { memory: '600' } })), undefined);

@@ -156,6 +156,7 @@ export class MemoryManager implements HintProvider {
   }
 
   async release(podUid: string): Promise<void> {
+    if (this.#reusable.podUid === podUid) this.#reusable = { podUid: '', sizes: new Map() };
     for (const name of Object.keys(this.#state.own[podUid] ?? {})) await this.#free(podUid, name);
   }
 

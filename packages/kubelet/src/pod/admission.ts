@@ -1,4 +1,5 @@
 /** Decides once for each pod, one after the other, whether it may run here. */
+import type { Node } from '../api/node.ts';
 import { isCriticalPod } from '../api/pod-priority.ts';
 import type { Pod } from '../api/types.ts';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
@@ -11,21 +12,22 @@ export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; pr
 export type AdmissionChecks = Partial<Record<'first' | 'last', (pod: Pod) => Refusal | undefined>>;
 
 export class PodAdmission {
-  readonly #node: () => NodeFacts;
+  readonly #node: (told?: Node) => NodeFacts;
   readonly #checks: AdmissionChecks;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  constructor(node: () => NodeFacts, checks: AdmissionChecks = {}) {
+  /** `node` is what the node offers, by `told` if that is given, and else by what was heard of it last. */
+  constructor(node: (told?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
     this.#checks = checks;
   }
 
   /** Decides about a new pod beside the pods that were admitted and have not ended. */
-  decide(pod: Pod, others: Pod[]): AdmissionDecision {
+  decide(pod: Pod, others: Pod[], told?: Node): AdmissionDecision {
     const { uid } = pod.metadata;
     const early = this.#checks.first?.(pod);
     if (early !== undefined) return this.refuse(uid, early);
-    const room = makeRoom(pod, others, refusePod(pod, others, this.#node()));
+    const room = makeRoom(pod, others, refusePod(pod, others, this.#node(told)));
     const refusal = room.refusal ?? this.#checks.last?.(pod);
     return refusal === undefined ? this.admit(pod, room) : this.refuse(uid, refusal);
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
+import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/types.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
@@ -32,10 +33,12 @@ type Given = {
   kept?: [string, StatusRecord][];
   allocated?: (pod: Pod) => Pod;
   waiting?: string[];
+  readNode?: () => Promise<Node>;
 };
 
 /** A loop whose workers write down what they are told; `known` are the UIDs that have a worker. */
-function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => pod, waiting = [] }: Given = {}) {
+function start(given: Given = {}) {
+  const { runtimePods = [], known = [], kept = [], allocated = (pod) => pod, waiting = [], readNode } = given;
   const told: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const workers = {
@@ -52,7 +55,7 @@ function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => p
     (uid): RuntimePodStatus => ({ pod: { uid, namespace: 'd', name: uid }, sandboxes: [], containers: [] }),
   );
   const unread: RuntimePodStatus[] = [];
-  const admission = new PodAdmission(() => node);
+  const admission = new PodAdmission((told) => ({ ...node, labels: told?.metadata.labels ?? {} }));
   const statuses = new StatusManager(new Map(kept));
   const answers = new Map<string, ProbeResult>();
   const loop = new SyncLoop({
@@ -62,6 +65,7 @@ function start({ runtimePods = [], known = [], kept = [], allocated = (pod) => p
     admission,
     allocated,
     isWaiting: (uid) => waiting.includes(uid),
+    ...(readNode === undefined ? {} : { readNode }),
     statuses,
     probes: { readiness: (id) => answers.get(id), startup: () => undefined },
     events: { event: (about, _, reason) => void told.push(`event ${about.uid} ${reason}`) },
@@ -257,4 +261,46 @@ test('a pod whose file is wrong at the start goes on: what it should be is not k
   runtime[0]!.sandboxes.push(sandbox);
   loop.endOrphans(new Set(['/manifests/half.yaml']));
   assert.deepEqual(told, ['end b {"remove":true}']);
+});
+
+test('a pod that the node does not match, by what was heard of it, is decided about by the node as it is now', async () => {
+  const reads: PromiseWithResolvers<Node>[] = [];
+  const readNode = () => {
+    const read = Promise.withResolvers<Node>();
+    reads.push(read);
+    return read.promise;
+  };
+  const { loop, told, seen } = start({ readNode });
+  const picky = (uid: string): Pod => ({ ...podOf(uid), spec: { containers: [], nodeSelector: { disk: 'ssd' } } });
+  const tell = (operation: 'ADD' | 'UPDATE' | 'RECONCILE' | 'REMOVE', ...pods: Pod[]) =>
+    loop.handlePods({ operation, source: 'api', pods });
+  tell('ADD', picky('a'), picky('b'), picky('c'), picky('d'));
+  for (const operation of ['UPDATE', 'RECONCILE'] as const) tell(operation, picky('a'), picky('b'), picky('c'));
+  assert.deepEqual([told, reads.length], [[], 4]);
+  const { metadata, ...pod } = picky('c');
+  tell('UPDATE', { ...pod, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  tell('REMOVE', picky('d'));
+  const nodeWith = (labels: Record<string, string>): Node => ({ metadata: { name: 'here', labels } }) as Node;
+  for (const [index, read] of reads.entries()) read.resolve(nodeWith(index === 0 ? { disk: 'ssd' } : {}));
+  const signal = AbortSignal.timeout(30_000);
+  await waitFor(() => told.filter((one) => one.startsWith('update')).length === 2 || undefined, {
+    intervalMs: 1,
+    signal,
+  });
+  assert.deepEqual(
+    told.map((one) => one.split(' ').slice(0, 2).join(' ')),
+    ['end c', 'end d', 'update a', 'update b'],
+  );
+  assert.deepEqual(
+    seen.filter((one) => one.startsWith('refused')),
+    ['refused NodeAffinity'],
+  );
+});
+
+test('a node that cannot be read counts as it was heard of', async () => {
+  const { add, told, admission } = start({ readNode: () => Promise.reject(new Error('away')) });
+  add({ ...podOf('a'), spec: { containers: [], nodeSelector: { disk: 'ssd' } } });
+  const signal = AbortSignal.timeout(30_000);
+  await waitFor(() => told.length > 0 || undefined, { intervalMs: 1, signal });
+  assert.equal(admission.refusalOf('a')?.reason, 'NodeAffinity');
 });

@@ -3,6 +3,7 @@
  * objects, and the passage of time. It only notifies the pod workers; they do the work.
  */
 import { errorMessage, type Logger } from '@podwright/base';
+import type { Node } from '../api/node.ts';
 import { formatTime } from '../api/time.ts';
 import { namespacedName, type Pod } from '../api/types.ts';
 import type { LocalObjectChange } from '../config/local-objects.ts';
@@ -53,6 +54,8 @@ export type SyncLoopDependencies = {
   allocated: (pod: Pod) => Pod;
   /** Whether it waits for room. */
   isWaiting: (podUid: string) => boolean;
+  /** The node's object as the API server has it now; absent without one. */
+  readNode?: () => Promise<Node>;
   statuses: StatusManager;
   /** What the probes say. */
   probes: ProbeAnswers;
@@ -71,6 +74,8 @@ type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | 
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
+  /** Pods about which is decided once the node has been read. */
+  readonly #undecided = new Set<string>();
 
   constructor(deps: SyncLoopDependencies) {
     this.#deps = deps;
@@ -95,6 +100,7 @@ export class SyncLoop {
 
   #remove(pod: Pod): void {
     const { manager, admission, ephemeral, workers } = this.#deps;
+    this.#undecided.delete(pod.metadata.uid);
     manager.delete(pod.metadata.uid);
     admission.forget(pod.metadata.uid);
     ephemeral.forget(pod.metadata.uid);
@@ -112,7 +118,7 @@ export class SyncLoop {
     const before = manager.get(pod.metadata.uid);
     if (before !== undefined) observer.changed(before.pod, pod);
     this.#take(pod, source);
-    workers.update(pod);
+    if (!this.#undecided.has(pod.metadata.uid)) workers.update(pod);
   }
 
   /** What others have said of the pod at the API server counts at once. */
@@ -123,6 +129,7 @@ export class SyncLoop {
 
   /** The API server wants the pod to end, sooner perhaps than it said before; it stays there until it has. */
   #delete(pod: Pod, source: PodSourceName): void {
+    this.#undecided.delete(pod.metadata.uid);
     this.#take(pod, source);
     const { deletionGracePeriodSeconds: grace } = pod.metadata;
     const gracePeriodSeconds = grace === undefined ? undefined : Math.max(LEAST_GRACE_SECONDS, grace);
@@ -133,18 +140,40 @@ export class SyncLoop {
   #reconcile(pod: Pod, source: PodSourceName): void {
     const { workers, statuses } = this.#deps;
     this.#take(pod, source);
+    if (this.#undecided.has(pod.metadata.uid)) return;
     if (isTerminal(pod.status?.phase) && !isTerminal(statuses.get(pod.metadata.uid)?.phase)) workers.update(pod);
   }
 
   /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
   #add(pod: Pod, { source, isRunning, refusal }: Addition): void {
-    const { manager, admission, workers, observer } = this.#deps;
+    const { manager, admission, workers, observer, readNode } = this.#deps;
     observer.seen(pod);
     if (source !== 'api') this.#endNamesakes(pod, source);
     manager.set(pod, source);
     if (source === 'api' && pod.metadata.deletionTimestamp !== undefined) return this.#delete(pod, source);
     if (this.#hasEnded(pod)) return workers.update(pod);
     const decision = isRunning ? admission.admit(pod) : this.#decide(pod, refusal);
+    if (readNode === undefined || decision.refusal?.reason !== 'NodeAffinity') return this.#begin(pod, decision);
+    this.#settle(this.#decideAgain(pod, readNode));
+  }
+
+  /** What was heard of the node may be older than what its pods were placed by: it is asked for once (predicate.go, generalFilter). */
+  async #decideAgain({ metadata: { uid } }: Pod, readNode: () => Promise<Node>): Promise<void> {
+    const { manager, admission, workers, logger } = this.#deps;
+    admission.forget(uid);
+    this.#undecided.add(uid);
+    const node = await readNode().catch((error: unknown) => {
+      logger.warn({ error: errorMessage(error) }, 'the node could not be read: what was heard of it counts');
+      return undefined;
+    });
+    if (!this.#undecided.delete(uid)) return; // it ends
+    const { pod } = manager.get(uid)!;
+    if (this.#hasEnded(pod)) return workers.update(pod);
+    this.#begin(pod, admission.decide(pod, this.#admitted(), node));
+  }
+
+  #begin(pod: Pod, decision: AdmissionDecision): void {
+    const { workers, observer } = this.#deps;
     if (decision.refusal !== undefined) observer.refused(decision.refusal.reason);
     if (decision.refusal !== undefined || decision.preempt.length === 0) return workers.update(pod);
     for (const _ of decision.preempt) observer.preempted(decision.shortOf);
