@@ -114,6 +114,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const actuated = new ActuatedResources();
   const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
+  const images = imageManager(input, imageAccess);
   const admission = podAdmission(input);
   const pleg = new Pleg({
     cri: input.cri,
@@ -136,13 +137,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     fixed: fixedResources(options),
   });
   const syncer = new PodSyncer({
-    runtime: runtimeDependencies(input, {
-      tracer,
-      networks,
-      crashBackoff,
-      actuated,
-      images: imageManager(input, imageAccess),
-    }),
+    runtime: runtimeDependencies(input, { tracer, networks, crashBackoff, actuated, images }),
     pleg,
     statuses,
     reasons: new WaitingReasons(),
