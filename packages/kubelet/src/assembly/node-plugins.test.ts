@@ -10,7 +10,11 @@ import { createNodePlugins, type NodePluginsInput } from './node-plugins.ts';
 
 test('no driver registers, and nothing is told to be in use, before it is known what is left of volumes', async (context) => {
   const rootDir = mkdtempSync(join(tmpdir(), 'pwk-plugins-'));
-  context.after(() => rmSync(rootDir, { recursive: true }));
+  context.after(async () => {
+    answer.resolve(false);
+    await plugins.close();
+    rmSync(rootDir, { recursive: true });
+  });
   mkdirSync(join(rootDir, 'plugins/kubernetes.io/csi/d.example/unnoted'), { recursive: true });
   const looked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<boolean>();
@@ -31,5 +35,4 @@ test('no driver registers, and nothing is told to be in use, before it is known 
   answer.reject(new Error('it cannot be looked at'));
   await waitFor(() => existsSync(registry) || undefined, { intervalMs: 5, signal: AbortSignal.timeout(30_000) });
   assert.equal(volumesInUse.isLoaded, true);
-  await plugins.close();
 });
