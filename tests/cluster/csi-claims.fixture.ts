@@ -66,16 +66,35 @@ export class CsiClaims {
 
   /** What the controller makes when the node may have the volume of a claim. */
   async attach(claim: string): Promise<void> {
-    const id = createHash('sha256').update(`${claim}${this.#driver}${this.#node}`).digest('hex');
     await this.setStatus(
       {
-        ...{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name: `csi-${id}` } },
+        ...this.#attachmentOf(claim),
         spec: { attacher: this.#driver, nodeName: this.#node, source: { persistentVolumeName: `pv-${claim}` } },
       } as unknown as ApiObject,
       { attached: true, attachmentMetadata: { device: '/dev/disk' } },
     );
     if (this.#cluster.own === undefined) return; // the controller tells it itself
-    this.#attached.add(`kubernetes.io/csi/${this.#driver}^${claim}`);
+    this.#attached.add(this.#nameOf(claim));
+    await this.#tellAttached();
+  }
+
+  /** Takes it away again as the controller does, which tells that first. Not of a real one's. */
+  async detach(claim: string): Promise<void> {
+    this.#attached.delete(this.#nameOf(claim));
+    await this.#tellAttached();
+    await this.#cluster.delete(this.#attachmentOf(claim));
+  }
+
+  #nameOf(claim: string): string {
+    return `kubernetes.io/csi/${this.#driver}^${claim}`;
+  }
+
+  #attachmentOf(claim: string) {
+    const id = createHash('sha256').update(`${claim}${this.#driver}${this.#node}`).digest('hex');
+    return { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name: `csi-${id}` } };
+  }
+
+  async #tellAttached(): Promise<void> {
     const volumesAttached = [...this.#attached].map((name) => ({ name, devicePath: '' }));
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: this.#node } };
     await this.setStatus(node, { volumesAttached });

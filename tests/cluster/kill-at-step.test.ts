@@ -6,11 +6,10 @@
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
+import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { ContainerState, type CriClient, connectCri, PodSandboxState } from '@podwright/cri';
 import { startKubelet } from '@podwright/kubelet';
 import { seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
@@ -155,19 +154,32 @@ async function survive(): Promise<void> {
 }
 
 /** Has the kubelet that runs killed before a step from now on, or not at all. */
-function arm(killAt: number): KillMessage {
-  const message = { killAt, record: join(runtime.scratch, 'steps') };
-  writeFileSync(message.record, '');
-  child.send(message);
-  return message;
+function arm(killAt: number): void {
+  child.send(killMessage(killAt));
 }
 
-/** The life of a pod whose kubelet is killed before a step; returns the steps. */
+function killMessage(killAt: number): KillMessage {
+  writeFileSync(record(), '');
+  return { killAt, record: record() };
+}
+
+const record = () => join(runtime.scratch, 'steps');
+/** The steps that the kubelet has done which was to be killed; the last of them not, if it was. */
+const recorded = () => readFileSync(record(), 'utf8').split('\n').slice(0, -1);
+
+/** The life of a pod whose kubelet is killed before a step, with volumes that are attached meanwhile; returns the steps. */
 async function live(killAt: number): Promise<string[]> {
   await survive();
+  await liveOnce(killAt);
+  const steps = recorded();
+  for (const claim of CLAIMS) await claims.detach(claim);
+  return steps;
+}
+
+async function liveOnce(killAt: number): Promise<void> {
   const name = `life-${killAt}`;
   const pod = podNamed(name);
-  const { record } = arm(killAt);
+  arm(killAt);
   await cluster.apply(pod);
   for (const claim of CLAIMS) await claims.attach(claim);
   const has = async (holds: (object: ApiObject | undefined) => boolean) =>
@@ -185,17 +197,15 @@ async function live(killAt: number): Promise<string[]> {
   await survive();
   await cluster.untilGone(pod);
   await untilClean();
-  if (!isKilled()) return readFileSync(record, 'utf8').split('\n').slice(0, -1);
+  if (!isKilled()) return;
   await survive();
   await untilClean();
-  return [];
 }
 
-async function endWithout(pod: ApiObject): Promise<string[]> {
+async function endWithout(pod: ApiObject): Promise<void> {
   await cluster.delete(pod, { gracePeriodSeconds: 0 });
   await survive();
   await untilClean();
-  return [];
 }
 
 /** Nothing is left of pods, unless the kubelet is killed before. */
@@ -216,11 +226,16 @@ function momentsIn(steps: string[]): number[] {
   return Array.from({ length: count }, (_, part) => Math.floor(part * width + random(Math.max(1, Math.floor(width)))));
 }
 
+/** A kubelet need not come to each of another one's steps, but to some of them. */
 async function each(steps: string[], work: (killAt: number) => Promise<unknown>): Promise<void> {
-  for (const killAt of momentsIn(steps))
+  let killed = 0;
+  for (const killAt of momentsIn(steps)) {
     await work(killAt).catch((error: unknown) => {
       throw new Error(`killed before step ${killAt}, ${steps[killAt]}: ${error}`, { cause: error });
     });
+    if (recorded().length > killAt) killed++;
+  }
+  assert.ok(killed > 0, 'a kubelet has been killed before its step');
 }
 
 test(`a kubelet that is killed before a step of a pod’s life doubles and leaves nothing (TEST_SEED=${seed})`, async (context) => {
@@ -230,26 +245,33 @@ test(`a kubelet that is killed before a step of a pod’s life doubles and leave
   await each(steps, live);
 });
 
-/** How long a kubelet may go on that has not come to the step. */
-const TAKE_OVER_MS = 1500;
+/** A kubelet that has begun and comes to no further step for so long has taken over everything. */
+const TAKEN_OVER_MS = 1500;
 
 /** A kubelet takes over what runs, and is killed meanwhile; returns its steps. */
 async function takeOver(killAt: number): Promise<string[]> {
   await killKubelet(child);
-  const record = join(runtime.scratch, 'steps');
-  writeFileSync(record, '');
-  process.env.KILL = JSON.stringify({ killAt, record } satisfies KillMessage);
+  process.env.KILL = JSON.stringify(killMessage(killAt));
   try {
     child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
-    await Promise.race([once(child, 'exit'), sleep(TAKE_OVER_MS)]);
+    await until('what runs is taken over', hasTakenOver());
     if (!isKilled()) await killKubelet(child);
-  } catch {
-    // it was killed before it was ready
+  } catch (error) {
+    if (recorded().length <= killAt) throw error; // else it was killed before it was ready
   } finally {
     delete process.env.KILL;
   }
   child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
-  return readFileSync(record, 'utf8').split('\n').slice(0, -1);
+  return recorded();
+}
+
+function hasTakenOver(): () => true | undefined {
+  let [steps, sinceMs] = [0, performance.now()];
+  return () => {
+    const { length } = recorded();
+    if (length !== steps) [steps, sinceMs] = [length, performance.now()];
+    return isKilled() || (steps > 0 && performance.now() - sinceMs > TAKEN_OVER_MS) || undefined;
+  };
 }
 
 test(`a kubelet that is killed while it takes a pod over leaves it as it is (TEST_SEED=${seed})`, async (context) => {
@@ -261,6 +283,7 @@ test(`a kubelet that is killed while it takes a pod over leaves it as it is (TES
   const main = (object: ApiObject) => listAt(object, 'status', 'containerStatuses')[0];
   const before = main(await cluster.until(pod, isReady));
   const steps = await takeOver(NEVER);
+  assert.ok(steps.length > 0, 'the steps are seen');
   context.diagnostic(`${steps.length} steps`);
   await each(steps, async (killAt) => {
     await takeOver(killAt);

@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { raceAbort, withTimeout } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
 
+/** On a busy host. */
+const START_PATIENCE_MS = 60_000;
 const PROGRAM = new URL('./kubelet-child.ts', import.meta.url).pathname;
 
 /**
  * A kubelet in a process of its own, which can be killed; with a kubeconfig, of a cluster; with `preload` a module that is loaded
- * into it before all else. It runs when this resolves.
+ * into it before all else. It runs when this resolves; one that does not come up in time is ended.
  */
 export async function startKubeletChild(
   options: KubeletOptions,
@@ -23,8 +26,14 @@ export async function startKubeletChild(
   const ended = once(child, 'exit').then(() => {
     throw new Error('the kubelet has ended');
   });
-  await Promise.race([once(child, 'message'), ended]);
   ended.catch(() => undefined);
+  using patience = withTimeout(undefined, START_PATIENCE_MS, 'start a kubelet in a process of its own');
+  try {
+    await raceAbort(Promise.race([once(child, 'message'), ended]), patience);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
   return child;
 }
 

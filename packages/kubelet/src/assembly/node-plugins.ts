@@ -10,6 +10,7 @@ import { csiMetrics } from '../csi/csi-metrics.ts';
 import { type CsiObjects, loneCsiObjects } from '../csi/csi-objects.ts';
 import { CsiPlaces } from '../csi/csi-places.ts';
 import { CsiVolumes } from '../csi/csi-volumes.ts';
+import { allOf } from '../csi/mount-steps.ts';
 import { seLinuxHost } from '../csi/selinux-label.ts';
 import { VolumeExpansion } from '../csi/volume-expansion.ts';
 import { VolumesInUse } from '../csi/volumes-in-use.ts';
@@ -34,7 +35,7 @@ export type PluginCluster = {
 };
 
 export type NodePluginsInput = {
-  options: Pick<KubeletOptions, 'rootDir' | 'nodeName' | 'logger' | 'metrics'>;
+  options: Pick<KubeletOptions, 'rootDir' | 'nodeName' | 'node' | 'logger' | 'metrics'>;
   events: EventRecorder;
   objects: LocalObjects;
   mounter: Mounter;
@@ -62,7 +63,7 @@ const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async
 /** Plugins register in `<rootDir>/plugins_registry`, and have their own sockets in `<rootDir>/plugins`, as with upstream. */
 export function createNodePlugins(input: NodePluginsInput): NodePlugins {
   const { options, cluster, devices } = input;
-  const { rootDir, logger, metrics } = options;
+  const { rootDir, node, logger, metrics } = options;
   const known = Promise.withResolvers<void>();
   let tell: () => void = () => undefined;
   const drivers = new CsiDrivers({
@@ -74,23 +75,29 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
     },
     metrics: metrics && csiMetrics(metrics),
   });
-  const volumesInUse = new VolumesInUse(cluster?.reportInUse);
+  const volumesInUse = new VolumesInUse(cluster?.reportInUse, { isUntold: !node.controllerAttachDetach });
   const { csi, csiBlock } = csiRooms(input, { drivers, inUse: volumesInUse, driversKnown: known.promise });
   const registry = new PluginRegistry({
     directory: join(rootDir, 'plugins_registry'),
     handlers: { ...cluster?.handlers, CSIPlugin: drivers, DevicePlugin: devices },
     logger,
   });
+  let loaded = Promise.resolve();
   return {
     ...{ csi, csiBlock, volumesInUse },
     start: (onDriver) => {
       tell = onDriver;
-      Promise.all([csi.load(), csiBlock.load()]).catch((error: unknown) =>
+      const load = allOf([csi.load(), csiBlock.load()]).catch((error: unknown) =>
         logger.error({ error: errorMessage(error) }, 'read what is left of volumes'),
       );
-      void registry.start().finally(known.resolve);
+      loaded = load.then(() => volumesInUse.loaded());
+      // without a driver no volume is touched
+      void loaded.then(() => registry.start()).finally(known.resolve);
     },
-    close: () => registry.close(),
+    close: async () => {
+      await loaded;
+      await registry.close();
+    },
   };
 }
 

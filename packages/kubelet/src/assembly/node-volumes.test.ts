@@ -5,13 +5,23 @@ import type { Node } from '../api/node.ts';
 import { VolumesInUse } from '../csi/volumes-in-use.ts';
 import { NodeVolumes } from './node-volumes.ts';
 
+const version = (resourceVersion: string, volumesInUse: string[], attached: string[]): Node => ({
+  metadata: { name: 'n', resourceVersion },
+  status: { volumesInUse, volumesAttached: attached.map((name) => ({ name })) },
+});
+
+test('what is in use is not told before it is known what an earlier kubelet has left', () => {
+  const inUse = new VolumesInUse();
+  const volumes = new NodeVolumes(inUse);
+  inUse.keep('v');
+  assert.equal(volumes.inUse(), undefined);
+  inUse.loaded();
+  assert.deepEqual(volumes.inUse(), ['v']);
+});
+
 test('a volume is waited for until one version of the node object has it in use and attached', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
-  const version = (resourceVersion: string, volumesInUse: string[], attached: string[]): Node => ({
-    metadata: { name: 'n', resourceVersion },
-    status: { volumesInUse, volumesAttached: attached.map((name) => ({ name })) },
-  });
   inUse.want('/pods/u/v', 'v', { attachable: true });
   volumes.known(version('10', [], ['v']));
   let isAttached = false;

@@ -4,15 +4,16 @@ import type { VolumesInUse } from '../csi/volumes-in-use.ts';
 
 /** Tells those who mount volumes what the node object says of them, never an older version of it after a newer one. */
 export class NodeVolumes {
-  readonly #inUse: Pick<VolumesInUse, 'names' | 'reported'>;
+  readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
 
-  constructor(inUse: Pick<VolumesInUse, 'names' | 'reported'>) {
+  constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {
     this.#inUse = inUse;
   }
 
-  inUse(): string[] {
-    return this.#inUse.names();
+  /** `undefined` before it is known what an earlier kubelet has left in use. */
+  inUse(): string[] | undefined {
+    return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }
 
   /** What was read or answered last, after a restore of the API server from a backup as well. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -156,4 +156,16 @@ test('processors are of the NUMA node that suits, or the pod is refused', async 
     ],
   );
   assert.equal((await byPod.admit(podOf('u2', { a: '2', b: '2' })))?.reason, 'TopologyAffinityError');
+});
+
+test('a container has nothing that could not be written down', async (context) => {
+  const { manager, admit, options } = await open(context);
+  await rm(options.file);
+  await mkdir(options.file);
+  const pod = podOf('u1', { whole: '2' });
+  assert.equal((await admit(pod))?.reason, 'UnexpectedAdmissionError');
+  assert.deepEqual(manager.ownOf('u1', 'whole'), []);
+  await rm(options.file, { recursive: true });
+  assert.equal(await admit(pod), undefined);
+  assert.deepEqual((await CpuManager.open(options)).ownOf('u1', 'whole'), manager.ownOf('u1', 'whole'));
 });

@@ -45,7 +45,7 @@ export class CpuManager implements HintProvider {
   static async open(options: CpuManagerOptions): Promise<CpuManager> {
     const manager = new CpuManager(options, await readCpuState(options.file, 'static'));
     manager.#checkState();
-    await manager.#save();
+    await manager.#save(manager.#state);
     return manager;
   }
 
@@ -173,8 +173,7 @@ export class CpuManager implements HintProvider {
     this.#noteReusable(pod, container, cpus);
     if (known !== undefined) return;
     const own = { ...this.#state.own, [uid]: { ...this.#state.own[uid], [container.name]: cpus } };
-    this.#state = { shared: differenceOf(this.#state.shared, cpus), own };
-    await this.#save();
+    await this.#save({ shared: differenceOf(this.#state.shared, cpus), own });
   }
 
   /** With `full-pcpus-only` nobody shares a core with another container. */
@@ -231,16 +230,17 @@ export class CpuManager implements HintProvider {
   async release(podUid: string): Promise<void> {
     const { [podUid]: freed, ...own } = this.#state.own;
     if (freed === undefined) return;
-    this.#state = { shared: unionOf(this.#state.shared, ...Object.values(freed)), own };
-    await this.#save();
+    await this.#save({ shared: unionOf(this.#state.shared, ...Object.values(freed)), own });
   }
 
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  #save(): Promise<void> {
-    return writeCpuState(this.#options.file, this.#state);
+  /** Nothing is so before it is written down. */
+  async #save(state: CpuState): Promise<void> {
+    await writeCpuState(this.#options.file, state);
+    this.#state = state;
   }
 }
 

@@ -5,6 +5,7 @@ import type { DevicePlaces } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
+import { allOf } from './mount-steps.ts';
 import { isNoted, readVolumeData, type VolumeData } from './volume-data.ts';
 
 /** A block volume, by the name of its PersistentVolume. */
@@ -73,10 +74,10 @@ export class CsiBlockPlaces {
     return (await Promise.all(kept)).flat();
   }
 
-  /** Removes what a kubelet has left that was killed before a volume was noted, or after it was forgotten. */
+  /** As `CsiPlaces.removeUnnoted`. */
   async removeUnnoted(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
-    for (const name of names) if (!(await isNoted(this.data(name)))) await this.remove(name);
+    await allOf(names.map(async (name) => ((await isNoted(this.data(name))) ? undefined : this.remove(name))));
     await this.#removeParents();
   }
 

@@ -19,7 +19,16 @@ import {
   type VolumeUsageStats,
 } from './driver-calls.ts';
 import { GrowthUnderPods } from './growth-under-pods.ts';
-import { allOf, attached, inStep, requireDriver, type StepParts, stepFailure, type Want } from './mount-steps.ts';
+import {
+  allOf,
+  contextOf,
+  inStep,
+  requireDriver,
+  type StepParts,
+  stepFailure,
+  untilAttached,
+  type Want,
+} from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { readVolumeData, writeVolumeData } from './volume-data.ts';
 import type { VolumeExpansion } from './volume-expansion.ts';
@@ -54,11 +63,11 @@ export class CsiBlockVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
+  /** As for volumes with file systems. */
   async load(): Promise<void> {
     const { places, inUse } = this.#options;
-    await places.removeUnnoted();
     for (const kept of await places.all()) inUse.keep(keyOf(kept));
+    await places.removeUnnoted();
   }
 
   /** Brings the device to the pod, and returns the link to it. */
@@ -78,9 +87,11 @@ export class CsiBlockVolumes {
     // by its directory the volume is found again, even if it never gets there
     await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
     inUse.want(place, key, { attachable });
-    await this.#tries.run(place, { driver: volume.driver, signal }, () =>
-      this.#locks.run(key, () => this.#map({ pod, volume, driver, place, attachable }, signal), signal),
-    );
+    const want = { pod, volume, driver, place, attachable };
+    await this.#tries.run(place, { driver: volume.driver, signal }, async () => {
+      await untilAttached(this.#options, want, signal);
+      await this.#locks.run(key, () => this.#map(want, signal), signal);
+    });
     return place;
   }
 
@@ -128,7 +139,7 @@ export class CsiBlockVolumes {
     const { uid } = pod.metadata;
     const { name } = volume;
     if (isOfOnePod(volume)) await inStep('MapVolume.SetUpDevice', volume, () => this.#refuseSecond(uid, name));
-    const publishContext = await attached(this.#options, want, signal);
+    const publishContext = await contextOf(this.#options, want, signal);
     const mapped = places.mapped(uid, name);
     const target = places.published(uid, name);
     const isKnown = await this.#note(want, target);

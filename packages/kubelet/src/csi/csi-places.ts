@@ -4,7 +4,8 @@ import { isErrno, namesIn, removeIfEmpty } from '@podwright/base';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, sha256 } from './csi-volume.ts';
-import { isNoted, readVolumeData, removeVolumeData, type VolumeData } from './volume-data.ts';
+import { allOf } from './mount-steps.ts';
+import { isNoted, readVolumeData, removeUnfinishedData, removeVolumeData, type VolumeData } from './volume-data.ts';
 
 /** A directory with what is known of the volume in it. */
 export type KeptVolume = { directory: string; data: VolumeData };
@@ -55,16 +56,20 @@ export class CsiPlaces {
     return (await Promise.all(drivers.map((driver) => keptIn(join(this.#staged, driver))))).flat();
   }
 
-  /** Removes what a kubelet has left that was killed before a volume was noted, or after it was forgotten. */
+  /**
+   * Removes what a kubelet has left that was killed before a volume was noted, or after it was forgotten. Rejects with the first that
+   * does not go.
+   */
   async removeUnnoted(): Promise<void> {
     const drivers = (await namesIn(this.#staged)).filter((name) => name !== BLOCK_VOLUMES);
-    for (const driver of drivers.map((name) => join(this.#staged, name)))
-      for (const directory of (await namesIn(driver)).map((name) => join(driver, name))) {
-        const mountPath = join(directory, 'globalmount');
-        if ((await isNoted(directory)) || (await this.isMounted(mountPath))) continue;
-        await removeVolumeData(directory);
-        for (const path of [mountPath, directory]) await removeIfEmpty(path);
-      }
+    const places = drivers.map(async (driver) => placesIn(join(this.#staged, driver)));
+    const remove = async (directory: string) => {
+      const mountPath = join(directory, 'globalmount');
+      if ((await isNoted(directory)) || (await this.isMounted(mountPath))) return;
+      await removeUnfinishedData(directory);
+      for (const path of [mountPath, directory]) await removeIfEmpty(path);
+    };
+    await allOf((await Promise.all(places)).flat().map(remove));
   }
 
   /** Whether something is mounted at the place that the driver was given. */
@@ -85,9 +90,17 @@ export class CsiPlaces {
   }
 }
 
+/** None in somebody's file. */
+async function placesIn(directory: string): Promise<string[]> {
+  const names = await namesIn(directory).catch((error: unknown) => {
+    if (isErrno(error, 'ENOTDIR')) return [];
+    throw error;
+  });
+  return names.map((name) => join(directory, name));
+}
+
 async function keptIn(directory: string): Promise<KeptVolume[]> {
-  const kept = (await namesIn(directory)).map(async (name) => {
-    const place = join(directory, name);
+  const kept = (await placesIn(directory)).map(async (place) => {
     const data = await readVolumeData(place);
     return data === undefined ? [] : [{ directory: place, data }];
   });

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { VolumeLifecycleMode } from '../api/storage.ts';
 import type { BoundClaim, Pod, SeLinuxOptions, Volume } from '../api/types.ts';
 
-/** Name in directories and messages. */
 /** The directory of block volumes, beside those of drivers. */
 export const BLOCK_VOLUMES = 'volumeDevices';
+/** Name in directories and messages. */
 export const CSI_PLUGIN = 'kubernetes.io/csi';
 
 export type SecretPlace = { namespace: string; name: string };

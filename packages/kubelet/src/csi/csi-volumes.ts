@@ -20,7 +20,16 @@ import {
 } from './driver-calls.ts';
 import { checkLifecycle, givesToGroup } from './fs-group.ts';
 import { GrowthUnderPods } from './growth-under-pods.ts';
-import { allOf, attached, inStep, requireDriver, type StepParts, stepFailure, type Want } from './mount-steps.ts';
+import {
+  allOf,
+  contextOf,
+  inStep,
+  requireDriver,
+  type StepParts,
+  stepFailure,
+  untilAttached,
+  type Want,
+} from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
 import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
@@ -55,12 +64,16 @@ export class CsiVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** Reads what an earlier kubelet left, so that none of it is detached before its pods are known. */
+  /**
+   * Reads what an earlier kubelet left, so that none of it is detached before its pods are known, and removes what is nothing. Before
+   * any driver is there, as nothing else may change the places meanwhile.
+   */
   async load(): Promise<void> {
     const { places, inUse } = this.#options;
+    for (const { data } of await places.allStaged()) inUse.keep(keyOf(data));
+    for (const { data } of await places.allPublished())
+      if (data.volumeLifecycleMode !== 'Ephemeral') inUse.keep(keyOf(data));
     await places.removeUnnoted();
-    const published = (await places.allPublished()).filter(({ data }) => data.volumeLifecycleMode !== 'Ephemeral');
-    for (const { data } of [...published, ...(await places.allStaged())]) inUse.keep(keyOf(data));
   }
 
   /** Brings the volume to the pod and returns where. What is there stays, unless its driver wants to be called again or it has grown. */
@@ -78,9 +91,11 @@ export class CsiVolumes {
     const attachable = volume.mode === 'Persistent' && driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
     inUse.want(place, key, { attachable });
-    await this.#tries.run(place, { driver: volume.driver, signal }, () =>
-      this.#locks.run(key, () => this.#mount({ pod, volume, driver, place, attachable }, signal), signal),
-    );
+    const want = { pod, volume, driver, place, attachable };
+    await this.#tries.run(place, { driver: volume.driver, signal }, async () => {
+      await untilAttached(this.#options, want, signal);
+      await this.#locks.run(key, () => this.#mount(want, signal), signal);
+    });
     if (failedToGrow !== undefined) throw failedToGrow;
     return mountIn(place);
   }
@@ -137,7 +152,7 @@ export class CsiVolumes {
     const { pod, volume, driver, place } = want;
     const { drivers, places } = this.#options;
     if (isOfOnePod(volume)) await inStep('MountVolume.SetUp', volume, () => this.#refuseSecond(want));
-    const publishContext = await attached(this.#options, want, signal);
+    const publishContext = await contextOf(this.#options, want, signal);
     const isPersistent = volume.mode === 'Persistent';
     const [step, what] = isPersistent
       ? ['MountVolume.MountDevice', 'attacher.MountDevice failed to create newCsiDriverClient']

@@ -21,15 +21,22 @@ export type StepParts = {
   driversKnown: Promise<void>;
 };
 
-/** What the attaching gave, for the driver; nothing of what is not attached. */
-export async function attached(parts: StepParts, want: Want, signal: AbortSignal): Promise<Record<string, string>> {
-  const { drivers, objects, inUse, nodeName, driversKnown } = parts;
+/** Waits for the driver, and until the volume is attached if it is to be. Nobody else may have to wait for that. */
+export async function untilAttached(parts: StepParts, want: Want, signal: AbortSignal): Promise<void> {
+  const { drivers, inUse, driversKnown } = parts;
   const { volume, attachable } = want;
   if (!drivers.has(volume.driver)) await driversKnown;
-  if (!attachable) return {};
+  if (!attachable) return;
   await inUse.untilAttached(uniqueVolumeName(volume), signal).catch((error: unknown) => {
     throw isDeadlineExceeded(error) ? unattached(volume) : error;
   });
+}
+
+/** What the attaching gave, for the driver; nothing of what is not attached. */
+export async function contextOf(parts: StepParts, want: Want, signal: AbortSignal): Promise<Record<string, string>> {
+  const { objects, nodeName } = parts;
+  const { volume, attachable } = want;
+  if (!attachable) return {};
   const step = `${operationOf(volume)}.WaitForAttach`;
   return await inStep(step, volume, () => publishContext(volume, { objects, nodeName, signal }));
 }

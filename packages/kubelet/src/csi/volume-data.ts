@@ -34,16 +34,25 @@ export async function readVolumeData(directory: string): Promise<VolumeData | un
   }
 }
 
-/** Whether anything is written there, even if it makes no sense. */
+/** Whether anything is written there, even if it makes no sense, or somebody else has a file in its place. */
 export async function isNoted(directory: string): Promise<boolean> {
-  return (await namesIn(directory)).includes(FILE);
+  try {
+    return (await namesIn(directory)).includes(FILE);
+  } catch (error) {
+    if (isErrno(error, 'ENOTDIR')) return true;
+    throw error;
+  }
+}
+
+/** What a kubelet has left that was killed while it noted a volume. */
+export async function removeUnfinishedData(directory: string): Promise<void> {
+  await removeUnfinished(join(directory, FILE));
 }
 
 /** With what a kubelet that was killed has left of it, or its directory would never be empty. */
 export async function removeVolumeData(directory: string): Promise<void> {
-  const path = join(directory, FILE);
-  await removeUnfinished(path);
-  await rm(path, { force: true });
+  await removeUnfinishedData(directory);
+  await rm(join(directory, FILE), { force: true });
 }
 
 function isName(value: unknown): value is string {

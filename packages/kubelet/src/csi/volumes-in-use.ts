@@ -5,17 +5,32 @@ import { ATTACH_TIMEOUT_MS, CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts'
 export class VolumesInUse {
   /** Has the node tell the API server soon; absent without one. */
   readonly #report: (() => void) | undefined;
+  /** Nobody says in the node object what is attached: that a VolumeAttachment says so must do. */
+  readonly #isUntold: boolean;
+  #isLoaded = false;
   /** Names of the volumes that pods want or have, by their places. */
   readonly #wanted = new Map<string, string>();
   /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
   readonly #inUse = new Set<string>();
   /** Those of which the API server knows that, those that are attached by what it says, and who waits for more. */
-  #reported: ReadonlySet<string> = new Set();
+  #reported = new Set<string>();
   #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();
 
-  constructor(report?: () => void) {
+  /** `isUntold`: no controller attaches volumes to this node. */
+  constructor(report?: () => void, { isUntold = false }: { isUntold?: boolean } = {}) {
     this.#report = report;
+    this.#isUntold = isUntold;
+  }
+
+  /** All that an earlier kubelet has left is kept now, and can be told. */
+  loaded(): void {
+    this.#isLoaded = true;
+    this.#report?.();
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
   }
 
   /** A pod is to have the volume at a place. */
@@ -25,8 +40,9 @@ export class VolumesInUse {
     else this.#inUse.delete(name);
   }
 
-  /** It must not be detached. */
+  /** It must not be detached. What is not in use yet the API server is to be told anew: a report without it may be on its way. */
   keep(name: string): void {
+    if (!this.#inUse.has(name)) this.#reported.delete(name);
     this.#inUse.add(name);
   }
 
@@ -43,7 +59,8 @@ export class VolumesInUse {
 
   /** It may be detached: the sooner the API server hears of that, the sooner another node can have it. */
   free(name: string): void {
-    if (this.#inUse.delete(name)) this.#report?.();
+    // a pod may have come to want it while it was taken away
+    if (!this.isWanted(name) && this.#inUse.delete(name)) this.#report?.();
   }
 
   /** Those that must not be detached from the node, for its status. */
@@ -67,7 +84,8 @@ export class VolumesInUse {
     if (this.#report === undefined) return;
     await this.#untilReported(name, parent);
     using signal = withTimeout(parent, ATTACH_TIMEOUT_MS, 'wait until it is attached');
-    while (!this.#reported.has(name) || !this.#attached.has(name)) await raceAbort(this.#onReported.promise, signal);
+    const isAttached = () => this.#reported.has(name) && (this.#isUntold || this.#attached.has(name));
+    while (!isAttached()) await raceAbort(this.#onReported.promise, signal);
   }
 
   async #untilReported(name: string, parent: AbortSignal): Promise<void> {

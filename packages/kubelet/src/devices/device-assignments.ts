@@ -46,6 +46,14 @@ export class DeviceAssignments {
     return [...this.#pods.keys()];
   }
 
+  /** The container has again what it had before. */
+  restore(podUid: string, container: string, assignments: Assignment[]): void {
+    const others = this.ofPod(podUid).filter((one) => one.container !== container);
+    const all = [...others, ...assignments];
+    if (all.length === 0) this.#pods.delete(podUid);
+    else this.#pods.set(podUid, all);
+  }
+
   /** Whether the pod had any. */
   forget(podUid: string): boolean {
     return this.#pods.delete(podUid);

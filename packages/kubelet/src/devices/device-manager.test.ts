@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -310,4 +311,25 @@ test('what a container has of a claim is not asked of a plugin', async (context)
   const pod = { ...podOf('p1', { one: { [WIDGET]: '2' } }), status } as unknown as Pod;
   assert.equal(await admit(pod), undefined);
   assert.deepEqual([plugin.calls, manager.isMissing(pod, container(pod, 'one'))], [[], false]);
+});
+
+test('a container has no device that could not be written down, at its admission or at its start', async (context) => {
+  const node = await newNode(context);
+  const { manager, admit } = await node.start();
+  await node.plugin({ devices: ['w1'] });
+  await healthy(manager, 1);
+  const checkpoint = join(node.directory, 'kubelet_internal_checkpoint');
+  await until('its list is written down', () => existsSync(checkpoint));
+  await rm(checkpoint);
+  await mkdir(checkpoint);
+  const pod = podOf('u1', { app: { [WIDGET]: '1' } });
+  const { reason, message } = (await admit(pod))!;
+  assert.equal(reason, 'UnexpectedAdmissionError');
+  assert.match(message, /^Allocate failed due to failed to write checkpoint file "kubelet_internal_checkpoint": /);
+  const app = container(pod, 'app');
+  await assert.rejects(manager.allocateMissing(pod, app), /failed to write checkpoint file/);
+  assert.deepEqual([manager.devicesOf('u1', 'app'), manager.isMissing(pod, app)], [[], true]);
+  await rm(checkpoint, { recursive: true });
+  await manager.allocateMissing(pod, app);
+  assert.equal(manager.isMissing(pod, app), false);
 });

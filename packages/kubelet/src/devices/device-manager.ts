@@ -123,7 +123,7 @@ export class DeviceManager implements HintProvider {
     try {
       for await (const devices of plugin.lists()) {
         if (!this.#watchHealth(resource, () => this.#inventory.list(plugin, devices))) return;
-        void this.#writing.run();
+        void this.#writeOrLog();
       }
     } catch (error) {
       why = errorMessage(error);
@@ -243,13 +243,18 @@ export class DeviceManager implements HintProvider {
   async #allocate({ pod, container, hint }: AllocationRequest, isRunning: boolean): Promise<void> {
     const { uid } = pod.metadata;
     if (this.#reusable.podUid !== uid) this.#reusable = { podUid: uid, ids: new Map() };
+    const before = this.#assignments.ofContainer(uid, container.name);
     let isChanged = false;
     for (const [resource, count] of this.#requests(pod, container)) {
       const request = { podUid: uid, container: container.name, resource, count, nodes: hint.nodes, isRunning };
       isChanged = (await this.#allocateResource(request)) || isChanged;
     }
+    if (isChanged)
+      await this.#writing.run().catch((error: unknown) => {
+        this.#assignments.restore(uid, container.name, before);
+        throw error;
+      });
     this.#noteReusable(pod, container);
-    if (isChanged) await this.#writing.run();
   }
 
   /** Whether anything was given out. */
@@ -330,7 +335,7 @@ export class DeviceManager implements HintProvider {
 
   async release(podUid: string): Promise<void> {
     if (this.#reusable.podUid === podUid) this.#reusable = { podUid: '', ids: new Map() };
-    if (this.#assignments.forget(podUid)) await this.#writing.run();
+    if (this.#assignments.forget(podUid)) await this.#writeOrLog();
   }
 
   /** Frees what pods have that are not there any more. */
@@ -349,17 +354,23 @@ export class DeviceManager implements HintProvider {
     );
   }
 
-  /** A failure is in the log, as what containers have does not depend on the file until the next start. */
+  /** What is gone or has changed nobody has to wait for: it is written down the next time at the latest. */
+  async #writeOrLog(): Promise<void> {
+    await this.#writing.run().catch((error: unknown) => {
+      this.#options.logger.error({ error: errorMessage(error) }, 'what containers have of devices is not written down');
+    });
+  }
+
+  /** Rejects in upstream's words: a container must not have what stands in no file. */
   async #write(): Promise<void> {
-    const { directory, logger } = this.#options;
     const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
     const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));
     this.#isNew = false;
-    try {
-      await writeDeviceRecords(join(directory, CHECKPOINT), { assignments: this.#assignments.all(), registered });
-    } catch (error) {
-      logger.error({ error: errorMessage(error) }, 'what containers have of devices could not be written down');
-    }
+    const records = { assignments: this.#assignments.all(), registered };
+    await writeDeviceRecords(join(this.#options.directory, CHECKPOINT), records).catch((error: unknown) => {
+      const why = `failed to write checkpoint file "${CHECKPOINT}": ${errorMessage(error)}`;
+      throw new PodwrightError('unavailable', why, { cause: error });
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -126,4 +126,16 @@ test('a restarted kubelet goes on with what it has given out, on the same host',
   await assert.rejects(MemoryManager.open(changed), /the expected machine state is different from the real one/);
   await again.keepOnly(() => false);
   assert.deepEqual(again.blocksOf('u1', 'a'), []);
+});
+
+test('a container has nothing that could not be written down', async (context) => {
+  const { manager, admit, options } = await open(context);
+  await rm(options.file);
+  await mkdir(options.file);
+  const pod = podOf('u1', { a: { memory: '900' } });
+  assert.equal((await admit(pod))?.reason, 'UnexpectedAdmissionError');
+  assert.deepEqual(manager.blocksOf('u1', 'a'), []);
+  await rm(options.file, { recursive: true });
+  assert.equal(await admit(pod), undefined);
+  assert.deepEqual((await MemoryManager.open(options)).nodesOf('u1', 'a'), [0]);
 });

@@ -44,7 +44,7 @@ export class MemoryManager implements HintProvider {
     if (known !== undefined && Object.keys(known.machine).length > 0) checkState(known, free, options.file);
     const manager = new MemoryManager(options, { machine: free, own: {}, ...known });
     if (Object.keys(manager.#state.machine).length === 0) manager.#state.machine = free;
-    await manager.#save();
+    await manager.#save(manager.#state);
     return manager;
   }
 
@@ -110,8 +110,7 @@ export class MemoryManager implements HintProvider {
     }
     this.#noteReusable(pod, container, blocks);
     const containers = withoutReused(this.#state.own[uid] ?? {}, { pod, container, blocks });
-    this.#state = { machine, own: { ...this.#state.own, [uid]: { ...containers, [container.name]: blocks } } };
-    await this.#save();
+    await this.#save({ machine, own: { ...this.#state.own, [uid]: { ...containers, [container.name]: blocks } } });
   }
 
   #reusableOf({ metadata: { uid } }: Pod): (nodes: NodeMask, type: string) => bigint {
@@ -165,16 +164,17 @@ export class MemoryManager implements HintProvider {
     const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
     for (const block of freed) takeBack(machine, block);
-    this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
-    await this.#save();
+    await this.#save({ machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } });
   }
 
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  #save(): Promise<void> {
-    return writeMemoryState(this.#options.file, this.#state);
+  /** Nothing is so before it is written down. */
+  async #save(state: MemoryState): Promise<void> {
+    await writeMemoryState(this.#options.file, state);
+    this.#state = state;
   }
 }
 

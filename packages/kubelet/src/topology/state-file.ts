@@ -8,7 +8,7 @@ import { MAX_STATE_FILE_BYTES } from '../limits.ts';
 /** The value of a JSON file, before anybody writes it; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
 export async function readStateFile(path: string): Promise<unknown> {
   try {
-    await removeUnfinished(path);
+    await removeUnfinished(path).catch(() => undefined); // it says nothing of the file itself
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { size } = await file.stat();
     if (size > MAX_STATE_FILE_BYTES) throw new Error(`it has ${size} bytes, more than ${MAX_STATE_FILE_BYTES}`);

@@ -1,6 +1,6 @@
 /** The files of what was given out are upstream's: these were written by it. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -69,4 +69,13 @@ test('memory', async (context) => {
   await writeMemoryState(file, state);
   assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), JSON.parse(text));
   await assert.rejects(readMemoryState(file, 'None'), /differs from state checkpoint policy "Static"/);
+});
+
+test('what a write has left that cannot be removed says nothing of the file', async (context) => {
+  const file = await fileWith(
+    context,
+    '{"Data":{"PodDeviceEntries":null,"RegisteredDevices":{}},"Checksum":3467439661}',
+  );
+  await mkdir(`${file}.0123456789ab.tmp`);
+  assert.deepEqual(await readDeviceRecords(file), { assignments: [], registered: {} });
 });

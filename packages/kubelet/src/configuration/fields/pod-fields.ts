@@ -111,7 +111,7 @@ export const POD_FIELDS = {
   enableControllerAttachDetach: field(bool, true, {
     flag: 'enable-controller-attach-detach',
     about: 'leave attaching volumes to the controller',
-    effect: setsInCluster('node.controllerAttachDetach'),
+    effect: setsInCluster('node.controllerAttachDetach', 'with false somebody else makes the VolumeAttachments'),
   }),
   localStorageCapacityIsolation: field(bool, true, {
     flag: 'local-storage-capacity-isolation',
