@@ -76,6 +76,7 @@ test('names come from the node: pods of the namespace, their containers, images'
   await offers(['delete', 'web', ''], ['worker']);
   await offers(['logs', '-n', 'team', ''], ['there']);
   await offers(['-n', 'team', 'logs', ''], ['there']);
+  await offers(['-n', 'team', 'log'], ['logs']);
   await offers(['logs', '--namespace', ''], ['default', 'team']);
   await offers(['exec', 'web', '-c', ''], ['main']);
   await offers(['rmi', 'local'], [exampleImage]);
@@ -115,6 +116,8 @@ test('bash', async () => {
   await eventually(() => bash(`podwright ${node()} rmi localhost/podwright/busybox:`), ['1']); // and at :
   await eventually(() => bash('podwright run p'), ['compopt -o default']);
   await eventually(() => bash('podwright logs --no-such='), []);
+  const copied = ['compopt -o default', 'compopt -o nospace', 'directory/', 'pod.yaml', 'web:', 'worker:'];
+  await eventually(() => bash(`podwright ${node()} cp web:/etc/hosts `).sort(), copied);
 });
 
 test('bash completes what a person types', () => {

@@ -55,6 +55,8 @@ test('wait takes several conditions, one after the other, and waits with -l for 
   const waiting = place.start('wait', '--for=create', 'cm', '-l', 'app=late');
   await place.ok('apply', '-f', place.file('late.yaml', configMap('name: late, labels: {app: late}')));
   assert.deepEqual([(await waiting.ended()).code, waiting.out], [0, 'configmap/late condition met\n']);
+  assert.equal(await place.ok('wait', '--for=create', 'pods,cm', '-l', 'app=late'), 'configmap/late condition met\n');
+  assert.equal(await place.ok('wait', '--for=condition=Ready', 'pods', '--all', '-l', '!none'), met);
   await fails(/timed out[\s\S]*no configmaps match/, 'wait', '--for=create', 'cm', '-l', 'app=no', '--timeout=0');
 });
 
@@ -81,11 +83,26 @@ test('-A means the objects of all namespaces, and no names', async () => {
 
 test('what kubectl refuses or reads as nothing is no more here', async () => {
   await fails(/'--all'/, 'delete', 'pods', '--all', '-l', 'app=web');
-  await fails(/'--all'/, 'wait', '--for=delete', 'pods', '--all', '-l', 'app=web');
   await fails(/there is no node nope/, 'top', 'node', 'nope');
   assert.match(await place.ok('events', '--types=Warning', '--types', 'Normal'), /Container started/);
   assert.equal(await place.ok('get', 'pods', '--no-headers', '-o=custom-columns=:metadata.name'), 'web\n');
   await place.ok('delete', 'cm', 'late', '--grace-period=-1');
+});
+
+test('what a script has in a variable that is not set is neither a selector nor a namespace', async () => {
+  const why = /-l or --all/;
+  for (const chosen of [
+    ['pods', '-l', ''],
+    ['pods', '-A', '-l='],
+  ])
+    await fails(why, 'delete', ...chosen);
+  await fails(why, 'label', 'pods', '--selector', ' ', 'a=b');
+  await fails(why, 'wait', '--for=delete', 'pods', '-l', '');
+  await fails(/pod\/web: Running/, 'wait', '--for=delete', 'web', '-n', '', '--timeout=0');
+  assert.match(await place.ok('ps', '-n='), /\bweb\b/);
+  const file = place.file('unset.yaml', configMap('name: unset, namespace: elsewhere'));
+  assert.equal(await place.ok('apply', '-n', '', '-f', file), 'configmap elsewhere/unset created\n');
+  assert.equal(await place.ok('delete', '-n', '', '-f', file), 'configmap elsewhere/unset deleted\n');
 });
 
 test('exec -t is for standard input, and -q leaves out what the command does not say', async () => {

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
+import { forgetEmptyValues } from './empty-values.ts';
 import { splitShortValue } from './short-values.ts';
 
 /**
  * Lets the options of all commands that take no value have kubectl's `=true` and `=false`: `--wait=false` is `--no-wait`, and short
- * ones their values behind an equals sign: `-o=json`.
+ * ones their values behind an equals sign: `-o=json`. An empty namespace or selector is none.
  */
 export function readBooleanValues(program: Command): void {
   for (const command of program.commands) {
     const parseOptions = command.parseOptions.bind(command);
-    command.parseOptions = (args) => parseOptions(withoutBooleanValues(command, args));
+    command.parseOptions = (args) => {
+      const parsed = parseOptions(withoutBooleanValues(command, args));
+      forgetEmptyValues(command);
+      return parsed;
+    };
   }
 }
 

@@ -1,5 +1,4 @@
 import { Argument, type Command } from 'commander';
-import { namespaceBehindVerb } from './leading-namespace.ts';
 
 /** Commands that explain, and what shells ask. They need no node and no configuration. */
 export function addHelpCommands(program: Command): void {
@@ -15,9 +14,7 @@ export function addHelpCommands(program: Command): void {
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
       process.stdout.write((await import('../completion/shells.ts')).SHELL_SCRIPTS[shell]);
     });
-  program.command('__complete [words...]', { hidden: true }).action(async (words: string[]) => {
-    // as when the command is called
-    const called = namespaceBehindVerb(words);
-    return (await import('../completion/complete.ts')).complete(program, called);
-  });
+  program
+    .command('__complete [words...]', { hidden: true })
+    .action(async (words: string[]) => (await import('../completion/complete.ts')).complete(program, words));
 }

@@ -95,7 +95,7 @@ function addWait(program: Command, action: Action): void {
     )
     .addOption(namespaceOption())
     .addOption(allNamespacesOption())
-    .addOption(selectorOption().conflicts('all'))
+    .addOption(selectorOption())
     .option('--all', 'all of the type in the namespace')
     .addOption(
       new Option('--timeout <duration>', '0 looks once, a negative one waits for a week')

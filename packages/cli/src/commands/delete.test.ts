@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { gone, graceOf } from './delete.ts';
+import type { CommandContext } from '../settings/node-config.ts';
+import { type DeleteOptions, deletePods, gone, graceOf } from './delete.ts';
 
 const web = { kind: 'Pod', namespace: 'default', name: 'web' };
 const pod = (uid: string, graceSeconds?: number) =>
@@ -75,4 +79,31 @@ test('options that contradict each other about the time to end are refused, as b
     { now: true, force: true },
   ])
     assert.throws(() => graceOf(options), { code: 'invalid_argument' });
+});
+
+/** A node that lists a ConfigMap which has gone when it is to be deleted. */
+async function nodeThatForgets(t: TestContext): Promise<CommandContext> {
+  const state = mkdtempSync('/tmp/delete-test-');
+  const items = [{ kind: 'ConfigMap', metadata: { namespace: 'default', name: 'late' } }];
+  const server = createServer(({ method }, response) => {
+    if (method === 'GET') response.end(JSON.stringify({ items }));
+    else response.writeHead(404).end('{"kind":"Status","message":"there is no configmap late"}');
+  });
+  const apiSocket = join(state, 'node.sock');
+  await new Promise<void>((resolve) => server.listen(apiSocket, resolve));
+  t.after(() => {
+    server.close();
+    rmSync(state, { recursive: true });
+  });
+  return { config: { apiSocket, state } } as CommandContext;
+}
+
+test('what went by itself after it was chosen is no error, but for what is named it is', async (t) => {
+  const context = await nodeThatForgets(t);
+  const remove = (words: string[], options: Partial<DeleteOptions>) =>
+    deletePods(context, words, { wait: true, ...options });
+  await remove(['cm'], { all: true });
+  await remove(['cm'], { selector: 'app=web' });
+  await remove(['cm', 'late'], { ignoreNotFound: true });
+  await assert.rejects(remove(['cm', 'late'], {}), { code: 'not_found', message: 'there is no configmap late' });
 });

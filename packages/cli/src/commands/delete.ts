@@ -39,8 +39,9 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod, removal)));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
   forgetDeleted(config.state, objects);
-  if (removal.missing.length > 0 && !options.ignoreNotFound)
-    throw new PodwrightError('not_found', removal.missing.join('\n'));
+  // what was chosen without a name may have gone by itself since
+  const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);
+  if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
 
 /** The objects of a manifest: with --volumes also the claims of its pods, without it no claims, as their files may be wanted again. */

@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { podSummary } from '@podwright/kubelet';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
-import { LONGEST_WAIT_MS } from '../limits.ts';
+import { LONGEST_WAIT_MS, MAX_TIMEOUT_MS } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -29,80 +29,102 @@ const nameOf = (key: string) => key.split('/')[1]!;
 
 /** `podwright wait --for=CONDITION POD…`, `wait TYPE/NAME…`, `wait TYPE -l SELECTOR`: returns once all are so. */
 export async function wait({ config }: CommandContext, words: string[], options: WaitOptions): Promise<void> {
-  const conditions = options.for.map(parseWaitCondition).toSorted(createFirst);
   const selection = parseObjects(words, { bare: POD });
   refuseNamesInAll('wait', selection, options.allNamespaces);
   if (selection.named.length === 0 && options.selector === undefined && options.all !== true)
     throw new PodwrightError('invalid_argument', 'wait: name objects, or choose them with -l or --all');
-  const client = new ObjectClient(config.apiSocket);
+  await waitForAll(new ObjectClient(config.apiSocket), selection, options);
+}
+
+/** What is asked of a node here. */
+type ObjectWatcher = Pick<ObjectClient, 'watch'>;
+
+/** As kubectl: what is there once all is created is listed one time, and meets all conditions in turn. */
+export async function waitForAll(
+  client: ObjectWatcher,
+  selection: ObjectSelection,
+  options: WaitOptions,
+): Promise<void> {
+  const conditions = options.for.map(parseWaitCondition).toSorted(createFirst);
   const timeoutMs = options.timeout < 0 ? LONGEST_WAIT_MS : options.timeout;
   const deadlineMs = performance.now() + timeoutMs;
+  const chosen = new Map<ObjectKind, string[]>();
   for (const condition of conditions) {
     const leftMs = timeoutMs === 0 ? 0 : Math.max(1, deadlineMs - performance.now());
-    const waits = selection.kinds.map((kind) =>
-      waitForKind(client, { kind, selection, condition, options, timeoutMs, leftMs }),
-    );
+    const enough = new AbortController();
+    const waits = selection.kinds.map(async (kind) => {
+      const wait = { kind, selection, keys: chosen.get(kind), condition, options, timeoutMs, leftMs };
+      const keys = await waitForKind(client, wait, enough.signal);
+      if (condition.type !== 'create') chosen.set(kind, keys);
+      else if (selection.named.length === 0) enough.abort(); // one of any kind will do
+    });
     const failed = (await Promise.allSettled(waits)).filter((result) => result.status === 'rejected');
-    if (failed.length > 0) throw failed[0]!.reason;
+    if (failed.length > 0 && !enough.signal.aborted) throw failed[0]!.reason;
+    const none = condition.type !== 'create' && [...chosen.values()].every((keys) => keys.length === 0);
+    if (none && !conditions.some(({ type }) => type === 'delete'))
+      throw new PodwrightError('not_found', `wait: no ${selection.kinds.map(({ plural }) => plural).join(', ')} match`);
   }
 }
 
 /** As kubectl: one after the other, but what is to be created is waited for before all else. */
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
-/** `timeoutMs` was given, `leftMs` is left of it. */
+/** `timeoutMs` was given, `leftMs` is left of it; `keys` are whom the condition before it was about. */
 type KindWait = {
   kind: ObjectKind;
   selection: ObjectSelection;
+  keys: string[] | undefined;
   condition: WaitCondition;
   options: WaitOptions;
   timeoutMs: number;
   leftMs: number;
 };
 
-async function waitForKind(client: ObjectClient, wait: KindWait): Promise<void> {
-  const { kind, condition, options, timeoutMs, leftMs } = wait;
+/** Returns whom it waited for; waits no longer than until `enough`. */
+async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortSignal): Promise<string[]> {
+  const { kind, keys, condition, options, timeoutMs, leftMs } = wait;
   const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), leftMs);
+  const timer = setTimeout(() => given.abort(), Math.min(leftMs, MAX_TIMEOUT_MS));
   const pending: Pending = new Map();
   const present: ApiObject[] = [];
-  let listed = false;
+  let wanted: string[] | undefined;
   try {
     const namespace = options.allNamespaces ? undefined : options.namespace;
-    const query = { namespace, labelSelector: options.selector };
+    const query = { namespace, labelSelector: keys === undefined ? options.selector : undefined };
     // looking once takes what the list says, however long that takes
-    const signal = timeoutMs === 0 ? new AbortController().signal : given.signal;
+    const signal = timeoutMs === 0 ? enough : AbortSignal.any([enough, given.signal]);
     for await (const change of client.watch(kind, query, signal)) {
-      if (change.type === 'listed') {
-        listed = true;
-        begin(pending, present, wait);
-      } else if (listed) note(pending, change, { kind, condition });
+      if (change.type === 'listed') wanted = begin(pending, present, wait);
+      else if (wanted) note(pending, change, { kind, condition });
       else present.push(change.object);
-      if (listed && (pending.size === 0 || timeoutMs === 0)) break;
+      if (wanted && (pending.size === 0 || timeoutMs === 0)) break;
     }
   } finally {
     clearTimeout(timer);
   }
-  if (!listed || pending.size > 0) throw timedOut(pending, { kind, timeoutMs });
+  if (!wanted || pending.size > 0) throw timedOut(pending, { kind, timeoutMs });
+  return wanted;
 }
 
-/** Who is waited for: those that are named, or everything that is there now. */
-function begin(pending: Pending, present: ApiObject[], { kind, selection, condition, options }: KindWait): void {
+/** Returns who is waited for: those that are named, or everything that was there when the first condition was looked at. */
+function begin(pending: Pending, present: ApiObject[], wait: KindWait): string[] {
+  const { kind, selection, keys, condition, options } = wait;
   const namespace = kind.namespaced ? options.namespace : '';
   const named = selection.named.filter((one) => one.kind === kind).map(({ name }) => `${namespace}/${name}`);
-  const wanted = selection.named.length === 0 ? present.map(keyOf) : named;
+  const wanted = keys ?? (selection.named.length === 0 ? present.map(keyOf) : named);
   if (wanted.length === 0 && condition.type === 'create') pending.set(ANY, undefined);
-  if (wanted.length === 0 && condition.type !== 'create' && condition.type !== 'delete')
-    throw new PodwrightError('not_found', `wait: no ${kind.plural} match`);
   for (const key of wanted) {
     const name = nameOf(key);
     const object = present.find((one) => keyOf(one) === key);
-    if (object === undefined && condition.type !== 'create' && condition.type !== 'delete')
+    if (object === undefined && condition.type !== 'create' && condition.type !== 'delete') {
+      if (keys !== undefined) throw deletedMeanwhile(kind, name);
       throw new PodwrightError('not_found', `wait: there is no ${kind.singular} ${name}; --for=create waits for one`);
+    }
     const met = object === undefined ? condition.type === 'delete' : meets(object, condition);
     if (met) tellMet(kind, name);
     else pending.set(key, object);
   }
+  return wanted;
 }
 
 function note(
@@ -118,12 +140,14 @@ function note(
     const waitedFor = pending.get(key);
     if (waitedFor !== undefined && waitedFor.metadata.uid !== uid) return; // a pod before it, of the same name
     if (condition.type === 'create') return;
-    if (condition.type !== 'delete')
-      throw new PodwrightError('failed_precondition', `wait: ${kind.singular}/${name} was deleted meanwhile`);
+    if (condition.type !== 'delete') throw deletedMeanwhile(kind, name);
   } else if (!meets(object, condition)) return void pending.set(key, object);
   pending.delete(key);
   tellMet(kind, name);
 }
+
+const deletedMeanwhile = ({ singular }: ObjectKind, name: string) =>
+  new PodwrightError('failed_precondition', `wait: ${singular}/${name} was deleted meanwhile`);
 
 function tellMet(kind: ObjectKind, name: string): void {
   print(`${kind.singular}/${name} condition met`);

@@ -2,7 +2,7 @@
 export const SHELL_SCRIPTS = {
   bash: `# Completion for bash: source <(podwright completion bash)
 _podwright() {
-  local line="\${COMP_LINE:0:COMP_POINT}" program word about breaks
+  local line="\${COMP_LINE:0:COMP_POINT}" program word about files='' breaks
   local -a words
   read -ra words <<< "$line"
   [[ $line == *[[:space:]] ]] && words+=('')
@@ -11,14 +11,21 @@ _podwright() {
   COMPREPLY=()
   while IFS=$'\\t' read -r word about; do
     case $word in
-      :files) compopt -o default ;;
+      :files) compopt -o default; files=yes ;;
       :directories) compopt -o dirnames ;;
       :nospace) compopt -o nospace ;;
       *) COMPREPLY+=("$word") ;;
     esac
   done < <("$program" __complete -- "\${words[@]:1}" 2> /dev/null)
-  # readline replaces what is behind the last of its word breaks, which names of images and --option=value have
   local cur="\${words[\${#words[@]}-1]}"
+  # readline looks for files only where there is nothing else; those that a shell takes as they are
+  if [[ -n $files && \${#COMPREPLY[@]} -gt 0 ]]; then
+    while IFS= read -r word; do
+      [[ -d $word ]] && word+=/
+      [[ $word == *[^[:alnum:]_./@=+%,~-]* ]] || COMPREPLY+=("$word")
+    done < <(compgen -f -- "$cur")
+  fi
+  # readline replaces what is behind the last of its word breaks, which names of images and --option=value have
   breaks="\${COMP_WORDBREAKS//[^:=]/}"
   if [[ -n $breaks && $cur == *["$breaks"]* ]]; then
     COMPREPLY=("\${COMPREPLY[@]#"\${cur%"\${cur##*["$breaks"]}"}"}")

@@ -85,6 +85,16 @@ test('options that choose a node or a namespace are read wherever they stand', (
   assert.deepEqual(said.shown, { kind: 'pod' });
 });
 
+test('a namespace before the verb is read, and is no verb', () => {
+  const verbs = ask('').shown;
+  for (const words of [['-n', 'team'], ['-nteam'], ['--namespace', 'team'], ['--namespace=team']]) {
+    assert.deepEqual(ask(...words, '').shown, verbs);
+    assert.deepEqual(ask(...words, 'logs', '').options, { namespace: 'team' });
+  }
+  assert.deepEqual(ask('-n', '').shown, { kind: 'namespace' });
+  assert.deepEqual(ask('--namespace=te').shown, { kind: 'namespace' });
+});
+
 test('a value behind an equals sign is a word of its own', () => {
   const { shown, begun, before } = ask('logs', '--namespace=te');
   assert.deepEqual([shown, begun, before], [{ kind: 'namespace' }, 'te', '--namespace=']);

@@ -1,4 +1,4 @@
-import type { Argument, Command, Option } from 'commander';
+import { type Argument, type Command, Option } from 'commander';
 import { kindOfWord, OBJECT_KINDS, type ObjectKind, POD } from '../client/object-names.ts';
 import { TOPIC_NAMES } from '../help/show-help.ts';
 
@@ -33,6 +33,9 @@ const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
 
 /** Types of objects that a command is for, where that are not all. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
+
+/** It may stand before the verb, too. */
+const LEADING_NAMESPACE = new Option('-n, --namespace <name>');
 
 /** Reads the words after the program's name; the last one is the cursor's, maybe empty. */
 export function readQuestion(program: Command, words: string[]): Question {
@@ -93,7 +96,8 @@ class Reader {
   }
 
   find(flag: string): Option | undefined {
-    return this.known().find(({ long, short }) => long === flag || short === flag);
+    const leading = this.command === this.program ? [LEADING_NAMESPACE] : [];
+    return [...this.known(), ...leading].find(({ long, short }) => long === flag || short === flag);
   }
 
   /** The argument that the next operand is. */

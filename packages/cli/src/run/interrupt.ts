@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { isErrno } from '@podwright/base';
-import { LAST_INTERRUPT_MS } from '../limits.ts';
+import { LAST_INTERRUPT_MS, MAX_TIMEOUT_MS } from '../limits.ts';
 import { tellOutputFailed } from '../output/standard-output.ts';
 import { canRedraw } from '../output/terminal.ts';
 
@@ -59,6 +59,7 @@ export function listenForInterrupts(): Interrupts {
 /** A signal that aborts with `TimedOut` after `timeoutMs`, never for `undefined`. It does not keep the command from ending earlier. */
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
-  if (timeoutMs !== undefined) setTimeout(() => controller.abort(new TimedOut(timeoutMs)), timeoutMs).unref();
+  if (timeoutMs !== undefined)
+    setTimeout(() => controller.abort(new TimedOut(timeoutMs)), Math.min(timeoutMs, MAX_TIMEOUT_MS)).unref();
   return controller.signal;
 }
