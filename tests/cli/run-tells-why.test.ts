@@ -1,6 +1,9 @@
 /** What `podwright run` shows of pods that do not come up or end, and its exit codes. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
@@ -77,6 +80,25 @@ test('a pod that the node refuses ends the run with the reason', async () => {
     assert.doesNotMatch(out, /on running/);
   }
   await place.ok('delete', 'refused');
+});
+
+test('an image that cannot be had ends the run with the reason; only --detach keeps the pod', async (context) => {
+  const registry = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+  await once(registry, 'listening');
+  context.after(() => registry.close());
+  const image = `127.0.0.1:${(registry.address() as AddressInfo).port}/nothing:1`;
+  const manifest = podManifest('unhad', forever, '  restartPolicy: OnFailure\n').replace(
+    /image: .*/,
+    `image: ${image}`,
+  );
+  const file = place.file('unhad.yaml', manifest);
+  for (const args of [['run'], ['run', '--once'], ['run', '--detach']]) {
+    const { code, err } = await place.call(...args, file);
+    assert.equal(code, 1, args.join(' '));
+    assert.match(err, /^unhad: (ErrImagePull|ImagePullBackOff)\n {2}main: .*code = NotFound.*nothing/m);
+    assert.deepEqual(await names(), args.includes('--detach') ? ['unhad'] : []);
+  }
+  await place.ok('delete', 'unhad');
 });
 
 test('a run ends with its pods, and with their exit code', async () => {

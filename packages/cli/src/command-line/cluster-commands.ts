@@ -3,8 +3,9 @@ import type { JoinOptions } from '../commands/join.ts';
 import type { Action } from './action.ts';
 
 const JOIN_EXAMPLE = `
-Reads what the cluster tells those who have a bootstrap token, as kubeadm join does, and writes what 'podwright node' needs below
-ROOT/cluster. On the control plane, 'kubeadm token create --print-join-command' prints the arguments.
+Reads what the cluster tells those who have a bootstrap token, as kubeadm join
+does, and writes what 'podwright node' needs below ROOT/cluster. On the control
+plane, 'kubeadm token create --print-join-command' prints the arguments.
 
 Example:
   podwright join 192.0.2.1:6443 --token abcdef.0123456789abcdef --discovery-token-ca-cert-hash sha256:1f3c…

@@ -82,7 +82,8 @@ export function addNodeCommands(program: Command, action: Action): void {
 }
 
 const DOCKERSHIM_EXAMPLES = `
-Serves the CRI, v1 and v1alpha2, for any kubelet and for crictl, on a Docker Engine (20.10 or later). Pods go on without it.
+Serves the CRI, v1 and v1alpha2, for any kubelet and for crictl, on a Docker
+Engine (20.10 or later). Pods go on without it.
 
 Examples:
   podwright dockershim                                 Docker's usual socket; the CRI is at /run/podwright/dockershim.sock

@@ -3,9 +3,11 @@ import type { Action } from './action.ts';
 import { count, outputOption } from './options.ts';
 
 const STOP_HELP = `
-Pods that were run or applied are deleted. Those of files in the manifest directory end, and come back with the next node.
-Those of a cluster go on running, and the next node takes them over, unless --pods ends them, too.
-A node that systemd keeps is ended by 'systemctl stop podwright', or it is started again; its pods go on then.
+Pods that were run or applied are deleted. Those of files in the manifest
+directory end, and come back with the next node. Those of a cluster go on
+running, and the next node takes them over, unless --pods ends them, too.
+A node that systemd keeps is ended by 'systemctl stop podwright', or it is
+started again; its pods go on then.
 
 Exit code: 0 also when no node runs.
 `;

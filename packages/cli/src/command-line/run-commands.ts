@@ -15,12 +15,16 @@ import {
 } from './options.ts';
 
 const RUN_HELP = `
-Follows the logs and ends with the pods; what it made is removed then, but for PersistentVolumeClaims. What stood before stays,
-but for what a killed run has left: it is taken over, and ends with this one.
+Follows the logs and ends with the pods; what it made is removed then, but for
+PersistentVolumeClaims. What stood before stays, but for what a killed run has
+left: it is taken over, and ends with this one.
 
-Exit code: 0 when all pods succeeded, or with --detach are ready; that of the first container that failed; 1 when a pod
-was refused, deleted by others or not ready in time; 130, 143 or 129 when SIGINT, SIGTERM or SIGHUP ended it.
-With --detach, pods that are not ready in time stay, so that they can be looked at.
+Exit code: 0 when all pods succeeded, or with --detach are ready; that of the
+first container that failed; 1 when a pod was refused, deleted by others or not
+ready in time, or its image is not there or not to be had; 130, 143 or 129 when
+SIGINT, SIGTERM or SIGHUP ended it.
+With --detach, pods that are not ready stay, so that they can be looked at.
+A registry that is away is waited for.
 `;
 
 /** Commands that bring pods up and take them down. */

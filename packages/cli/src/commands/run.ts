@@ -14,7 +14,7 @@ import { LogFollower } from '../run/log-follower.ts';
 import { showEvents } from '../run/node-feeds.ts';
 import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
-import { isEnded, isReady, isWell, lostContainers } from '../run/pod-end.ts';
+import { isEnded, isReady, isWell, lacksImage, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { applyWithConsent, tellStood, tellTaken } from '../run/replacing.ts';
 import { forgetTaken, leftRecords, recordRun, takeOver } from '../run/run-records.ts';
@@ -187,10 +187,14 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
   if (logs !== undefined) await drain(logs);
   for (const pod of session.taken) printError(`${podLabel(pod)}: deleted by another command before it had ended`);
   const known = new Set([...explained, ...session.taken].map(({ metadata }) => metadata.uid));
-  const failed = pods().filter(({ metadata, status }) => status?.phase === 'Failed' && !known.has(metadata.uid));
-  await explain(course, failed);
+  await explain(
+    course,
+    pods().filter((pod) => hasFailed(pod) && !known.has(pod.metadata.uid)),
+  );
   return { exitCode: session.exitCode(), early: false, keep: false };
 }
+
+const hasFailed = (pod: Pod) => pod.status?.phase === 'Failed' || lacksImage(pod);
 
 /** A time-out counts for pods that were ready before as well: those that crash again and again are so for a while. */
 function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
@@ -205,7 +209,7 @@ function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
 /** For those that wait; what is wrong is told now, as nobody looks on. */
 async function leaveRunning(course: ShownCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
-  const troubled = pods.filter((pod) => pod.status?.phase === 'Failed' || lostContainers(pod).length > 0);
+  const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
   await explain(course, troubled);
   tellRunning(pods, course.program);
   const failed = troubled.length > 0 || course.session.taken.length > 0;

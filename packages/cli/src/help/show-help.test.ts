@@ -34,6 +34,15 @@ test('every option of every command stands in the settings, which the help of th
   }
 });
 
+test('what a command says after its options fits a terminal, which would break it within words', () => {
+  for (const command of program.commands) {
+    let shown = '';
+    command.configureOutput({ writeOut: (text) => (shown += text), getOutHelpWidth: () => 80 }).outputHelp();
+    const prose = shown.split('\n').filter((line) => /^\w/.test(line) && !line.startsWith('Usage:'));
+    for (const line of prose) assert.ok(line.length <= 80, `${command.name()}: ${line}`);
+  }
+});
+
 test('what is neither a command nor a topic is refused with the topics', () => {
   assert.throws(() => showHelp(program, 'nothing'), { code: 'invalid_argument', message: /topics are manifests, / });
 });

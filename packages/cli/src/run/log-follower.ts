@@ -12,7 +12,8 @@ const MAX_LINE_BYTES = 64 << 10;
 /** Of a container that ran before anybody followed it. */
 const OLD_LINES = 10;
 
-const COLOURS = ['cyan', 'magenta', 'blue', 'green'] as const;
+/** No blue and no yellow: the one cannot be read on black, the other on white. */
+const COLOURS = ['cyan', 'magenta', 'green'] as const;
 
 export type LogFollowerOptions = {
   client: Pick<NodeClient, 'log'>;

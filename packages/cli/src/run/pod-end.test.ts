@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
-import { exitCodeOf, isSettled, isWell, lostContainers } from './pod-end.ts';
+import { exitCodeOf, isProven, isSettled, isWell, lacksImage, lostContainers } from './pod-end.ts';
 
 const up = status('a', RUNNING, { ready: true });
 const done = status('b', ended(0));
@@ -21,6 +21,30 @@ test('a pod is settled when it is ready, or no container of it can become ready 
   check(podOf({ containers: [up, done], restartPolicy: 'OnFailure' }), true);
   check(podOf({ containers: [up, broken], restartPolicy: 'OnFailure' }), false);
   check({ ...podOf({ containers: [up] }), status: undefined }, false);
+});
+
+test('a pod whose image cannot be had is as ready as it gets, one whose registry is away is not', () => {
+  const check = (reason: string, message: string, expected: boolean) => {
+    const pod = podOf({ containers: [up, status('b', { waiting: { reason, message } })], phase: 'Pending' });
+    assert.equal(lacksImage(pod), expected, message);
+    assert.equal(isSettled(pod), expected);
+    assert.equal(isProven(pod), expected);
+  };
+  const failed = (code: string) => `rpc error: code = ${code} desc = pull x:1: why`;
+  check('ErrImageNeverPull', 'not present', true);
+  check('InvalidImageName', 'no name', true);
+  for (const code of ['NotFound', 'Unauthenticated', 'PermissionDenied', 'InvalidArgument']) {
+    check('ErrImagePull', failed(code), true);
+    check('ImagePullBackOff', `Back-off pulling image "x:1": ErrImagePull: ${failed(code)}`, true);
+  }
+  for (const code of ['Unavailable', 'Unknown', 'ResourceExhausted', 'DeadlineExceeded'])
+    check('ErrImagePull', failed(code), false);
+  check('ErrImagePull', `[${failed('NotFound')}, ${failed('Unauthenticated')}]`, true);
+  check('ErrImagePull', `[${failed('NotFound')}, ${failed('Unavailable')}]`, false);
+  check('ErrImagePull', 'pull QPS exceeded', false);
+  check('CrashLoopBackOff', failed('NotFound'), false);
+  const init = podOf({ containers: [], init: [status('i', { waiting: { reason: 'ErrImageNeverPull' } })] });
+  assert.equal(lacksImage(init), true);
 });
 
 test('what failed for good in a pod that goes on is found', () => {

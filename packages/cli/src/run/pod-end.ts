@@ -1,5 +1,13 @@
 import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
 
+/** Waiting for these takes a change of something else. */
+const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
+/** Pulls that failed; the message has the code of each that was tried. */
+const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);
+const PULL_CODE = /\brpc error: code = (\w+) desc = /g;
+/** A registry that gave such an answer gives it again. */
+const FINAL_CODES = new Set(['NotFound', 'InvalidArgument', 'Unauthenticated', 'PermissionDenied']);
+
 /** Every container's status, init containers first. */
 export function containerStatuses(pod: Pod): ContainerStatus[] {
   return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
@@ -14,12 +22,24 @@ export const isReady = (pod: Pod): boolean =>
 export const isWell = (pod: Pod): boolean =>
   pod.status?.phase === 'Succeeded' || (pod.status?.phase !== 'Failed' && isReady(pod));
 
+/** True for a pod with an image that cannot be had, however long one waits; the kubelet tries again all the same. */
+export function lacksImage(pod: Pod): boolean {
+  return containerStatuses(pod).some(({ state: { waiting: { reason = '', message = '' } = {} } }) => {
+    if (NEVER_PULLED.has(reason)) return true;
+    const codes = [...message.matchAll(PULL_CODE)].map(([, code]) => code!);
+    return PULL_FAILURES.has(reason) && codes.length > 0 && codes.every((code) => FINAL_CODES.has(code));
+  });
+}
+
+/** True for a pod that nothing more is expected of. */
+export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
+
 /**
- * True once the pod is ready, or as ready as it can ever be: it has ended, or each of its containers is ready or has ended and is
+ * True once the pod is ready, or as ready as it can ever be: it is over, or each of its containers is ready or has ended and is
  * not started again.
  */
 export function isSettled(pod: Pod): boolean {
-  if (isEnded(pod) || isReady(pod)) return true;
+  if (isOver(pod) || isReady(pod)) return true;
   const statuses = pod.status?.containerStatuses ?? [];
   return pod.spec.containers.every(({ name }) => {
     const status = statuses.find((one) => one.name === name);
@@ -27,10 +47,10 @@ export function isSettled(pod: Pod): boolean {
   });
 }
 
-/** True where more than its running tells that a settled pod is well: it has ended, or a probe has looked at each container. */
+/** True where more than its running tells how a settled pod is: it is over, or a probe has looked at each container. */
 export function isProven(pod: Pod): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
-  return isEnded(pod) || pod.spec.containers.every(isProbed);
+  return isOver(pod) || pod.spec.containers.every(isProbed);
 }
 
 function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): boolean {

@@ -10,7 +10,7 @@ import {
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { STEADY_MS } from '../limits.ts';
-import { exitCodeOf, isEnded, isProven, isSettled } from './pod-end.ts';
+import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
 /** How much of the time that a pod took to start it must then run at least, up to `STEADY_MS`. */
@@ -129,9 +129,9 @@ export class RunSession {
     } while (!this.uids.every((uid) => this.#is(uid, isSettled) && dueMs(uid) <= 0));
   }
 
-  /** Waits until every pod has ended or is gone. */
+  /** Waits until every pod has ended, can never begin, or is gone. */
   ended(signal: AbortSignal): Promise<void> {
-    return this.#until(() => this.uids.every((uid) => this.#is(uid, isEnded)), signal);
+    return this.#until(() => this.uids.every((uid) => this.#is(uid, isOver)), signal);
   }
 
   /** Of pods that have ended: 0 if all succeeded, the exit code of one that failed, 1 if one was deleted before its end. */
