@@ -17,7 +17,8 @@ const BURSTS = 5;
 const BURST = 20;
 const FULL_NODE = 110;
 const FULL_ROUNDS = 10;
-const REST_MS = 120_000;
+/** As long as a node waits between statuses in which nothing has changed. */
+const REST_MS = 300_000;
 const NAMESPACE = 'default';
 
 type PodObject = KubeObject & { status?: { phase?: string; containerStatuses?: { ready: boolean }[] } };

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PodwrightError, runChecked } from '@podwright/base';
+import { PodwrightError, removeIfEmpty, runChecked } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { cgroupTrees } from './leave-nothing.ts';
 import { IMAGE, type Side } from './sides.ts';
@@ -29,7 +29,7 @@ export async function measureCritest(bench: Bench): Promise<Table> {
   try {
     return { title: "critest's benchmarks", rows: await rowsOf(CRITEST, bench) };
   } finally {
-    for (const slice of made) if (existsSync(slice)) rmdirSync(slice);
+    for (const slice of made) await removeIfEmpty(slice).catch(() => undefined); // a critest that failed may have left pods
   }
 }
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { waitFor } from '@podwright/base';
+import { isDeepStrictEqual } from 'node:util';
+import { sleep, waitFor } from '@podwright/base';
 import { ContainerState, NamespaceMode } from '@podwright/cri';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { leftovers, takeInventory } from '../fixtures/host-inventory.ts';
@@ -28,9 +29,19 @@ async function inspect(containerId: string): Promise<Details> {
   return JSON.parse(info.info!) as Details;
 }
 
-/** As `inspect`, which must make nothing on the host; what starts have left behind may end meanwhile. */
+/** The host once nothing goes on any more: a removal is answered before all of the container is gone. */
+async function settledInventory(): Promise<ReturnType<typeof takeInventory>> {
+  for (let last = takeInventory(place.scope); ; ) {
+    await sleep(300);
+    const now = takeInventory(place.scope);
+    if (isDeepStrictEqual(last, now)) return now;
+    last = now;
+  }
+}
+
+/** As `inspect`, which must make nothing on the host. */
 async function inspectOnly(containerId: string): Promise<Details> {
-  const before = takeInventory(place.scope);
+  const before = await settledInventory();
   const details = await inspect(containerId);
   const after = takeInventory(place.scope);
   assert.deepEqual(leftovers(before, after), []);

@@ -136,7 +136,7 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
   );
   const sync = createPodSync({
     ...{ options, cri, events, parts, cgroups, statuses, resources, grants, features, host, hostIps, tracer },
-    ...{ shutdown, pressure, strictGroups: known.strictGroups },
+    ...{ shutdown, pressure, strictGroups: known.strictGroups, addresses },
     obstacles: runtimeState,
     runtimeName: version.runtimeName,
   });
@@ -310,7 +310,7 @@ function run(
     await sources.stop(); // or a change of a manifest would bring its pod back
     const pods = sync.manager.list();
     const ending = pods.filter((pod) => ofApi || isStaticPod(pod));
-    await Promise.all(ending.map((pod) => workers.end(pod, { remove: true })));
+    await Promise.all(ending.map((pod) => loop.end(pod)));
     return ending.length === pods.length;
   };
   const close = async () => {

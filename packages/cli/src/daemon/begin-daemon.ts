@@ -1,18 +1,20 @@
 import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
 import type { StopOptions } from '@podwright/kubelet';
-import { loadSystem } from '@podwright/system';
+import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
 
-/** What a daemon does first. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. */
-export function beginDaemon({ root, state }: Pick<NodeConfig, 'root' | 'state'>): {
+/** What a daemon does first, with `system` where its rooms have that loaded anyway. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. */
+export function beginDaemon(
+  { root, state }: Pick<NodeConfig, 'root' | 'state'>,
+  system?: System,
+): {
   stopped: Promise<StopOptions>;
   request: (request: StopOptions) => void;
 } {
   process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
   for (const directory of [root, state]) makePrivateDirectory(directory);
-  const system = loadSystem();
-  collectWhenQuiet(() => system.trimMemory());
+  collectWhenQuiet(system && (() => system.trimMemory()));
   const { promise, resolve } = Promise.withResolvers<StopOptions>();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(name, () => resolve({ removeHostState: false, endPods: false }));

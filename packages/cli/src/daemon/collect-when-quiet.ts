@@ -22,7 +22,7 @@ export function isWorthCollecting({ heapBytes, cpuShare }: HeapLook, settledByte
  * after a hundred pods. Then `trim` gives back what the C library keeps of freed memory, 6 MiB at rest and more after a burst. For
  * programs that run with `--expose-gc`, as `bin/podwright` starts them; without it nothing is done.
  */
-export function collectWhenQuiet(trim: () => void): void {
+export function collectWhenQuiet(trim?: () => void): void {
   const { gc } = globalThis;
   if (gc === undefined) return;
   let settledBytes = 0;
@@ -34,7 +34,7 @@ export function collectWhenQuiet(trim: () => void): void {
     const worthwhile = isWorthCollecting({ heapBytes, cpuShare: (user + system) / 1000 / HEAP_LOOK_MS }, settledBytes);
     if (worthwhile) {
       gc({ type: 'major', flavor: 'last-resort' });
-      trim();
+      trim?.();
     }
     settledBytes = worthwhile ? getHeapStatistics().total_heap_size : Math.min(settledBytes, heapBytes);
   };

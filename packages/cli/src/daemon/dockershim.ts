@@ -1,4 +1,5 @@
 import { startDockershim } from '@podwright/dockershim';
+import { loadSystem } from '@podwright/system';
 import type { ConfigFlags } from '../settings/config-flags.ts';
 import { loadConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -9,7 +10,7 @@ import { openMetrics } from './metrics.ts';
 export async function runDockershim(flags: ConfigFlags): Promise<void> {
   const config = loadConfig(flags);
   process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
-  const { stopped } = beginDaemon(config);
+  const { stopped } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);
   const dockershim = await startDockershim({ ...dockershimOptions(config), metrics: metrics.registry });
   await stopped;

@@ -1,5 +1,6 @@
 import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
+import { loadSystem } from '@podwright/system';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -15,7 +16,7 @@ import { serviceManagerOf } from './service-manager.ts';
  * dockershim is in the runtime's place.
  */
 export async function runNode(config: NodeConfig): Promise<void> {
-  const { stopped, request } = beginDaemon(config);
+  const { stopped, request } = beginDaemon(config, loadSystem());
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
   const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));

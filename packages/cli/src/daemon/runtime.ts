@@ -1,4 +1,5 @@
 import { startRuntime } from '@podwright/runtime';
+import { loadSystem } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { openCgroupPlace } from './cgroup-place.ts';
@@ -7,7 +8,7 @@ import { runtimeOptions } from './runtime-options.ts';
 
 /** `podwright runtime`: serves the CRI until it is told to stop. Containers go on without it. */
 export async function runRuntime(config: NodeConfig): Promise<void> {
-  const { stopped } = beginDaemon(config);
+  const { stopped } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);
   const runtime = await startRuntime({
     ...runtimeOptions(config),

@@ -82,8 +82,8 @@ function nodeReclaim({ options, cri, sync, images }: NodeEvictionInput): NodeRec
   const { logger, containerGc: policy } = options;
   const hasEnded = (podUid: string) => sync.workers.phaseOf(podUid) === 'terminated';
   return {
-    deleteUnusedContainers: async () => {
-      const errors = await collectUnusedContainers({ cri, logger, policy }, sync.cache.list(), hasEnded);
+    deleteUnusedContainers: async (signal) => {
+      const errors = await collectUnusedContainers({ cri, logger, policy, signal }, sync.cache.list(), hasEnded);
       if (errors.length > 0) throw new PodwrightError('internal', errors.join('; '));
     },
     deleteUnusedImages: () => images.removeUnused(),

@@ -69,7 +69,10 @@ export type PodSyncInput = {
   obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
   /** It refuses new pods while the host shuts down. */
   shutdown: { refusal: () => WaitingReason | undefined };
+  /** Those that pods show as the node's, which a cluster may say otherwise than the host. */
   hostIps: () => string[];
+  /** The host's own, primary first. */
+  addresses: string[];
   /** What the node is short of. */
   pressure: NodePressure;
   /** Scheme of container ids. */
@@ -107,7 +110,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const manager = new PodManager();
   const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
   tracer.observe((uid, span) => metrics?.step(uid, span));
-  const networks = new SandboxNetworks(input.cri, input.hostIps);
+  const networks = new SandboxNetworks(input.cri, input.addresses);
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);

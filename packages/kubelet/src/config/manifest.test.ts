@@ -54,6 +54,8 @@ test('objects that name no namespace are in the one that was asked for, and thos
     'x.yaml:3:32: metadata.namespace: must be "team" as on the command line, got "other"',
   );
   assert.deepEqual(refused.refused, ['ConfigMap other/a', 'ConfigMap team/1']);
+  const bare = ['', 'metadata:\n', 'metadata: []\n'].map((metadata) => `apiVersion: v1\nkind: ConfigMap\n${metadata}`);
+  for (const text of bare) assert.match(String(decode(text).errors[0]), /metadata: (is required|must be an object)/);
 });
 
 test('lists and maps without elements count as absent', () => {
@@ -65,6 +67,13 @@ test('lists and maps without elements count as absent', () => {
   assert.equal('nodeSelector' in spec, false);
   assert.equal('env' in spec.containers[0]!, false);
   assert.deepEqual(spec.containers[0]!.resources, {});
+  const wrong = ['securityContext: []', 'livenessProbe: []', 'command: {}', 'resources: []'];
+  for (const field of wrong) {
+    const { errors: found } = decodeManifest(podText(`containers: [{name: a, image: b, ${field}}]`), {
+      file: 'x.yaml',
+    });
+    assert.match(String(found[0]), /: must be (a list|an object), got/, field);
+  }
   // without items all keys become files
   assert.deepEqual(spec.volumes, [
     { name: 'c', configMap: { name: 'page', defaultMode: 0o644 } },

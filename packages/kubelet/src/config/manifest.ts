@@ -258,7 +258,7 @@ function decodePart(
 /** As kubectl's `--namespace`. */
 function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
   if (namespace === undefined || object.kind === 'RuntimeClass') return object;
-  const own = object.metadata.namespace || namespace;
+  const own = object.metadata?.namespace || namespace; // there may be none: that is an issue already
   if (own !== namespace)
     issues.at('metadata', 'namespace').add(`must be "${namespace}" as on the command line, got "${own}"`);
   return { ...object, metadata: { ...object.metadata, namespace } } as ManifestObject;

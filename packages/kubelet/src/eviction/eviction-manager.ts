@@ -27,7 +27,7 @@ export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
 /** What can be freed without ending a pod; each rejects with what went wrong. */
 export type NodeReclaim = {
   /** Removes all containers that have ended, also those of pods that are still to be seen. */
-  deleteUnusedContainers(): Promise<void>;
+  deleteUnusedContainers(signal: AbortSignal): Promise<void>;
   /** Removes all images that no container has. */
   deleteUnusedImages(): Promise<void>;
 };
@@ -222,7 +222,7 @@ export class EvictionManager {
     const { reclaim, logger } = this.#deps;
     const steps = reclaimSteps(signal, disks.layout);
     for (const step of steps) {
-      await reclaim[step]().catch((error: unknown) =>
+      await reclaim[step](this.#stopping).catch((error: unknown) =>
         logger.warn({ step, error: errorMessage(error) }, 'not all could be freed that nobody uses'),
       );
     }

@@ -37,10 +37,10 @@ async function start() {
   const pod: RuntimePodStatus = { pod: metadata, sandboxes, containers };
   const warnings: object[] = [];
   const logger = { warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
-  const collect = (maxPerContainer: number) =>
-    collectContainers({ cri: runtime.client, logger, policy: { maxPerContainer, maxContainers: -1, minAgeMs: 0 } }, [
-      pod,
-    ]);
+  const collect = (maxPerContainer: number, signal?: AbortSignal) => {
+    const policy = { maxPerContainer, maxContainers: -1, minAgeMs: 0 };
+    return collectContainers({ cri: runtime.client, logger, policy, signal }, [pod]);
+  };
   const left = () => runtime.containers.map(({ config }) => config.metadata?.attempt);
   const prune = (maxPerContainer: number) =>
     pruneContainers(
@@ -75,6 +75,16 @@ test('a container that has been replaced and of which the runtime cannot tell is
     stopped.map(({ request }) => ('containerId' in request ? request.containerId : '')),
     [containers[1]!.id],
   );
+});
+
+test('a runtime that does not stop such a container holds up nobody who stops waiting', async () => {
+  const { runtime, containers, collect } = await start();
+  for (const container of containers) container.state = 'unknown';
+  runtime.inject('stopContainer', { delayMs: 3_600_000 });
+  const [stop, waiting] = [new AbortController(), performance.now()];
+  setTimeout(() => stop.abort(), 20);
+  await collect(0, stop.signal);
+  assert.equal(performance.now() - waiting < 10_000, true);
 });
 
 test('what cannot be removed keeps its log and is tried again, and holds up nothing else', async () => {

@@ -12,7 +12,8 @@ import {
   outdatedContainers,
 } from './dead-containers.ts';
 
-type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy };
+/** The signal ends what waits for the runtime. */
+type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy; signal?: AbortSignal };
 
 /**
  * Removes dead containers over the limits with their logs, and dead sandboxes. What cannot be removed is tried again next time; the
@@ -35,7 +36,8 @@ export async function collectUnusedContainers(
   ];
 }
 
-async function removeGarbage({ cri, logger }: CollectInput, { containers, sandboxIds }: Garbage): Promise<string[]> {
+async function removeGarbage(input: CollectInput, { containers, sandboxIds }: Garbage): Promise<string[]> {
+  const { cri, logger, signal } = input;
   const errors: string[] = [];
   const attempt = async (id: string, work: () => Promise<unknown>) => {
     await work().catch((error: unknown) => {
@@ -43,30 +45,31 @@ async function removeGarbage({ cri, logger }: CollectInput, { containers, sandbo
       logger.warn({ id, error: errorMessage(error) }, 'garbage could not be removed');
     });
   };
-  for (const container of containers) await attempt(container.id, () => removeWithLogs(cri, container));
+  for (const container of containers) await attempt(container.id, () => removeWithLogs(input, container));
   for (const podSandboxId of sandboxIds) {
-    await attempt(podSandboxId, () => cri.runtime.removePodSandbox({ podSandboxId }));
+    await attempt(podSandboxId, () => cri.runtime.removePodSandbox({ podSandboxId }, { signal }));
   }
   return errors;
 }
 
 /** Removes what the end of a container has made superfluous in its pod; the rest is for `collectContainers`, as are failures. */
-export async function pruneContainers({ cri, logger, policy }: CollectInput, pod: RuntimePodStatus): Promise<void> {
+export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus): Promise<void> {
+  const { logger, policy } = input;
   for (const container of outdatedContainers(pod, policy)) {
-    await removeWithLogs(cri, container).catch((error: unknown) => {
+    await removeWithLogs(input, container).catch((error: unknown) => {
       if (!isNotFound(error)) logger.debug({ id: container.id, error: errorMessage(error) }, 'a dead container stays');
     });
   }
 }
 
 /** The container goes first: as long as it is there its logs can be read. */
-async function removeWithLogs(cri: CriClient, container: RuntimeContainer): Promise<void> {
+async function removeWithLogs({ cri, signal }: CollectInput, container: RuntimeContainer): Promise<void> {
   const { id, logPath, state, terminationGracePeriodSeconds: graceSeconds = MINIMUM_GRACE_SECONDS } = container;
   if (state === 'unknown') {
     const timeoutMs = graceSeconds * 1000 + STOP_MARGIN_MS;
-    await cri.runtime.stopContainer({ containerId: id, timeout: BigInt(graceSeconds) }, { timeoutMs });
+    await cri.runtime.stopContainer({ containerId: id, timeout: BigInt(graceSeconds) }, { timeoutMs, signal });
   }
-  await cri.runtime.removeContainer({ containerId: id });
+  await cri.runtime.removeContainer({ containerId: id }, { signal });
   if (logPath === '') return;
   const name = basename(logPath);
   const files = (await namesIn(dirname(logPath))).filter((file) => file === name || file.startsWith(`${name}.`));

@@ -34,7 +34,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
   const { cri, policies, runtimePods, logger, events } = input;
   const warn = (reason: string, message: string) =>
     events.event(nodeSubject(input.nodeName), 'Warning', reason, message);
-  const containers = { cri, logger, policy: policies.containers };
+  const containers = { cri, logger, policy: policies.containers, signal };
   const logs = new LogRotation({ cri, logger, policy: policies.logs });
   const links = input.logLinks.directory === '' ? undefined : new ContainerLogLinks({ ...input.logLinks, logger });
   const stopFollowing = input.onPodChange((pod) => {

@@ -251,7 +251,7 @@ export class ImageManager {
   /** Those of the pod first. */
   async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
     const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
-    const secrets = pullSecretEntries(pod, objects);
+    const secrets = pullSecretEntries(pod, objects, logger);
     for (const message of secrets.problems)
       events.event(eventSubject(pod), 'Warning', 'FailedToRetrieveImagePullSecret', message);
     const node = await readNodeKeyring(dockerConfigPaths, (path, error) => {

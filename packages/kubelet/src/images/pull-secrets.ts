@@ -1,3 +1,4 @@
+import { errorMessage, type Logger } from '@podwright/base';
 import type { Pod, Secret } from '../api/types.ts';
 import type { PodObjects } from '../config/local-objects.ts';
 import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
@@ -5,13 +6,17 @@ import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 const MAY_FAIL = 'attempting to pull the image may not succeed';
 
 /** Entries of the pod's `imagePullSecrets`, and events to tell of those that are missing, not read, or of no use. */
-export function pullSecretEntries(pod: Pod, objects: PodObjects): { entries: KeyringEntry[]; problems: string[] } {
+export function pullSecretEntries(
+  pod: Pod,
+  objects: PodObjects,
+  logger: Logger,
+): { entries: KeyringEntry[]; problems: string[] } {
   const entries: KeyringEntry[] = [];
   const missing: string[] = [];
   const problems: string[] = [];
   for (const { name } of pod.spec.imagePullSecrets ?? []) {
     if (name === '') continue;
-    const secret = readSecret(pod, objects, name);
+    const secret = readSecret(pod, objects, { name, logger });
     if (secret === undefined) missing.push(name);
     else {
       const found = entriesOf(secret);
@@ -36,11 +41,17 @@ function entriesOf({ data, metadata: { uid = '', namespace, name } }: Secret): K
   }
 }
 
-/** The secret, if there is one that can be read. */
-function readSecret(pod: Pod, objects: PodObjects, name: string): Secret | undefined {
+/** The secret, if there is one that can be read: the event does not say why it cannot, as upstream's, but the log does. */
+function readSecret(
+  pod: Pod,
+  objects: PodObjects,
+  { name, logger }: { name: string; logger: Logger },
+): Secret | undefined {
+  const { namespace, name: podName } = pod.metadata;
   try {
-    return objects.of(pod).get('Secret', pod.metadata.namespace, name);
-  } catch {
-    return undefined; // an API server that cannot be asked, as for upstream
+    return objects.of(pod).get('Secret', namespace, name);
+  } catch (error) {
+    logger.warn({ pod: podName, namespace, secret: name, error: errorMessage(error) }, 'a pull secret cannot be read');
+    return undefined;
   }
 }

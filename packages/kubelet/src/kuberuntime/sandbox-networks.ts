@@ -8,13 +8,13 @@ export type SandboxNetwork = { hostNetwork: boolean; ips: string[] };
 /** Asks the runtime for the networks of sandboxes, once each: a sandbox keeps its addresses until it is removed. */
 export class SandboxNetworks {
   readonly #cri: CriClient;
-  readonly #hostIps: () => string[];
+  readonly #addresses: string[];
   readonly #known = new Map<string, SandboxNetwork>();
 
-  /** `hostIps` are the node's addresses, primary first. */
-  constructor(cri: CriClient, hostIps: () => string[] = () => []) {
+  /** `addresses` are the host's, primary first. */
+  constructor(cri: CriClient, addresses: string[] = []) {
     this.#cri = cri;
-    this.#hostIps = hostIps;
+    this.#addresses = addresses;
   }
 
   /** `undefined` for a sandbox that is not there. */
@@ -34,7 +34,7 @@ export class SandboxNetworks {
   note(status: PodSandboxStatus): SandboxNetwork {
     const known = this.#known.get(status.id);
     if (known !== undefined) return known;
-    const network = decodeNetwork(status, this.#hostIps());
+    const network = decodeNetwork(status, this.#addresses);
     if (network.hostNetwork || network.ips.length > 0) this.#known.set(status.id, network);
     return network;
   }

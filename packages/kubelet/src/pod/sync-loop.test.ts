@@ -276,14 +276,16 @@ test('a pod that the node does not match, by what was heard of it, is decided ab
   const picky = (uid: string): Pod => ({ ...podOf(uid), spec: { containers: [], nodeSelector: { disk: 'ssd' } } });
   const tell = (operation: 'ADD' | 'UPDATE' | 'RECONCILE' | 'REMOVE', ...pods: Pod[]) =>
     loop.handlePods({ operation, source: 'api', pods });
-  tell('ADD', picky('a'), picky('b'), picky('c'), picky('d'));
+  tell('ADD', picky('a'), picky('b'), picky('c'), picky('d'), picky('e'));
   for (const operation of ['UPDATE', 'RECONCILE'] as const) tell(operation, picky('a'), picky('b'), picky('c'));
-  assert.deepEqual([told, reads.length], [[], 4]);
+  assert.deepEqual([told, reads.length], [[], 5]);
   const { metadata, ...pod } = picky('c');
   tell('UPDATE', { ...pod, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
   tell('REMOVE', picky('d'));
+  void loop.end(picky('e'));
   const nodeWith = (labels: Record<string, string>): Node => ({ metadata: { name: 'here', labels } }) as Node;
-  for (const [index, read] of reads.entries()) read.resolve(nodeWith(index === 0 ? { disk: 'ssd' } : {}));
+  for (const [index, read] of reads.entries())
+    read.resolve(nodeWith(index === 0 || index === 4 ? { disk: 'ssd' } : {}));
   const signal = AbortSignal.timeout(30_000);
   await waitFor(() => told.filter((one) => one.startsWith('update')).length === 2 || undefined, {
     intervalMs: 1,
@@ -291,7 +293,7 @@ test('a pod that the node does not match, by what was heard of it, is decided ab
   });
   assert.deepEqual(
     told.map((one) => one.split(' ').slice(0, 2).join(' ')),
-    ['end c', 'end d', 'update a', 'update b'],
+    ['end c', 'end d', 'end e', 'update a', 'update b'],
   );
   assert.deepEqual(
     seen.filter((one) => one.startsWith('refused')),

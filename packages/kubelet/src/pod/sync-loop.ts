@@ -99,13 +99,18 @@ export class SyncLoop {
     }
   }
 
-  #remove(pod: Pod): void {
-    const { manager, admission, ephemeral, workers } = this.#deps;
+  /** Ends a pod that stays known; resolves when nothing of it is left. One that is not decided about yet does not begin. */
+  end(pod: Pod): Promise<void> {
     this.#undecided.delete(pod.metadata.uid);
+    return this.#deps.workers.end(pod, { remove: true });
+  }
+
+  #remove(pod: Pod): void {
+    const { manager, admission, ephemeral } = this.#deps;
     manager.delete(pod.metadata.uid);
     admission.forget(pod.metadata.uid);
     ephemeral.forget(pod.metadata.uid);
-    this.#settle(workers.end(pod, { remove: true }).then(() => this.#retryWaiting()));
+    this.#settle(this.end(pod).then(() => this.#retryWaiting()));
   }
 
   /** What a pod had is free again. */

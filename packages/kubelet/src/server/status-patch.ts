@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { isRecord, PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
 import { type Decoder, integer, list, object, oneOf, string } from '../api/schema/decoder.ts';
 import { qualifiedName } from '../api/validation/names.ts';
@@ -43,7 +43,8 @@ const patch: Decoder<Patch> = object<Patch>({
  */
 export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): ConditionsPatch {
   const issues = new IssueList([], 1);
-  const { status } = patch(parse(text), issues);
+  const sent = parse(text);
+  const { status } = patch(sent, issues);
   const conditions = issues.count === 0 ? (status?.conditions ?? []) : [];
   const place = issues.at('status', 'conditions');
   if (conditions.length > MAX_PATCHED_CONDITIONS) place.add(`must have at most ${MAX_PATCHED_CONDITIONS} elements`);
@@ -60,9 +61,13 @@ export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): Con
       ...(message && { message }),
     })),
     remove: conditions.filter(({ $patch }) => $patch !== undefined).map(({ type }) => type),
-    replace: kind === 'merge' && status?.conditions !== undefined,
+    replace: kind === 'merge' && hasConditions(sent),
   };
 }
+
+/** Also none: an empty list or null, which are absent once they are decoded. */
+const hasConditions = (sent: unknown): boolean =>
+  isRecord(sent) && isRecord(sent.status) && sent.status.conditions !== undefined;
 
 function validate(one: PatchedCondition, kind: 'merge' | 'strategic', issues: IssueList): void {
   qualifiedName(one.type, issues.at('type'));

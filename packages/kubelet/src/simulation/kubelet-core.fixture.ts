@@ -87,7 +87,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
       noteListing: (works) => void (works && sync.workers.retryAll()),
     },
     shutdown: { refusal: () => undefined },
-    hostIps: () => ['192.0.2.1'],
+    ...{ hostIps: () => ['192.0.2.1'], addresses: ['192.0.2.1'] },
     pressure: new NodePressure(),
     runtimeName: 'fake',
   });

@@ -48,8 +48,9 @@ export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T
       const refusedHere = !issues.isOfApiServer && Object.hasOwn(reasons, key);
       const decode = refusedHere ? undefined : decoders.get(key);
       if (decode !== undefined) {
-        if (rules.required?.includes(key as keyof T & string) ? field !== null : !isEmpty(field, decode))
-          result[key] = decode(field, issues.at(key));
+        if (field === null || field === undefined) continue;
+        const decoded = decode(field, issues.at(key)); // first: an empty list is wrong where an object belongs
+        if (rules.required?.includes(key as keyof T & string) || !isEmpty(field, decode)) result[key] = decoded;
       } else if (issues.isOfApiServer) keep(result, [key, field], issues.at(key));
       else issues.at(key).addKey(() => refusal(key, known, { notYet, reasons }));
     }
