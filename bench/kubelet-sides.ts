@@ -108,8 +108,6 @@ healthz_port = ${healthz}
 tls_cert_file = "${certificate}"
 tls_private_key_file = "${key}"
 anonymous_auth = true
-[kubelet.eviction]
-hard = {}
 `;
 
 async function ourKubelet(directory: string, setup: Setup): Promise<ChildProcess> {
@@ -122,7 +120,9 @@ manifests = "${directory}/manifests"
 pod_logs = "${directory}/logs"
 cgroup_parent = "/${BRIDGE}${setup.index}"
 log_level = "warn"
-${serverSettings(setup.ports, setup.certificate)}`,
+${serverSettings(setup.ports, setup.certificate)}[kubelet.eviction]
+hard = {}
+`,
   );
   const program = new URL('../bin/podwright', import.meta.url).pathname;
   const endpoint = `unix://${directory}/c.sock`;

@@ -255,12 +255,14 @@ test('what a probe says is shown at once, whatever the worker is doing', () => {
 });
 
 test('a pod whose file is wrong at the start goes on: what it should be is not known', () => {
-  const { loop, told, runtime } = start({ runtimePods: ['a', 'b'] });
-  const owner = { uid: 'a', namespace: 'd', name: 'a', file: '/manifests/half.yaml' };
-  const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
-  runtime[0]!.sandboxes.push(sandbox);
-  loop.endOrphans(new Set(['/manifests/half.yaml']));
-  assert.deepEqual(told, ['end b {"remove":true}']);
+  const { loop, told, runtime } = start({ runtimePods: ['a', 'b', 'c', 'd'] });
+  for (const [index, file] of ['/manifests/half.yaml', '/manifests/whole.yaml', '/replaced/c.yaml'].entries()) {
+    const owner = { uid: 'abc'.charAt(index), namespace: 'd', name: 'a', file };
+    const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
+    runtime[index]!.sandboxes.push(sandbox);
+  }
+  loop.endOrphans(new Set(['/manifests/half.yaml', '/replaced'])); // a file has a directory's place
+  assert.deepEqual(told, ['end b {"remove":true}', 'end d {"remove":true}']);
 });
 
 test('a pod that the node does not match, by what was heard of it, is decided about by the node as it is now', async () => {

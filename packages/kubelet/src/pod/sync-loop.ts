@@ -2,6 +2,7 @@
  * Where everything that can happen meets: changes of the desired pods, what the runtime says, results of probes, changed
  * objects, and the passage of time. It only notifies the pod workers; they do the work.
  */
+import { dirname } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
 import type { Node } from '../api/node.ts';
 import { formatTime } from '../api/time.ts';
@@ -217,13 +218,14 @@ export class SyncLoop {
 
   /**
    * Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. What one of the
-   * files that are `wrong` wants is not known: the pods that were made from it go on.
+   * files that are `wrong` wants is not known: the pods that were made from it go on, or from files of the directory in its place.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods } = this.#deps;
     for (const status of runtimePods()) {
       const { uid } = status.pod;
-      if (manager.has(uid) || workers.has(uid) || wrong.has(ownFile(status))) continue;
+      const file = ownFile(status);
+      if (manager.has(uid) || workers.has(uid) || wrong.has(file) || wrong.has(dirname(file))) continue;
       this.#endOrphan(status);
     }
   }
