@@ -25,7 +25,10 @@ test('a pod is settled when it is ready, or no container of it can become ready 
 
 test('a pod whose image cannot be had is as ready as it gets, one whose registry is away is not', () => {
   const check = (reason: string, message: string, expected: boolean) => {
-    const pod = podOf({ containers: [up, status('b', { waiting: { reason, message } })], phase: 'Pending' });
+    const waiting = { waiting: { reason, message } };
+    const pod = podOf({ containers: [status('a', {}), status('b', waiting)], phase: 'Pending' });
+    assert.equal(lacksImage(podOf({ containers: [up, status('b', waiting)] })), false, 'others run');
+    assert.equal(lacksImage(podOf({ containers: [status('b', waiting, { restartCount: 1 })] })), false, 'it ran once');
     assert.equal(lacksImage(pod), expected, message);
     assert.equal(isSettled(pod), expected);
     assert.equal(isProven(pod), expected);

@@ -22,9 +22,15 @@ export const isReady = (pod: Pod): boolean =>
 export const isWell = (pod: Pod): boolean =>
   pod.status?.phase === 'Succeeded' || (pod.status?.phase !== 'Failed' && isReady(pod));
 
-/** True for a pod with an image that cannot be had, however long one waits; the kubelet tries again all the same. */
+/**
+ * True for a pod of which nothing runs, as an image for its first start cannot be had, however long one waits; the kubelet tries
+ * again all the same. A pull before a restart is another matter: the image was there once.
+ */
 export function lacksImage(pod: Pod): boolean {
-  return containerStatuses(pod).some(({ state: { waiting: { reason = '', message = '' } = {} } }) => {
+  const statuses = containerStatuses(pod);
+  if (statuses.some(({ state }) => state.running !== undefined)) return false;
+  return statuses.some(({ restartCount, state: { waiting: { reason = '', message = '' } = {} } }) => {
+    if (restartCount > 0) return false;
     if (NEVER_PULLED.has(reason)) return true;
     const codes = [...message.matchAll(PULL_CODE)].map(([, code]) => code!);
     return PULL_FAILURES.has(reason) && codes.length > 0 && codes.every((code) => FINAL_CODES.has(code));
@@ -32,13 +38,13 @@ export function lacksImage(pod: Pod): boolean {
 }
 
 /** True for a pod that nothing more is expected of. */
-export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
+const isOverByItself = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
 /**
  * True once the pod is ready, or as ready as it can ever be: it is over, or each of its containers is ready or has ended and is
  * not started again.
  */
-export function isSettled(pod: Pod): boolean {
+export function isSettled(pod: Pod, isOver = isOverByItself): boolean {
   if (isOver(pod) || isReady(pod)) return true;
   const statuses = pod.status?.containerStatuses ?? [];
   return pod.spec.containers.every(({ name }) => {
@@ -48,7 +54,7 @@ export function isSettled(pod: Pod): boolean {
 }
 
 /** True where more than its running tells how a settled pod is: it is over, or a probe has looked at each container. */
-export function isProven(pod: Pod): boolean {
+export function isProven(pod: Pod, isOver = isOverByItself): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
   return isOver(pod) || pod.spec.containers.every(isProbed);
 }

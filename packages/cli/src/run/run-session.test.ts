@@ -119,3 +119,15 @@ test('a pod that is not there when the watch begins was deleted before it', asyn
   await made.ended(never);
   assert.equal(made.exitCode(), 1);
 });
+
+test('a pull that failed before the run ends a pod that was made for it, and none that stood before', async () => {
+  const missing = podOf({ containers: [status('a', { waiting: { reason: 'ErrImageNeverPull' } })], phase: 'Pending' });
+  const fresh = session('created');
+  fresh.push('ADDED', missing);
+  await fresh.made.ended(fresh.never);
+  const { made, push } = session('unchanged');
+  push('ADDED', missing);
+  await assert.rejects(made.ended(AbortSignal.timeout(50)), /timeout/);
+  push('MODIFIED', failed);
+  await made.ended(AbortSignal.timeout(10_000));
+});

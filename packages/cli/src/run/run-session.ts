@@ -10,7 +10,7 @@ import {
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { STEADY_MS } from '../limits.ts';
-import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
+import { exitCodeOf, isEnded, isProven, isSettled, lacksImage } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
 /** How much of the time that a pod took to start it must then run at least, up to `STEADY_MS`. */
@@ -117,21 +117,21 @@ export class RunSession {
   async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
     const dueMs = (uid: string) => {
       const pod = this.pods.get(uid);
-      if (this.#gone.has(uid) || pod === undefined || isProven(pod)) return 0;
+      if (this.#gone.has(uid) || pod === undefined || isProven(pod, this.#isOver)) return 0;
       const settledAtMs = this.#settledAtMs.get(uid) ?? Date.now();
       const slowMs = Math.min(STEADY_MS, (settledAtMs - this.#startedAtMs) * SLOW_SHARE);
       return settledAtMs + Math.max(steadyMs, slowMs) - Date.now();
     };
     do {
-      await this.#until(() => this.uids.every((uid) => this.#is(uid, isSettled)), signal);
+      await this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isSettled)), signal);
       const waitMs = Math.max(0, ...this.uids.map(dueMs));
       if (waitMs > 0) await sleep(waitMs, signal);
-    } while (!this.uids.every((uid) => this.#is(uid, isSettled) && dueMs(uid) <= 0));
+    } while (!this.uids.every((uid) => this.#is(uid, this.#isSettled) && dueMs(uid) <= 0));
   }
 
   /** Waits until every pod has ended, can never begin, or is gone. */
   ended(signal: AbortSignal): Promise<void> {
-    return this.#until(() => this.uids.every((uid) => this.#is(uid, isOver)), signal);
+    return this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isOver)), signal);
   }
 
   /** Of pods that have ended: 0 if all succeeded, the exit code of one that failed, 1 if one was deleted before its end. */
@@ -176,6 +176,10 @@ export class RunSession {
     this.#wake();
   }
 
+  /** What stood before may show a pull that failed long ago, of an image that is there by now. */
+  readonly #isOver = (pod: Pod): boolean => isEnded(pod) || (!this.old.has(pod.metadata.uid) && lacksImage(pod));
+  readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);
+
   #is(uid: string, condition: (pod: Pod) => boolean): boolean {
     const pod = this.pods.get(uid);
     return this.#gone.has(uid) || (pod !== undefined && condition(pod));
@@ -188,7 +192,7 @@ export class RunSession {
     if ((gone || deletionTimestamp !== undefined) && !this.#removing && !endedBefore) this.#taken.add(uid);
     if (gone) this.#gone.add(uid);
     this.pods.set(uid, pod);
-    if (!isSettled(pod)) this.#settledAtMs.delete(uid);
+    if (!this.#isSettled(pod)) this.#settledAtMs.delete(uid);
     else if (!this.#settledAtMs.has(uid)) this.#settledAtMs.set(uid, Date.now());
     for (const listener of this.#listeners) listener(pod);
     this.#wake();

@@ -168,4 +168,9 @@ test('a container has nothing that could not be written down', async (context) =
   await rm(options.file, { recursive: true });
   assert.equal(await admit(pod), undefined);
   assert.deepEqual((await CpuManager.open(options)).ownOf('u1', 'whole'), manager.ownOf('u1', 'whole'));
+  await rm(options.file);
+  await mkdir(options.file);
+  await assert.rejects(manager.release('u1'));
+  await manager.release('u1'); // what it had is given back all the same
+  assert.deepEqual(manager.ownOf('u1', 'whole'), []);
 });

@@ -230,7 +230,9 @@ export class CpuManager implements HintProvider {
   async release(podUid: string): Promise<void> {
     const { [podUid]: freed, ...own } = this.#state.own;
     if (freed === undefined) return;
-    await this.#save({ shared: unionOf(this.#state.shared, ...Object.values(freed)), own });
+    // given back also where that cannot be written down: a file that names a pod which is gone is put right at the next start
+    this.#state = { shared: unionOf(this.#state.shared, ...Object.values(freed)), own };
+    await writeCpuState(this.#options.file, this.#state);
   }
 
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {

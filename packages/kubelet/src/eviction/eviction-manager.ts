@@ -185,6 +185,7 @@ export class EvictionManager {
       logger.info({ resource }, 'the node has enough again without an eviction');
       return [];
     }
+    if (this.#stopping.aborted) return []; // what was being freed was not freed to its end
     const pods = activePods();
     if (pods.length === 0) {
       logger.warn({ resource }, 'the node is short, and there is no pod to evict');

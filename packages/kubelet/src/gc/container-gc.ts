@@ -40,7 +40,9 @@ async function removeGarbage(input: CollectInput, { containers, sandboxIds }: Ga
   const { cri, logger, signal } = input;
   const errors: string[] = [];
   const attempt = async (id: string, work: () => Promise<unknown>) => {
+    if (signal?.aborted) return;
     await work().catch((error: unknown) => {
+      if (signal?.aborted) return;
       errors.push(errorMessage(error));
       logger.warn({ id, error: errorMessage(error) }, 'garbage could not be removed');
     });

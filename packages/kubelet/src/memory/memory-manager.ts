@@ -164,7 +164,9 @@ export class MemoryManager implements HintProvider {
     const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
     for (const block of freed) takeBack(machine, block);
-    await this.#save({ machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } });
+    // given back also where that cannot be written down: a file that names a pod which is gone is put right at the next start
+    this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
+    await writeMemoryState(this.#options.file, this.#state);
   }
 
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
