@@ -89,6 +89,37 @@ data: {hello: 'hello from a ConfigMap'}
   });
 }
 
+test('a pod with 5,000 variables, each made of the one before, and as many annotations as may be, sees all of them', async (context) => {
+  const kubelet = await start(context);
+  const large = 'x'.repeat((256 << 10) - 'large'.length);
+  const variables = Array.from({ length: 5000 }, (_, index) => ({
+    name: `V${index}`,
+    value: index === 0 ? 'the first' : `$(V${index - 1})`,
+  }));
+  const script = 'env | grep -c ^V; echo $V4999; wc -c < /about/large';
+  const pod = {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large', annotations: { large } } },
+    spec: {
+      restartPolicy: 'Never',
+      volumes: [
+        {
+          name: 'about',
+          downwardAPI: { items: [{ path: 'large', fieldRef: { fieldPath: "metadata.annotations['large']" } }] },
+        },
+      ],
+      containers: [
+        {
+          ...{ name: 'main', image: busyboxImage, command: ['sh', '-c', script], env: variables },
+          volumeMounts: [{ name: 'about', mountPath: '/about' }],
+        },
+      ],
+    },
+  };
+  await kubelet.apply('large.yaml', JSON.stringify(pod));
+  const ended = await kubelet.pod('large', ({ status }) => status?.phase === 'Succeeded');
+  assert.deepEqual(await kubelet.log(ended), ['5000', 'the first', String(large.length)]);
+});
+
 test('a container that ends is restarted, and waits longer each time', async (context) => {
   const crashLoopBackoff = { initialMs: 600, maxMs: 5000 };
   const kubelet = await start(context, { crashLoopBackoff });
