@@ -140,6 +140,32 @@ test('a container that ends is restarted, and waits longer each time', async (co
   assert.equal(second.metadata.uid, ended.metadata.uid);
 });
 
+test('a container is started again by rules of its own, in a pod that starts none again, and each time its hook is run first', async (context) => {
+  const kubelet = await start(context, { crashLoopBackoff: { initialMs: 100, maxMs: 200 } });
+  const data = ', volumeMounts: [{name: data, mountPath: /data}]';
+  const rules =
+    'restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [42]}}]';
+  const hook = 'lifecycle: {postStart: {exec: {command: [sh, -c, "echo hook >> /data/hooks"]}}}';
+  const counts =
+    'until [ $(wc -l < /data/hooks) = $(wc -l < /data/starts) ]; do sleep 0.1; done; [ $(wc -l < /data/starts) -gt 2 ] || exit 42';
+  const spec = `  restartPolicy: Never
+  containers:
+  - ${container('again', `touch /data/hooks; echo start >> /data/starts; ${counts}`, `${data}, ${rules}, ${hook}`)}
+  - ${container('once', 'exit 43', `, ${rules}`)}
+  volumes: [{name: data, emptyDir: {}}]
+`;
+  await kubelet.apply('rules.yaml', manifest('rules', spec));
+  const pod = await kubelet.pod('rules', ({ status }) => status?.phase === 'Failed');
+  const seen = ['again', 'once'].map((name) => {
+    const { restartCount, state } = statusOf(pod, name);
+    return [restartCount, state.terminated?.exitCode];
+  });
+  assert.deepEqual(seen, [
+    [2, 0],
+    [0, 43],
+  ]);
+});
+
 test('a pod that runs to its end keeps its status and its log until its manifest goes', async (context) => {
   const kubelet = await start(context);
   const spec = `  restartPolicy: OnFailure\n  containers:\n  - ${container('job', 'echo done; [ -e /data/tried ] || { touch /data/tried; exit 1; }', ', volumeMounts: [{name: data, mountPath: /data}]')}\n  volumes: [{name: data, emptyDir: {}}]\n`;

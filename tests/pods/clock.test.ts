@@ -47,7 +47,8 @@ async function comeAndGo(name: string, offMs: number): Promise<void> {
 test('pods run, are restarted, come and go as before when the clock of the host jumps an hour', async () => {
   const probes = `    livenessProbe: ${PROBE}\n    readinessProbe: ${PROBE}\n`;
   const crashes = podManifest('crashes', 'exit 1');
-  await place.ok('apply', '-f', place.file('all.yaml', `${podManifest('stays', forever)}${probes}---\n${crashes}`));
+  const stays = podManifest('stays', forever, '  activeDeadlineSeconds: 1800\n');
+  await place.ok('apply', '-f', place.file('all.yaml', `${stays}${probes}---\n${crashes}`));
   await place.until(async () => (await main('stays'))?.ready === true && (await main('crashes')).restartCount > 0);
   const { containerID, state } = await main('stays');
   for (const [index, offMs] of [HOUR_MS, -HOUR_MS].entries()) {
