@@ -60,7 +60,8 @@ test('a lone node loads nothing for clusters and Docker, and nothing that is not
   for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/kubelet-command.ts']) {
     const sources = sourcesWith(daemon);
     assert.ok(sources.some((path) => path.includes('kubelet/src/kuberuntime/')));
-    const others = /\/(?:dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\/|\/@opentelemetry\//;
+    const others =
+      /\/(?:dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\/|\/@opentelemetry\//;
     assert.deepEqual(
       sources.filter((path) => others.test(path)),
       [],
