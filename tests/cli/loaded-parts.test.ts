@@ -5,6 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
+import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
@@ -55,17 +56,31 @@ function sourcesWith(source: string): string[] {
   return [...loaded].flatMap(sourcesOf);
 }
 
-test('a lone node loads nothing for clusters and Docker', () => {
+test('a lone node loads nothing for clusters and Docker, and nothing that is not used', () => {
   for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/kubelet-command.ts']) {
     const sources = sourcesWith(daemon);
     assert.ok(sources.some((path) => path.includes('kubelet/src/kuberuntime/')));
-    const others = /\/(?:dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\//;
+    const others =
+      /\/(?:dockershim|kube-client)\/src\/|kubelet\/src\/(?:api-objects|api-pods|dra)\/|\/@opentelemetry\//;
     assert.deepEqual(
       sources.filter((path) => others.test(path)),
       [],
       daemon,
     );
   }
+});
+
+test('commands begin with compiled code, which daemons would keep in memory', async () => {
+  const tell =
+    "data:text/javascript,import{getCompileCacheDir}from'node:module';process.on('exit',()=>console.error('compiled',getCompileCacheDir()))";
+  const compiled = async (...flags: string[]) => {
+    const command = [process.execPath, ...flags, '--import', tell, bundle.program, 'node', '--help'];
+    const { code, err } = await new StartedProgram(command, { env: { NODE_COMPILE_CACHE: '' } }).ended();
+    assert.equal(code, 0, err);
+    return /^compiled (.*)$/m.exec(err)?.[1];
+  };
+  assert.match((await compiled()) ?? '', /\/dist\/cache\//);
+  assert.equal(await compiled(...DAEMON_FLAGS), 'undefined');
 });
 
 test('commands load only what they need', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
@@ -23,7 +23,8 @@ test('a node that bin/podwright starts has the flags that keep it small, also in
   const command = join(dirname(bundle.program), '../bin/podwright');
   mkdirSync(dirname(command));
   copyFileSync(new URL('../../bin/podwright', import.meta.url), command);
-  const start = (...args: string[]) => place.startProgram(command, ...place.flags(), ...args);
+  const start = (...args: string[]) =>
+    place.startProgram('env', '--unset=NODE_COMPILE_CACHE', command, ...place.flags(), ...args);
   const podwright = async (...args: string[]) => {
     const { code, err } = await start(...args).ended();
     assert.equal(code, 0, err);
@@ -36,18 +37,22 @@ test('a node that bin/podwright starts has the flags that keep it small, also in
     return words.includes(place.path('root')) && words.at(-2) === 'node';
   };
   const findNode = () => readdirSync('/proc').find((name) => /^\d+$/.test(name) && isNode(name));
-  const checkNode = () => {
+  const checkNode = (compiled: string[]) => {
     assert.deepEqual(read(findNode()!, 'cmdline').slice(1, 3), DAEMON_FLAGS);
-    assert.ok(read(findNode()!, 'environ').includes('MALLOC_ARENA_MAX=1'));
+    const environment = read(findNode()!, 'environ');
+    assert.ok(environment.includes('MALLOC_ARENA_MAX=1'));
+    const given = environment.filter((variable) => variable.startsWith('NODE_COMPILE_CACHE='));
+    assert.deepEqual(given, compiled);
   };
-  checkNode();
+  // `run` waits for it, so it takes the memory to start sooner
+  checkNode([`NODE_COMPILE_CACHE=${join(realpathSync(dirname(bundle.program)), 'cache')}`]);
   await podwright('delete', 'small');
   process.kill(Number(findNode()), 'SIGTERM');
   await place.until(() => findNode() === undefined);
 
   const daemon = start('node');
   await place.until(() => existsSync(place.path('state/node.sock')));
-  checkNode();
+  checkNode([]);
   daemon.child.kill('SIGTERM');
   await daemon.ended();
 });

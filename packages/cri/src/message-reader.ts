@@ -2,7 +2,7 @@ import { BoundedBytes, PodwrightError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 
 /** A flag, which says whether the message is compressed, and the length of what follows. */
-const PREFIX_BYTES = 5;
+export const PREFIX_BYTES = 5;
 
 /**
  * Cuts the body of a call into its messages ("Length-Prefixed-Message" of

@@ -1,5 +1,5 @@
 import { openSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   isErrno,
   makePrivateDirectory,
@@ -56,6 +56,7 @@ export async function ensureNode(
   const daemon = spawn(process.execPath, [...flags, process.argv[1]!, ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],
+    env: { ...process.env, ...ownCompiledCode() },
   });
   daemon.unref();
   let ended: string | undefined;
@@ -112,4 +113,11 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return !isErrno(error, 'ESRCH');
   }
+}
+
+/** Has a daemon begin with the compiled code of this command, which other daemons do without: somebody waits for this one. */
+function ownCompiledCode(): { NODE_COMPILE_CACHE?: string } {
+  const { getCompileCacheDir } = process.getBuiltinModule('node:module');
+  const directory = getCompileCacheDir(); // in the cache, that of this Node.js
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
 }

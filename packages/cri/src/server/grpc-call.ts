@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
-import { MessageReader, withPrefix } from '../message-reader.ts';
+import { MessageReader } from '../message-reader.ts';
 
 /** The status message travels in a header: what is longer is cut, in characters. */
 const MAX_DETAILS = 4096;
@@ -75,10 +75,10 @@ export class GrpcCall {
     for await (const chunk of chunks) yield* reader.push(chunk as Buffer);
   }
 
-  /** Answers with one response. */
-  reply(response: Uint8Array): void {
+  /** Answers with one response, which has its prefix and is not changed any more. */
+  reply(response: Buffer): void {
     this.open();
-    if (!this.#hasGone) this.#stream.end(withPrefix(response));
+    if (!this.#hasGone) this.#stream.end(response);
   }
 
   /** Tells the client that its call has been taken, before there is a response. */
@@ -88,11 +88,11 @@ export class GrpcCall {
     this.#stream.once('wantTrailers', () => this.#stream.sendTrailers(this.#status));
   }
 
-  /** Sends one of several responses; resolves once there is room for the next, or nobody to take it. */
-  async send(response: Uint8Array): Promise<void> {
+  /** Sends one of several responses, each with its prefix; resolves once there is room for the next, or nobody to take it. */
+  async send(response: Buffer): Promise<void> {
     if (this.#hasGone) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    if (!this.#stream.write(withPrefix(response), () => resolve())) await promise;
+    if (!this.#stream.write(response, () => resolve())) await promise;
   }
 
   /** Ends a call with several responses. */

@@ -6,6 +6,7 @@ import {
   ServerReflectionRequestSchema,
   ServerReflectionResponseSchema,
 } from '../gen/grpc/reflection/v1/reflection_pb.js';
+import { withPrefix } from '../message-reader.ts';
 import { grpcServiceDefinition } from '../service-definition.ts';
 import type { GrpcCall } from './grpc-call.ts';
 import type { AnswerCall } from './grpc-server.ts';
@@ -33,7 +34,7 @@ async function converse(call: GrpcCall, known: Known): Promise<void> {
     for await (const bytes of call.requests()) {
       const originalRequest = fromBinary(ServerReflectionRequestSchema, bytes);
       const response = create(ServerReflectionResponseSchema, { ...answer(originalRequest, known), originalRequest });
-      await call.send(toBinary(ServerReflectionResponseSchema, response));
+      await call.send(withPrefix(toBinary(ServerReflectionResponseSchema, response)));
     }
     call.end();
   } catch (error) {

@@ -1,7 +1,9 @@
 import { create, type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { PodwrightError, parseTraceparent, raceAbort, TRACEPARENT, type Tracer, wrapError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { PREFIX_BYTES, withPrefix } from '../message-reader.ts';
 import type { ActiveCall, ActiveCalls } from './active-calls.ts';
+import { sentBytes } from './encoded-list.ts';
 import type { GrpcCall } from './grpc-call.ts';
 import type { AnswerCall } from './grpc-server.ts';
 import type { CallContext } from './handlers.ts';
@@ -118,12 +120,14 @@ function decode(schema: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-function encode(schema: DescMessage, fields: object): Uint8Array {
-  const bytes = encodeFields(schema, fields);
-  if (bytes.length > MAX_MESSAGE_BYTES) {
+/** A response as it is sent. */
+function encode(schema: DescMessage, fields: object): Buffer {
+  const bytes = sentBytes(fields) ?? withPrefix(encodeFields(schema, fields));
+  const sizeBytes = bytes.length - PREFIX_BYTES;
+  if (sizeBytes > MAX_MESSAGE_BYTES) {
     throw new PodwrightError(
       'resource_exhausted',
-      `${schema.name} has ${bytes.length} bytes, more than the ${MAX_MESSAGE_BYTES} that a CRI message may have: filter the list or use its streaming call`,
+      `${schema.name} has ${sizeBytes} bytes, more than the ${MAX_MESSAGE_BYTES} that a CRI message may have: filter the list or use its streaming call`,
     );
   }
   return bytes;
