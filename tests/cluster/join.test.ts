@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
@@ -142,9 +142,16 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
     `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
   );
   await place.ok('--config', config, ...asked(words.hash, token));
+  const bootstrap = place.path('root/cluster/bootstrap-kubelet.conf');
+  writeFileSync(bootstrap, readFileSync(bootstrap, 'utf8').replace(token, `zzzzzz.${'z'.repeat(16)}`));
+  const refused = (await place.call('--config', config, 'doctor')).out;
+  assert.match(refused, /MISSING +certificate +none yet, and the API server does not take the token of/);
+  writeFileSync(`${bootstrap}.0123456789ab.tmp`, token); // as one leaves it that is killed
   await place.ok('--config', config, ...asked(words.hash, token)); // does no harm
-  for (const name of readdirSync(place.path('root/cluster')))
-    assert.equal(statSync(place.path('root/cluster', name)).mode & 0o077, 0, name);
+  assert.match((await place.call('--config', config, 'doctor')).out, /note +certificate +none yet: it is asked for/);
+  const names = readdirSync(place.path('root/cluster')).sort();
+  assert.deepEqual(names, ['bootstrap-kubelet.conf', 'ca.crt', 'kubelet.yaml']);
+  for (const name of names) assert.equal(statSync(place.path('root/cluster', name)).mode & 0o077, 0, name);
   let node = place.start('--config', config, 'node');
   await node.until(/waiting for a certificate signing request/);
   const killed = once(node.child, 'exit');

@@ -29,7 +29,9 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
     return [
       serverFinding(access.server, answered),
       ...('dateMs' in answered ? [clockFinding(answered.dateMs, Date.now())] : []),
-      isFirst ? NO_CERTIFICATE : certificateFinding((await access.tls()).certificate?.toString(), Date.now(), files),
+      isFirst
+        ? firstCertificateFinding(path, answered)
+        : certificateFinding((await access.tls()).certificate?.toString(), Date.now(), files),
       ...(isFirst || 'error' in answered ? [] : [await nodeFinding(access, config.node_name)]),
     ];
   } catch (error) {
@@ -37,26 +39,40 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   }
 }
 
-const NO_CERTIFICATE: Finding = {
-  what: 'certificate',
-  level: 'note',
-  message: 'none yet: it is asked for while the node runs',
-  fix: 'on the control plane: kubectl get csr; kubectl certificate approve NAME',
-};
+/** Of a node that has none yet: whether it can ask for one. Pure. */
+export function firstCertificateFinding(path: string, answered: Answered): Finding {
+  const what = 'certificate';
+  if ('dateMs' in answered && answered.isRefused)
+    return {
+      what,
+      level: 'missing',
+      message: `none yet, and the API server does not take the token of ${path}: it has expired, or is of another cluster`,
+      fix: 'podwright join with a new token, also while the node runs',
+    };
+  return {
+    what,
+    level: 'note',
+    message: 'none yet: it is asked for while the node runs',
+    fix: 'on the control plane: kubectl get csr; kubectl certificate approve NAME',
+  };
+}
 
-type Answered = { dateMs: number } | { error: string };
+/** `isRefused`: it does not know who asks. */
+type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
-/** Whether the API server answers, to whomever, and what time it is there. */
+/** Whether the API server answers, whether it knows who asks, and what time it is there. */
 async function probeServer(access: Kubeconfig): Promise<Answered> {
   const { ca, certificate: cert, key, serverName, insecureSkipTlsVerify } = await access.tls();
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
   using signal = withTimeout(undefined, CLUSTER_PROBE_TIMEOUT_MS, `ask ${access.server}`);
   const tls = { ca, cert, key, servername: serverName, rejectUnauthorized: insecureSkipTlsVerify !== true };
-  const outgoing = request(new URL('/version', access.server), { ...tls, agent: false, signal });
+  const authorization = await access.authorization.header(signal);
+  const headers = authorization === undefined ? {} : { authorization };
+  const outgoing = request(new URL('/version', access.server), { ...tls, headers, agent: false, signal });
   outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
   outgoing.on('response', (response) => {
     response.destroy();
-    resolve({ dateMs: Date.parse(response.headers.date ?? '') });
+    resolve({ dateMs: Date.parse(response.headers.date ?? ''), isRefused: response.statusCode === 401 });
   });
   outgoing.end();
   return promise.catch((error: unknown) => ({ error: errorMessage(error) }));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateDirectory, PodwrightError, withTimeout, writeFileAtomic } from '@podwright/base';
+import { makePrivateDirectory, PodwrightError, removeUnfinished, withTimeout, writeFileAtomic } from '@podwright/base';
 import { readKubeconfig } from '@podwright/kube-client';
 import { kubeconfigText, parseGoDuration } from '@podwright/kubelet';
 import { checkClusterConfiguration } from '../daemon/cluster-settings.ts';
@@ -58,7 +58,10 @@ export async function join({ settings }: CommandContext, endpoint: string, optio
     ] as const;
     if (options.dryRun) return showFiles(contents, token.secret);
     makePrivateDirectory(dirname(files.kubeconfig));
-    for (const [path, text] of contents) await writeFileAtomic(path, text);
+    for (const [path, text] of contents) {
+      await removeUnfinished(path); // one that was killed may have left the token there
+      await writeFileAtomic(path, text);
+    }
     print(nextSteps(config, { cluster, isTold: told !== undefined }));
   } finally {
     client.close();

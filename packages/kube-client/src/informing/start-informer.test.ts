@@ -124,6 +124,23 @@ test('history that is gone: read anew from the version, then from what there is'
   assert.deepEqual(started.told, ['ADDED a@101']);
 });
 
+test('a server that is back after a while and has no history any more is read anew soon', async () => {
+  const client = new FakeKubeClient();
+  client.put(CONFIG_MAPS, object('a'));
+  const timing = { backoff: { initialMs: 10, maxMs: 60_000 } };
+  const informer = startInformer<KubeObject>(client, { resource: CONFIG_MAPS }, timing);
+  await informer.synced;
+  await until(() => client.watches.size === 1);
+  client.script({ verb: 'watch' }, ...Array.from({ length: 5 }, refused), refusal(410, 'Expired'));
+  only(client).end(refused());
+  await client.waitForCalls({ verb: 'watch' }, 7);
+  const backAtMs = performance.now();
+  await client.waitForCalls({ verb: 'watch' }, 8);
+  const waitedMs = performance.now() - backAtMs;
+  informer.stop();
+  assert.ok(waitedMs < 500, `${waitedMs} ms, where the next pause had been 640 to 1280`);
+});
+
 test('a server that was restored from a backup is believed', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
@@ -219,6 +236,7 @@ test('no answer makes a hot loop', async () => {
   const answers: Record<string, (client: FakeKubeClient) => void> = {
     gone: (client) => client.script({}, gone, gone),
     refused: (client) => client.script({}, refused()),
+    flapping: (client) => client.script({}, refused(), gone),
     busy: (client) => client.script({}, refusal(429, 'TooManyRequests')),
     broken: (client) => client.script({}, refusal(500, 'InternalError'), refusal(500, 'InternalError')),
     forbidden: (client) => client.script({}, refusal(403, 'Forbidden'), refusal(403, 'Forbidden')),

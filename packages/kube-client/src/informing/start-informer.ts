@@ -42,6 +42,8 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #version: string | undefined;
   /** The server has no more, or not yet, what followed that version: the next read is of what is there now. */
   #isVersionUnavailable = false;
+  /** Nobody answered the last try. */
+  #isAway = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
     this.#client = client;
@@ -207,8 +209,13 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     for (const change of changes) if (!this.#isStopped) this.#options.onChange?.(change);
   }
 
+  /** A server that is back may have lost its history by its start: pauses that have grown while it was away are not for that. */
   #fail(error: unknown): void {
-    if (!this.#isStopped) this.#problem = errorMessage(error);
+    if (this.#isStopped) return;
+    const isAway = isConnectionRefused(error) || isConnectionLost(error);
+    if (this.#isAway && !isAway) this.#backoff.forget('');
+    this.#isAway = isAway;
+    this.#problem = errorMessage(error);
   }
 
   /** Up to twice the delay, so that not all clients of a server that comes back do so at once. */

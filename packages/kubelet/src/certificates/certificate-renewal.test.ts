@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Logger, PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { ApiStatusError } from '@podwright/kube-client';
 import { CertificateRenewal, type CertificateRenewalParts } from './certificate-renewal.ts';
 import { certificateRequest, nodeSubject } from './certificate-request.ts';
 import { CertificateStore, type KeptPair } from './certificate-store.ts';
@@ -198,6 +199,14 @@ test('a certificate that ran out is said in words, and keys and tokens are not',
   assert.equal(renewal.current(), undefined);
   assert.deepEqual(here.asked, [false]);
   assert.ok(!lines.join('\n').includes('PRIVATE KEY'));
+});
+
+test('who asks by a token that ran out is told that it may have', async (t) => {
+  const here = place(t);
+  here.signing.failNext = new ApiStatusError('create', { code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+  const renewal = await here.start();
+  const words = await soon(() => renewal.problem());
+  assert.match(words, /Unauthorized: the API server does not know who asks: the bootstrap token has expired/);
 });
 
 test('times of renewal', () => {

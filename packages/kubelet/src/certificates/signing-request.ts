@@ -41,7 +41,13 @@ export async function createSigningRequest(
       usages: ['digital signature', USAGES[signer]],
     },
   };
-  const { metadata } = await client.create<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, object, { signal });
+  const { metadata } = await client
+    .create<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, object, { signal })
+    .catch((error: unknown) => {
+      if (!isApiStatus(error, 401)) throw error;
+      const why = 'the API server does not know who asks: the bootstrap token has expired, or is of another cluster';
+      throw new PodwrightError('unauthenticated', `${errorMessage(error)}: ${why}`, { cause: error });
+    });
   if (!metadata?.name || !metadata.uid)
     throw new PodwrightError('internal', 'ask for a certificate: the API server answered without a name or uid');
   return { name: metadata.name, uid: metadata.uid };

@@ -40,6 +40,7 @@ export type NodeObserverOptions = {
   rooms: NodeRooms;
   cri: Pick<CriClient, 'runtime' | 'image'>;
   logger: Logger;
+  findAddresses?: typeof nodeAddresses;
 };
 
 /** Looks at everything that a node's status tells. */
@@ -48,6 +49,8 @@ export class NodeObserver {
   #images: { list: Image[]; readAtMs: number } | undefined;
   /** A name service may take its time, and is then not asked twice at once. */
   #looking: Promise<NodeAddress[]> | undefined;
+  /** Those that were found last, for as long as the name service takes for others. */
+  #found: NodeAddress[] | undefined;
   #addressProblem = '';
 
   constructor(options: NodeObserverOptions) {
@@ -97,19 +100,31 @@ export class NodeObserver {
   }
 
   async #addresses(): Promise<NodeAddress[] | undefined> {
+    using patience = withTimeout(undefined, ANSWER_MS, 'look for the addresses of the node');
     try {
-      this.#looking ??= nodeAddresses(this.#options.wanted).finally(() => {
-        this.#looking = undefined;
-      });
-      using patience = withTimeout(undefined, ANSWER_MS, 'look for the addresses of the node');
+      this.#looking ??= this.#lookForAddresses();
       const addresses = await raceAbort(this.#looking, patience);
       this.#addressProblem = '';
       return addresses;
     } catch (error) {
+      if (patience.aborted && this.#found !== undefined) return this.#found;
       const problem = errorMessage(error);
       if (problem !== this.#addressProblem) this.#options.logger.error({ error: problem }, 'the node has no address');
       this.#addressProblem = problem;
       return undefined;
+    }
+  }
+
+  async #lookForAddresses(): Promise<NodeAddress[]> {
+    const { wanted, findAddresses = nodeAddresses } = this.#options;
+    try {
+      this.#found = await findAddresses(wanted);
+      return this.#found;
+    } catch (error) {
+      this.#found = undefined;
+      throw error;
+    } finally {
+      this.#looking = undefined;
     }
   }
 

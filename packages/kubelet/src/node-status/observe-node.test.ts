@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { PodwrightError, silentLogger } from '@podwright/base';
+import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { NodeAddress } from '../api/node.ts';
 import { hostFacts } from './host-facts.ts';
 import { standStill } from './node-api.fixture.ts';
 import { NodeObserver, type NodeObserverOptions } from './node-observer.ts';
@@ -78,4 +79,30 @@ test('a host without the wanted address tells none, and all the rest', async (t)
   const { observe } = begin(t, { wanted });
   const { addresses, providedIps, capacity } = await observe();
   assert.deepEqual([addresses, providedIps, capacity.pods], [undefined, '192.0.2.250', '110']);
+});
+
+test('while the name service takes its time a node has the addresses that were found last', async (t) => {
+  const errors: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (_fields: object, message: string) => void errors.push(message) };
+  const asked: PromiseWithResolvers<NodeAddress[]>[] = [];
+  const findAddresses = () => {
+    const answer = Promise.withResolvers<NodeAddress[]>();
+    asked.push(answer);
+    return answer.promise;
+  };
+  const { clock, observe } = begin(t, { logger, findAddresses });
+  const observed = async () => {
+    const [{ addresses }] = await Promise.all([observe(), clock.pass(2010)]);
+    return addresses;
+  };
+  assert.equal(await observed(), undefined);
+  assert.deepEqual([asked.length, errors], [1, ['the node has no address']]);
+  const found: NodeAddress[] = [{ type: 'InternalIP', address: '192.0.2.1' }];
+  asked[0]!.resolve(found);
+  await clock.pass(10);
+  assert.deepEqual(await observed(), found);
+  asked[1]!.reject(new PodwrightError('failed_precondition', 'there is none any more'));
+  await clock.pass(10);
+  assert.equal(await observed(), undefined);
+  assert.deepEqual([asked.length, errors.length], [3, 1]);
 });
