@@ -1,5 +1,5 @@
 import { lstat, readFile, realpath } from 'node:fs/promises';
-import { CoalescedWork, isErrno, runChecked } from '@podwright/base';
+import { CoalescedWork, isErrno, runChecked, withTimeout } from '@podwright/base';
 import { type MountEntry, mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
 import { MOUNT_TIMEOUT_MS } from '../limits.ts';
 
@@ -52,20 +52,20 @@ export class ProgramMounter implements Mounter {
 
   async mount({ type, source, target, options }: MountRequest, signal?: AbortSignal): Promise<void> {
     const given = options.length === 0 ? [] : ['-o', options.join(',')];
-    await runChecked('mount', ['-n', '-t', type, ...given, source, target], { signal: bounded(signal) });
+    await run('mount', ['-n', '-t', type, ...given, source, target], signal);
   }
 
   async bindMount(source: string, target: string, signal?: AbortSignal): Promise<void> {
-    await runChecked('mount', ['-n', '--no-canonicalize', '--bind', source, target], { signal: bounded(signal) });
+    await run('mount', ['-n', '--no-canonicalize', '--bind', source, target], signal);
   }
 
   async makeShared(directory: string, signal?: AbortSignal): Promise<void> {
     await this.bindMount(directory, directory, signal);
-    await runChecked('mount', ['-n', '--make-rshared', directory], { signal: bounded(signal) });
+    await run('mount', ['-n', '--make-rshared', directory], signal);
   }
 
   async unmount(target: string): Promise<void> {
-    await runChecked('umount', ['-n', '--no-canonicalize', '--lazy', target], { signal: bounded() });
+    await run('umount', ['-n', '--no-canonicalize', '--lazy', target]);
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
@@ -107,9 +107,9 @@ export class ProgramMounter implements Mounter {
   }
 }
 
-function bounded(signal?: AbortSignal): AbortSignal {
-  const late = AbortSignal.timeout(MOUNT_TIMEOUT_MS);
-  return signal === undefined ? late : AbortSignal.any([signal, late]);
+async function run(program: string, args: string[], parent?: AbortSignal): Promise<void> {
+  using signal = withTimeout(parent, MOUNT_TIMEOUT_MS, program);
+  await runChecked(program, args, { signal });
 }
 
 /** The kernel knows mounts by their real paths only. */
