@@ -38,6 +38,11 @@ const manifests: [string, string, RegExp][] = [
     'apiVersion: v1\nkind: Pod\nmetadata: {name: none}\nspec: {containers: []}\n',
     /bad\.yaml:\d+.*spec\.containers/,
   ],
+  [
+    'has a mebibyte of annotations',
+    good.replace('{name: good}', `{name: good, annotations: {large: ${'x'.repeat(1 << 20)}}}`),
+    /^[^\n]{0,100}bad\.yaml:\d+[^\n]{0,100}metadata\.annotations[^\n]{0,20}: must be at most 262144 bytes together/,
+  ],
 ];
 for (const [index, [what, text, expected]] of manifests.entries()) {
   test(`a manifest that ${what} is refused with its file, line and field`, async (context) => {

@@ -1,8 +1,8 @@
 /**
  * A kubelet in a process of its own is killed just before single steps of a pod's life, from its creation to the last trace of it,
  * and of taking it over; the next kubelet ends what was begun. The pod has a volume and a device of a CSI driver, a token and a
- * ConfigMap. The moments are random: TEST_SEED repeats those of an earlier run, TEST_KILLS says how many a test has (2), or `all`.
- * Needs root.
+ * ConfigMap. The moments are random: TEST_SEED repeats those of an earlier run, TEST_KILLS says how many a test has (2), or which: `80-99`,
+ * or `all`. Needs root.
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -218,9 +218,13 @@ async function untilClean(): Promise<void> {
   await until('nothing is left', isClean).catch(() => assert.deepEqual(left, []));
 }
 
-/** As many moments as are asked for, one in each of as many equal parts. */
+/** The moments that are asked for, or as many as are, one in each of as many equal parts. */
 function momentsIn(steps: string[]): number[] {
-  const count = kills === 'all' ? steps.length : Math.min(Number(kills), steps.length);
+  const all = [...steps.keys()];
+  if (kills === 'all') return all;
+  const [first, last] = kills.split('-').map(Number);
+  if (last !== undefined) return all.slice(first, last + 1);
+  const count = Math.min(first!, steps.length);
   const random = seededRandom(seed);
   const width = steps.length / count;
   return Array.from({ length: count }, (_, part) => Math.floor(part * width + random(Math.max(1, Math.floor(width)))));

@@ -89,6 +89,37 @@ data: {hello: 'hello from a ConfigMap'}
   });
 }
 
+test('a pod with 5,000 variables, each made of the one before, and as many annotations as may be, sees all of them', async (context) => {
+  const kubelet = await start(context);
+  const large = 'x'.repeat((256 << 10) - 'large'.length);
+  const variables = Array.from({ length: 5000 }, (_, index) => ({
+    name: `V${index}`,
+    value: index === 0 ? 'the first' : `$(V${index - 1})`,
+  }));
+  const script = 'env | grep -c ^V; echo $V4999; wc -c < /about/large';
+  const pod = {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large', annotations: { large } } },
+    spec: {
+      restartPolicy: 'Never',
+      volumes: [
+        {
+          name: 'about',
+          downwardAPI: { items: [{ path: 'large', fieldRef: { fieldPath: "metadata.annotations['large']" } }] },
+        },
+      ],
+      containers: [
+        {
+          ...{ name: 'main', image: busyboxImage, command: ['sh', '-c', script], env: variables },
+          volumeMounts: [{ name: 'about', mountPath: '/about' }],
+        },
+      ],
+    },
+  };
+  await kubelet.apply('large.yaml', JSON.stringify(pod));
+  const ended = await kubelet.pod('large', ({ status }) => status?.phase === 'Succeeded');
+  assert.deepEqual(await kubelet.log(ended), ['5000', 'the first', String(large.length)]);
+});
+
 test('a container that ends is restarted, and waits longer each time', async (context) => {
   const crashLoopBackoff = { initialMs: 600, maxMs: 5000 };
   const kubelet = await start(context, { crashLoopBackoff });
@@ -107,6 +138,32 @@ test('a container that ends is restarted, and waits longer each time', async (co
   const second = await kubelet.pod('crash', (pod) => statusOf(pod, 'app').restartCount === 2);
   const ended = await kubelet.pod('crash', (pod) => /1\.2s/.test(statusOf(pod, 'app').state.waiting?.message ?? ''));
   assert.equal(second.metadata.uid, ended.metadata.uid);
+});
+
+test('a container is started again by rules of its own, in a pod that starts none again, and each time its hook is run first', async (context) => {
+  const kubelet = await start(context, { crashLoopBackoff: { initialMs: 100, maxMs: 200 } });
+  const data = ', volumeMounts: [{name: data, mountPath: /data}]';
+  const rules =
+    'restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [42]}}]';
+  const hook = 'lifecycle: {postStart: {exec: {command: [sh, -c, "echo hook >> /data/hooks"]}}}';
+  const counts =
+    'until [ $(wc -l < /data/hooks) = $(wc -l < /data/starts) ]; do sleep 0.1; done; [ $(wc -l < /data/starts) -gt 2 ] || exit 42';
+  const spec = `  restartPolicy: Never
+  containers:
+  - ${container('again', `touch /data/hooks; echo start >> /data/starts; ${counts}`, `${data}, ${rules}, ${hook}`)}
+  - ${container('once', 'exit 43', `, ${rules}`)}
+  volumes: [{name: data, emptyDir: {}}]
+`;
+  await kubelet.apply('rules.yaml', manifest('rules', spec));
+  const pod = await kubelet.pod('rules', ({ status }) => status?.phase === 'Failed');
+  const seen = ['again', 'once'].map((name) => {
+    const { restartCount, state } = statusOf(pod, name);
+    return [restartCount, state.terminated?.exitCode];
+  });
+  assert.deepEqual(seen, [
+    [2, 0],
+    [0, 43],
+  ]);
 });
 
 test('a pod that runs to its end keeps its status and its log until its manifest goes', async (context) => {

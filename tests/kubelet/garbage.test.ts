@@ -65,6 +65,18 @@ test('pods that nobody knows, and their volumes, logs and cgroups, are found whi
   assert.ok(existsSync(join(podLogsDir, `default_kept_${kept.metadata.uid}`)));
 });
 
+test('an init container that fails again and again is removed once each time, and nobody is told of trouble', async (context) => {
+  const warnings: object[] = [];
+  const warn = (fields: object, message: string) => void warnings.push({ ...fields, message });
+  const crashLoopBackoff = { initialMs: 300, maxMs: 300 };
+  const logger = { ...silentLogger, warn, child: () => logger };
+  const kubelet = await start(context, { crashLoopBackoff, logger });
+  const init = `initContainers: [{name: init, image: "${busyboxImage}", command: ["false"]}]`;
+  await kubelet.apply('fails.yaml', `${manifest('fails')}  ${init}\n`);
+  await kubelet.pod('fails', ({ status }) => (status?.initContainerStatuses?.[0]?.restartCount ?? 0) >= 5);
+  assert.deepEqual(warnings, []);
+});
+
 /** A sandbox with the labels of this kubelet's, of a pod that no manifest has. */
 async function runStranger({ handle, options }: RealKubelet, likeUid: string): Promise<void> {
   const { cri } = handle;

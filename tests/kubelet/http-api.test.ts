@@ -157,6 +157,24 @@ test('a command runs over SPDY and over v5, with its input, both outputs and its
   });
 });
 
+test('whoever attaches talks to the container, which goes on when he leaves', async () => {
+  const talk = 'while read line; do echo "heard $line"; done';
+  const container = `{name: talk, image: ${busyboxImage}, stdin: true, command: [sh, -c, ${JSON.stringify(talk)}]}`;
+  const spec = `{terminationGracePeriodSeconds: 1, containers: [${container}]}`;
+  await kubelet.apply('talks.yaml', `{apiVersion: v1, kind: Pod, metadata: {name: talks}, spec: ${spec}}`);
+  const { status } = await kubelet.pod('talks', (pod) => pod.status?.phase === 'Running');
+  await plainly(async (url) => {
+    for (const line of ['one', 'two']) {
+      const visitor = new WebSocketVisitor(`${url}/attach/default/talks/talk?input=1&output=1`, 'v5.channel.k8s.io');
+      await visitor.write(Buffer.from(`${line}\n`));
+      await kubelet.until('it answers', () => visitor.heard('stdout').toString() === `heard ${line}\n`);
+      visitor.leave();
+    }
+  });
+  const after = await kubelet.pod('talks', () => true);
+  assert.deepEqual(after.status!.containerStatuses![0]!.state, status!.containerStatuses![0]!.state);
+});
+
 test('ports are forwarded through a tunnel that containerd does not know', async () => {
   await plainly(async (url) => {
     const connection = await connectTunnel(`${url}/portForward/default/web`);
@@ -166,5 +184,15 @@ test('ports are forwarded through a tunnel that containerd does not know', async
     data.write('GET / HTTP/1.0\r\n\r\n');
     assert.match(await text(data), /200 OK[\s\S]*page/);
     connection.destroy();
+  });
+});
+
+test('ports are forwarded over channels of a WebSocket, which also offers what is for commands alone', async () => {
+  await plainly(async (url) => {
+    const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+    const visitor = new WebSocketVisitor(`${url}/portForward/default/web?port=8080`, ...protocols);
+    await visitor.write(Buffer.from('GET / HTTP/1.0\r\n\r\n')); // a port's bytes go both ways on the first channel
+    await kubelet.until('the page is there', () => /200 OK[\s\S]*page/.test(visitor.heard('stdin').toString()));
+    visitor.leave();
   });
 });

@@ -28,6 +28,7 @@ import { isStopped, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts
 import { Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
+import { withSharedRemovals } from './kuberuntime/shared-removals.ts';
 import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
@@ -72,7 +73,7 @@ export async function startKubelet(
   const tracer = new PodTracer(exporter);
   const { cri = await connect(options, tracer.tracer, runtimeWait), ...parts } = given;
   try {
-    return await assemble({ options, cri, tracer }, parts);
+    return await assemble({ options, cri: withSharedRemovals(cri), tracer }, parts);
   } catch (error) {
     cri.close();
     throw error;

@@ -27,7 +27,7 @@ const front = createServer();
 const translated: boolean[] = [];
 front.on('upgrade', (request, socket, head) => {
   const call = JSON.parse(decodeURIComponent(request.url!.slice(1))) as TranslatedCall;
-  translated.push(needsTranslation(request));
+  translated.push(needsTranslation(request, call.kind));
   translateUpgrade({ request, socket, head }, call).catch(() => socket.destroy());
 });
 
@@ -109,11 +109,16 @@ test('ports are forwarded through a tunnel', async () => {
 });
 
 test('only the protocols that older runtimes lack are translated', () => {
-  const asks = (upgrade: string, protocols: string) =>
-    needsTranslation({ headers: { upgrade, 'sec-websocket-protocol': protocols } } as never);
+  const asks = (upgrade: string, protocols: string, kind: TranslatedCall['kind'] = 'exec') =>
+    needsTranslation({ headers: { upgrade, 'sec-websocket-protocol': protocols } } as never, kind);
   assert.equal(asks('websocket', 'v5.channel.k8s.io'), true);
   assert.equal(asks('WebSocket', 'v4.channel.k8s.io, v5.channel.k8s.io'), true);
-  assert.equal(asks('websocket', 'SPDY/3.1+portforward.k8s.io'), true);
+  assert.equal(asks('websocket', 'SPDY/3.1+portforward.k8s.io', 'portforward'), true);
+  assert.equal(
+    asks('websocket', 'v5.channel.k8s.io, v4.channel.k8s.io', 'portforward'),
+    false,
+    'as JavaScript’s client',
+  );
   assert.equal(asks('websocket', 'v4.channel.k8s.io'), false);
   assert.equal(asks('SPDY/3.1', 'v5.channel.k8s.io'), false);
 });

@@ -9,10 +9,10 @@ const [STREAM_CLOSE_PROTOCOL = ''] = WEBSOCKET_COMMAND_PROTOCOLS;
  * Whether a client speaks a WebSocket protocol that runtimes older than it do not: then the kubelet speaks SPDY with the runtime in
  * its place (upstream's ExtendWebSocketsToKubelet).
  */
-export function needsTranslation({ headers }: IncomingMessage): boolean {
+export function needsTranslation({ headers }: IncomingMessage, kind: TranslatedCall['kind']): boolean {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
   const offered = headerValues(headers['sec-websocket-protocol']);
-  return offered.includes(STREAM_CLOSE_PROTOCOL) || offered.includes(TUNNELLED_PORT_FORWARD);
+  return offered.includes(kind === 'portforward' ? TUNNELLED_PORT_FORWARD : STREAM_CLOSE_PROTOCOL);
 }
 
 /** Serves such a client until both sides are done. Rejects if the runtime's side cannot be had for a port-forward. */

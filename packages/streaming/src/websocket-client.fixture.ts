@@ -15,9 +15,10 @@ export class WebSocketVisitor {
   readonly #socket: WebSocket;
   readonly #heard = new Map<number, Buffer[]>();
 
-  constructor(url: string, protocol: string) {
-    this.protocol = protocol;
-    this.#socket = new WebSocket(url.replace(/^http/, 'ws'), [protocol]);
+  /** Of several protocols the server chooses; `protocol` is the first. */
+  constructor(url: string, ...protocols: string[]) {
+    this.protocol = protocols[0]!;
+    this.#socket = new WebSocket(url.replace(/^http/, 'ws'), protocols);
     this.#socket.on('message', (data: Buffer) => {
       const [channel, payload] = [data[0]!, data.subarray(1)];
       const before = this.#heard.get(channel);
@@ -42,7 +43,7 @@ export class WebSocketVisitor {
   }
 
   /** What has come on a channel so far. */
-  heard(channel: 'stdout' | 'stderr' | 'error'): Buffer {
+  heard(channel: keyof typeof Channel): Buffer {
     return Buffer.concat(this.#heard.get(Channel[channel]) ?? []);
   }
 

@@ -36,6 +36,7 @@ import { generatePodStatus, isRefused, refusedPodStatus, withNewSandbox } from '
 import { goodAnswers } from '../status/probe-answers.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { ActiveDeadlines } from './active-deadlines.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodAllocations } from './pod-allocations.ts';
@@ -80,6 +81,7 @@ export class PodSyncer implements PodSteps {
   readonly #deps: PodSyncerDependencies;
   /** When the last action on a pod ended, monotonic: older sights of it are out of date. */
   readonly #actedAtMs = new Map<string, number>();
+  readonly #deadlines = new ActiveDeadlines();
 
   constructor(deps: PodSyncerDependencies) {
     this.#deps = deps;
@@ -210,8 +212,8 @@ export class PodSyncer implements PodSteps {
   /** A pod that waits for room on the node looks for it now and then. */
   #whenToRetry(pod: Pod, steps: StepResult[], status: PodStatus): { retryAtMs?: number; failed?: boolean } {
     const deferred = this.#deps.allocations.isDeferred(pod.metadata.uid);
-    const bounds = [deadlineMs(pod, status), deferred ? Date.now() + RESIZE_RETRY_MS : undefined];
-    const known = bounds.filter((time) => time !== undefined);
+    const bounds = [this.#deadlines.leftMs(pod, status), deferred ? RESIZE_RETRY_MS : undefined];
+    const known = bounds.filter((ms) => ms !== undefined).map((ms) => Date.now() + ms);
     if (steps.length === 0) return { retryAtMs: known.length === 0 ? undefined : Math.min(...known) };
     return whenToRetry(steps, known);
   }
@@ -255,8 +257,8 @@ export class PodSyncer implements PodSteps {
 
   /** Why a pod fails that has had its time. */
   #overdue(pod: Pod, status: PodStatus): WaitingReason | undefined {
-    const deadline = deadlineMs(pod, status);
-    if (deadline === undefined || Date.now() < deadline) return undefined;
+    const leftMs = this.#deadlines.leftMs(pod, status);
+    if (leftMs === undefined || leftMs > 0) return undefined;
     const message = 'Pod was active on the node longer than the specified deadline';
     this.#deps.runtime.events.event(eventSubject(pod), 'Normal', 'DeadlineExceeded', message);
     return { reason: 'DeadlineExceeded', message };
@@ -314,6 +316,7 @@ export class PodSyncer implements PodSteps {
     needs?.release(uid);
     runtime.actuated.forget(status.containers.map(({ id }) => id));
     this.#actedAtMs.delete(uid);
+    this.#deadlines.forget(uid);
     statuses.delete(uid);
   }
 
@@ -373,13 +376,6 @@ export class PodSyncer implements PodSteps {
 
 function isResized({ containersToUpdate, containersToKill }: PodActions): boolean {
   return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
-}
-
-/** When the pod's time is over, in Unix milliseconds. */
-function deadlineMs(pod: Pod, status: PodStatus): number | undefined {
-  const seconds = pod.spec.activeDeadlineSeconds;
-  if (seconds === undefined || status.startTime === undefined) return undefined;
-  return Date.parse(status.startTime) + seconds * 1000;
 }
 
 /** The soonest known time at which something can go on; failures without one are left to the worker's backoff. */

@@ -19,7 +19,8 @@ export class CpuRates {
       this.#looks.set(key, { last: now });
       return undefined;
     }
-    const isYoung = atNs - known.last.atNs < LEAST_WINDOW_NS;
+    const ageNs = atNs - known.last.atNs;
+    const isYoung = ageNs >= 0n && ageNs < LEAST_WINDOW_NS; // negative: the host's clock was set back
     const before = isYoung ? known.before : known.last;
     if (!isYoung) this.#looks.set(key, { before: known.last, last: now });
     return before && rateBetween(before, now);

@@ -106,6 +106,8 @@ test('CPU rates are between looks half a second apart at least', () => {
   assert.equal(look(600n, 1100n), 545_454_545, 'still against the look before');
   assert.equal(look(500n + 1000n, 2000n), 1e9);
   assert.equal(look(0n, 3000n), undefined, 'a counter that began again');
+  assert.equal(look(500n, 1000n), undefined, 'a clock that was set back');
+  assert.equal(look(1000n, 2000n), 5e8);
   rates.keep(new Set());
   assert.equal(look(9000n, 9000n), undefined);
 });

@@ -151,7 +151,7 @@ export class KubeletApi implements HttpListener {
     asked: { kind: StreamKind; params: ApiCall['params']; query: URLSearchParams },
     client: { request: IncomingMessage; socket: Duplex; head: Buffer },
   ): Promise<void> {
-    const translated = needsTranslation(client.request);
+    const translated = needsTranslation(client.request, asked.kind === 'portForward' ? 'portforward' : asked.kind);
     const isWebSocket = client.request.headers.upgrade?.toLowerCase() === 'websocket';
     const found = findStream(this.#parts.kubelet, { ...asked, needsPorts: isWebSocket && !translated });
     if (found.kind === 'refused') return refuseSocket(client.socket, found.refusal);
