@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '../errors.ts';
+
+/** More than most files of a cgroup have; little enough to come from Node.js's pool of buffers. */
+const SMALL_FILE_BYTES = 2048;
 
 /**
  * How a host has its control groups: `v1` (a tree a controller), `v2` (one tree), or `hybrid` (v1 trees and a v2
@@ -74,7 +77,17 @@ export function cgroupDirectory(tree: CgroupTree, path: string): string {
 
 /** A cgroup file's text, `undefined` if the file or the cgroup is not there, or has no such text (ENOTSUP: EOPNOTSUPP to the kernel). */
 export async function readCgroupFile(file: string): Promise<string | undefined> {
-  return await readFile(file, 'utf8').catch(nothingOfOneThatIsGone);
+  try {
+    await using handle = await open(file);
+    // `readFile` takes 64 KiB for each file whose size the kernel does not tell
+    for (let text = ''; ; ) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(SMALL_FILE_BYTES));
+      if (bytesRead === 0) return text;
+      text += buffer.toString('latin1', 0, bytesRead);
+    }
+  } catch (error) {
+    return nothingOfOneThatIsGone(error);
+  }
 }
 
 /** The same at once: for files that the kernel does not take long to write. */

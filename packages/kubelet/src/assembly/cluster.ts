@@ -195,6 +195,7 @@ function startNode(
       },
       restored: () => {
         logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
+        nodeVolumes.restored(informer.get({ name }));
         watched.reread();
       },
       resetExtendedResources: () => grants.devices.isNew,

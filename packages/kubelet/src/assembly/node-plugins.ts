@@ -87,9 +87,10 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
     ...{ csi, csiBlock, volumesInUse },
     start: (onDriver) => {
       tell = onDriver;
-      const load = allOf([csi.load(), csiBlock.load()]).catch((error: unknown) =>
-        logger.error({ error: errorMessage(error) }, 'read what is left of volumes'),
-      );
+      const load = allOf([csi.load(), csiBlock.load()]).catch((error: unknown) => {
+        volumesInUse.keepTold();
+        logger.error({ error: errorMessage(error) }, 'read what is left of volumes');
+      });
       loaded = load.then(() => volumesInUse.loaded());
       // without a driver no volume is touched
       void loaded.then(() => registry.start()).finally(known.resolve);

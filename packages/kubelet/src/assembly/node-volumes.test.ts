@@ -19,6 +19,28 @@ test('what is in use is not told before it is known what an earlier kubelet has 
   assert.deepEqual(volumes.inUse(), ['v']);
 });
 
+test('what a watch told before the API server was restored from a backup counts no more', async () => {
+  const inUse = new VolumesInUse(() => undefined);
+  const volumes = new NodeVolumes(inUse);
+  inUse.want('/pods/u/v', 'v', { attachable: true });
+  const old = version('100', ['v'], ['v']);
+  volumes.known(old);
+  await inUse.untilAttached('v', new AbortController().signal);
+  volumes.restored(old);
+  let isAttached = false;
+  const attached = inUse.untilAttached('v', new AbortController().signal).then(() => {
+    isAttached = true;
+  });
+  for (const node of [old, version('80', ['v'], [])]) {
+    volumes.known(node);
+    volumes.seen(old);
+    await sleep(150);
+    assert.equal(isAttached, false);
+  }
+  volumes.seen(version('81', ['v'], ['v']));
+  await attached;
+});
+
 test('a volume is waited for until one version of the node object has it in use and attached', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);

@@ -6,6 +6,8 @@ import type { VolumesInUse } from '../csi/volumes-in-use.ts';
 export class NodeVolumes {
   readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
+  /** What a watch had told of a server that was restored from a backup since. */
+  #outdated: Node | undefined;
 
   constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {
     this.#inUse = inUse;
@@ -16,8 +18,17 @@ export class NodeVolumes {
     return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }
 
-  /** What was read or answered last, after a restore of the API server from a backup as well. */
-  known({ metadata, status }: Node): void {
+  /** The API server has an earlier state than `shown`: what that says counts no more, and nothing else before it is read anew. */
+  restored(shown: Node | undefined): void {
+    this.#outdated = shown;
+    this.#version = undefined;
+    this.#inUse.reported([], []);
+  }
+
+  /** What was read or answered last. */
+  known(node: Node): void {
+    if (node === this.#outdated) return;
+    const { metadata, status } = node;
     this.#version = metadata.resourceVersion;
     this.#inUse.reported(
       status?.volumesInUse ?? [],

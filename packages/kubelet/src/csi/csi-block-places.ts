@@ -6,7 +6,7 @@ import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
-import { isNoted, readVolumeData, type VolumeData } from './volume-data.ts';
+import { isNoted, tryVolumeData, type UnreadPlace, type VolumeData } from './volume-data.ts';
 
 /** A block volume, by the name of its PersistentVolume. */
 export type KeptBlockVolume = { name: string; data: VolumeData };
@@ -66,12 +66,18 @@ export class CsiBlockPlaces {
     return uids.filter((_, at) => have[at]);
   }
 
-  async all(): Promise<KeptBlockVolume[]> {
-    const kept = (await namesIn(this.#root)).map(async (name) => {
-      const data = await readVolumeData(this.data(name));
-      return data === undefined ? [] : [{ name, data }];
-    });
-    return (await Promise.all(kept)).flat();
+  /** One that cannot be read hides no other. */
+  async all(): Promise<{ kept: KeptBlockVolume[]; unread: UnreadPlace[] }> {
+    const names = await namesIn(this.#root);
+    const kept: KeptBlockVolume[] = [];
+    const unread: UnreadPlace[] = [];
+    for (const name of names) {
+      const data = await tryVolumeData(this.data(name));
+      if (data === undefined) continue;
+      if ('problem' in data) unread.push({ directory: this.data(name), problem: data.problem });
+      else kept.push({ name, data });
+    }
+    return { kept, unread };
   }
 
   /** As `CsiPlaces.removeUnnoted`. */

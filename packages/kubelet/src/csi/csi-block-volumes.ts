@@ -23,6 +23,7 @@ import {
   allOf,
   contextOf,
   inStep,
+  keepUnread,
   requireDriver,
   type StepParts,
   stepFailure,
@@ -65,8 +66,10 @@ export class CsiBlockVolumes {
 
   /** As for volumes with file systems. */
   async load(): Promise<void> {
-    const { places, inUse } = this.#options;
-    for (const kept of await places.all()) inUse.keep(keyOf(kept));
+    const { places, inUse, logger } = this.#options;
+    const { kept, unread } = await places.all();
+    for (const one of kept) inUse.keep(keyOf(one));
+    keepUnread(unread, { inUse, logger });
     await places.removeUnnoted();
   }
 
@@ -107,21 +110,24 @@ export class CsiBlockVolumes {
   /** Takes all devices of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
-    await allOf((await places.namesOf(podUid)).map((name) => this.#unmap(podUid, name)));
+    const held = await places.namesOf(podUid);
+    await allOf(held.map((name) => this.#unmap(podUid, name)));
     const isLeft = (place: string) => dirname(place) === places.linksRoot(podUid);
     const left = inUse.leave(isLeft);
     this.#tries.forgetWhere(isLeft);
     try {
       await this.removeUnused();
     } finally {
-      const kept = new Set((await places.all()).map(keyOf));
-      for (const key of left) if (!inUse.isWanted(key) && !kept.has(key)) this.#free(key);
+      const { kept, unread } = await places.all();
+      const names = new Set(kept.map(keyOf));
+      const isUnread = unread.some(({ directory }) => held.some((name) => places.data(name) === directory));
+      for (const key of left) if (!isUnread && !inUse.isWanted(key) && !names.has(key)) this.#free(key);
     }
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */
   async removeUnused(): Promise<void> {
-    await allOf((await this.#options.places.all()).map((kept) => this.#unstageUnused(kept)));
+    await allOf((await this.#options.places.all()).kept.map((kept) => this.#unstageUnused(kept)));
   }
 
   /** Lets what failed for want of a driver be tried at once. */

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '@podwright/base';
+import { NodeServiceCapability_RPC_Type } from '@podwright/cri/csi';
 import type { Pod } from '../api/types.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
@@ -19,6 +20,7 @@ import { VolumesInUse } from './volumes-in-use.ts';
 const DRIVER = 'd.example';
 const KEY = `kubernetes.io/csi/${DRIVER}^h`;
 const volume = { mode: 'Persistent', driver: DRIVER, handle: 'h', name: 'v', accessModes: [] } as unknown as CsiVolume;
+const STAGES = { type: { case: 'rpc', value: { type: NodeServiceCapability_RPC_Type.STAGE_UNSTAGE_VOLUME } } };
 const pod = (uid: string) => ({ metadata: { namespace: 'a', name: uid, uid } }) as Pod;
 
 /** A node where nothing is mounted, on which a volume of each kind is staged. */
@@ -30,9 +32,21 @@ async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
   const inUse: VolumesInUse = new VolumesInUse(() => {
     setImmediate(() => inUse.reported(inUse.names(), []));
   });
+  const unstaged: string[] = [];
+  const service = {
+    nodeGetCapabilities: async () => ({ capabilities: [STAGES] }),
+    nodeUnstageVolume: async ({ volumeId }: { volumeId: string }) => void unstaged.push(volumeId),
+  };
+  const drivers = {
+    has: () => true,
+    require: () => undefined,
+    call: (_: string, work: (node: typeof service) => Promise<unknown>) => work(service),
+  };
+  const errors: { directory: string; error: string }[] = [];
+  const logger = { ...silentLogger, error: (fields: { directory: string; error: string }) => void errors.push(fields) };
   const parts = {
-    ...{ inUse, nodeName: 'n', logger: silentLogger, driversKnown: Promise.resolve() },
-    ...{ drivers: { has: () => true }, objects: { driver: async () => undefined } },
+    ...{ inUse, nodeName: 'n', logger, driversKnown: Promise.resolve() },
+    ...{ drivers, objects: { driver: async () => undefined }, expansion: { forget: () => undefined } },
   };
   const places = new CsiPlaces(shared);
   const block = new CsiBlockPlaces(shared);
@@ -42,7 +56,7 @@ async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
     await writeVolumeData(directory, { driverName: DRIVER, volumeHandle: directory === staged ? 'h' : 'b' });
   }
   return {
-    ...{ inUse, staged, root: join(rootDir, 'plugins/kubernetes.io/csi') },
+    ...{ inUse, staged, unstaged, errors, pods, root: join(rootDir, 'plugins/kubernetes.io/csi') },
     volumes: new CsiVolumes({ ...parts, places } as unknown as CsiVolumesOptions),
     blockVolumes: new CsiBlockVolumes({
       ...{ ...parts, places: block },
@@ -61,6 +75,61 @@ test('what is staged is in use though what somebody else has left there cannot b
   await assert.rejects(node.volumes.load(), failure);
   await assert.rejects(node.blockVolumes.load(), failure);
   assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY]);
+});
+
+/** As a disk that fails and one that lost what was written leave it. */
+const unreadable = (directory: string) => mkdirSync(join(directory, 'vol_data.json'), { recursive: true });
+function garbled(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'vol_data.json'), '{"driverName":"d.ex');
+}
+
+for (const when of ['before', 'after'] as const)
+  test(`what cannot be read hides nothing: all that the node object has in use stays so, known ${when} the look`, async (context) => {
+    const node = await newNode(context);
+    const bad = [
+      join(node.root, DRIVER, 'bad'),
+      join(node.root, 'volumeDevices/bad/data'),
+      node.pods.volume('p', 'kubernetes.io/csi', 'bad'),
+    ];
+    unreadable(bad[0]!);
+    for (const directory of bad.slice(1)) garbled(directory);
+    if (when === 'before') node.inUse.reported(['told', KEY], []);
+    await node.volumes.load();
+    await node.blockVolumes.load();
+    if (when === 'after') node.inUse.reported(['told', KEY], []);
+    assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY, 'told']);
+    assert.deepEqual(node.errors.map(({ directory }) => directory).sort(), bad.sort());
+    const [garbage, failed] = ['/bad/vol_data.json is no JSON object', '/bad/vol_data.json: it is a directory'];
+    for (const why of [garbage, failed])
+      assert.ok(
+        node.errors.some(({ error }) => error.includes(why)),
+        JSON.stringify(node.errors),
+      );
+    node.inUse.free('told');
+    node.inUse.reported(['told', KEY], []);
+    assert.equal(node.inUse.names().includes('told'), false, 'only what was told first is kept');
+  });
+
+test('what cannot be read of a staged volume holds up the end of no other', async (context) => {
+  const node = await newNode(context);
+  unreadable(join(node.root, DRIVER, 'bad'));
+  await node.volumes.load();
+  await node.volumes.tearDown('p');
+  assert.deepEqual([node.unstaged, node.inUse.names()], [['h'], []]);
+});
+
+test('while it cannot be read what a pod has, nothing is unstaged that it may be, and the pod says so where it is mounted', async (context) => {
+  const node = await newNode(context, { isMountPoint: async (path) => path.includes('/pods/p/') });
+  const bad = node.pods.volume('p', 'kubernetes.io/csi', 'bad');
+  garbled(bad);
+  await node.volumes.load();
+  await node.volumes.tearDown('another');
+  assert.deepEqual([node.unstaged, node.inUse.names()], [[], [KEY]]);
+  await assert.rejects(
+    node.volumes.tearDown('p'),
+    /^PodwrightError: UnmountVolume.TearDown failed for volume "bad" : .*vol_data.json is no JSON object/,
+  );
 });
 
 test('somebody’s files beside volumes stay, and hold nothing up', async (context) => {

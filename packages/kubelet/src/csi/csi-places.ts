@@ -1,14 +1,24 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isErrno, namesIn, removeIfEmpty } from '@podwright/base';
+import { errorMessage, isErrno, namesIn, removeIfEmpty } from '@podwright/base';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
-import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, sha256 } from './csi-volume.ts';
+import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, namedVolume, sha256 } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
-import { isNoted, readVolumeData, removeUnfinishedData, removeVolumeData, type VolumeData } from './volume-data.ts';
+import {
+  isNoted,
+  removeUnfinishedData,
+  removeVolumeData,
+  tryVolumeData,
+  type UnreadPlace,
+  type VolumeData,
+} from './volume-data.ts';
 
 /** A directory with what is known of the volume in it. */
 export type KeptVolume = { directory: string; data: VolumeData };
+
+/** What was found of volumes: one that cannot be read hides no other. */
+export type FoundVolumes = { kept: KeptVolume[]; unread: UnreadPlace[] };
 
 /**
  * Where CSI volumes are, as upstream lays them out:
@@ -40,20 +50,25 @@ export class CsiPlaces {
     return join(this.#staged, oneName(driver), sha256(handle));
   }
 
-  /** The volumes of a pod that were published, or may have been. */
-  async publishedOf(podUid: string): Promise<KeptVolume[]> {
-    return await keptIn(this.publishedRoot(podUid));
+  /** Whether the volume of that name, as the node's status has it, is staged at this place. */
+  isStagedAt(directory: string, uniqueName: string): boolean {
+    return directory === this.staged(namedVolume(uniqueName));
   }
 
-  async allPublished(): Promise<KeptVolume[]> {
+  /** The volumes of a pod that were published, or may have been. */
+  async publishedOf(podUid: string): Promise<FoundVolumes> {
+    return await foundIn(this.publishedRoot(podUid));
+  }
+
+  async allPublished(): Promise<FoundVolumes> {
     const pods = await namesIn(this.#pods.root);
-    return (await Promise.all(pods.map((uid) => this.publishedOf(uid)))).flat();
+    return together(await Promise.all(pods.map((uid) => this.publishedOf(uid))));
   }
 
   /** The volumes that were staged, or may have been. */
-  async allStaged(): Promise<KeptVolume[]> {
+  async allStaged(): Promise<FoundVolumes> {
     const drivers = await namesIn(this.#staged);
-    return (await Promise.all(drivers.map((driver) => keptIn(join(this.#staged, driver))))).flat();
+    return together(await Promise.all(drivers.map((driver) => foundIn(join(this.#staged, driver)))));
   }
 
   /**
@@ -99,12 +114,24 @@ async function placesIn(directory: string): Promise<string[]> {
   return names.map((name) => join(directory, name));
 }
 
-async function keptIn(directory: string): Promise<KeptVolume[]> {
-  const kept = (await placesIn(directory)).map(async (place) => {
-    const data = await readVolumeData(place);
-    return data === undefined ? [] : [{ directory: place, data }];
-  });
-  return (await Promise.all(kept)).flat();
+async function foundIn(directory: string): Promise<FoundVolumes> {
+  try {
+    return together(await Promise.all((await placesIn(directory)).map(foundAt)));
+  } catch (error) {
+    return { kept: [], unread: [{ directory, problem: errorMessage(error) }] };
+  }
+}
+
+async function foundAt(directory: string): Promise<FoundVolumes> {
+  const data = await tryVolumeData(directory);
+  if (data === undefined) return { kept: [], unread: [] };
+  return 'problem' in data
+    ? { kept: [], unread: [{ directory, problem: data.problem }] }
+    : { kept: [{ directory, data }], unread: [] };
+}
+
+function together(found: FoundVolumes[]): FoundVolumes {
+  return { kept: found.flatMap(({ kept }) => kept), unread: found.flatMap(({ unread }) => unread) };
 }
 
 /** Some drivers publish a file. */

@@ -65,6 +65,13 @@ export function uniqueVolumeName({ driver, handle }: Pick<CsiVolume, 'handle' | 
   return `${CSI_PLUGIN}/${driver}^${handle}`;
 }
 
+/** The volume of such a name. */
+export function namedVolume(uniqueName: string): Pick<CsiVolume, 'handle' | 'driver'> {
+  const volume = uniqueName.slice(CSI_PLUGIN.length + 1);
+  const at = volume.indexOf('^');
+  return { driver: volume.slice(0, at), handle: volume.slice(at + 1) };
+}
+
 /** Upstream's name of a driver's volumes in metrics. */
 export function metricName({ driver }: Pick<CsiVolume, 'driver'>): string {
   return `${CSI_PLUGIN}:${driver}`;

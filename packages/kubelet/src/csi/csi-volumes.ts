@@ -24,6 +24,7 @@ import {
   allOf,
   contextOf,
   inStep,
+  keepUnread,
   requireDriver,
   type StepParts,
   stepFailure,
@@ -32,7 +33,7 @@ import {
 } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
-import { readVolumeData, type VolumeData, writeVolumeData } from './volume-data.ts';
+import { readVolumeData, type UnreadPlace, type VolumeData, writeVolumeData } from './volume-data.ts';
 import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StepParts & {
@@ -69,10 +70,11 @@ export class CsiVolumes {
    * any driver is there, as nothing else may change the places meanwhile.
    */
   async load(): Promise<void> {
-    const { places, inUse } = this.#options;
-    for (const { data } of await places.allStaged()) inUse.keep(keyOf(data));
-    for (const { data } of await places.allPublished())
+    const { places, inUse, logger } = this.#options;
+    const [staged, published] = await Promise.all([places.allStaged(), places.allPublished()]);
+    for (const { data } of [...staged.kept, ...published.kept])
       if (data.volumeLifecycleMode !== 'Ephemeral') inUse.keep(keyOf(data));
+    keepUnread([...staged.unread, ...published.unread], { inUse, logger });
     await places.removeUnnoted();
   }
 
@@ -123,21 +125,24 @@ export class CsiVolumes {
   /** Takes all volumes of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
-    await allOf((await places.publishedOf(podUid)).map((kept) => this.#unpublish(kept)));
+    const { kept, unread } = await places.publishedOf(podUid);
+    await allOf([...kept.map((one) => this.#unpublish(one)), ...unread.map((one) => this.#refuseUnread(one))]);
     const isLeft = (place: string) => dirname(place) === places.publishedRoot(podUid);
     const left = inUse.leave(isLeft);
     this.#tries.forgetWhere(isLeft);
     try {
       await this.removeUnused();
     } finally {
-      const staged = new Set((await places.allStaged()).map(({ data }) => keyOf(data)));
-      for (const key of left) if (!staged.has(key) && !(await this.#isUsed(key))) this.#free(key);
+      const staged = await places.allStaged();
+      const names = new Set(staged.kept.map(({ data }) => keyOf(data)));
+      const isUnread = (key: string) => staged.unread.some(({ directory }) => places.isStagedAt(directory, key));
+      for (const key of left) if (!names.has(key) && !isUnread(key) && !(await this.#isUsed(key))) this.#free(key);
     }
   }
 
   /** Unstages what no pod uses. Rejects with the first that does not go. */
   async removeUnused(): Promise<void> {
-    const staged = await this.#options.places.allStaged();
+    const { kept: staged } = await this.#options.places.allStaged();
     await allOf(staged.map((kept) => this.#unstageUnused(kept)));
   }
 
@@ -181,7 +186,7 @@ export class CsiVolumes {
 
   async #refuseSecond({ volume, place }: Want): Promise<void> {
     const key = uniqueVolumeName(volume);
-    const published = await this.#options.places.allPublished();
+    const { kept: published } = await this.#options.places.allPublished();
     if (published.some(({ directory, data }) => keyOf(data) === key && directory !== place)) refuseSecondPod();
   }
 
@@ -296,7 +301,7 @@ export class CsiVolumes {
   /** It was staged with another label of SELinux, for a pod that is gone. What a pod may have stays as it is. */
   async #unstageOther(directory: string, data: VolumeData): Promise<void> {
     const { drivers, places } = this.#options;
-    if ((await places.allPublished()).some((one) => keyOf(one.data) === keyOf(data))) return;
+    if (await this.#isPublished(keyOf(data))) return;
     const stagingPath = globalMountIn(directory);
     await unstage(drivers, { driver: data.driverName, handle: data.volumeHandle, stagingPath });
     await places.remove(stagingPath);
@@ -309,8 +314,21 @@ export class CsiVolumes {
   }
 
   async #isUsed(key: string): Promise<boolean> {
+    return this.#options.inUse.isWanted(key) || (await this.#isPublished(key));
+  }
+
+  /** Or may be. */
+  async #isPublished(key: string): Promise<boolean> {
     const { inUse, places } = this.#options;
-    return inUse.isWanted(key) || (await places.allPublished()).some(({ data }) => keyOf(data) === key);
+    const { kept, unread } = await places.allPublished();
+    return kept.some(({ data }) => keyOf(data) === key) || unread.some(({ directory }) => !inUse.isWantedAt(directory));
+  }
+
+  /** A pod's volume of which nothing is known stays where it is mounted. */
+  async #refuseUnread({ directory, problem }: UnreadPlace): Promise<void> {
+    if (!(await this.#options.places.isMounted(mountIn(directory)))) return;
+    const why = `UnmountVolume.TearDown failed for volume "${basename(directory)}"`;
+    throw new PodwrightError('failed_precondition', `${why} : ${problem}`);
   }
 
   #logUnstage(error: unknown): void {

@@ -1,5 +1,5 @@
 /** What mounting a volume and mapping a device have in common. */
-import { errorMessage, isDeadlineExceeded, PodwrightError } from '@podwright/base';
+import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
 import type { CsiDriver } from '../api/storage.ts';
 import type { Pod } from '../api/types.ts';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -7,6 +7,7 @@ import { publishContext } from './attachment.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
 import { CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
+import type { UnreadPlace } from './volume-data.ts';
 import type { VolumesInUse } from './volumes-in-use.ts';
 
 /** A volume that a pod is to have at a place. */
@@ -20,6 +21,19 @@ export type StepParts = {
   /** Resolves when the drivers that were there already have had time to register. */
   driversKnown: Promise<void>;
 };
+
+/** What an earlier kubelet left of which it cannot be read which volumes they are. */
+export function keepUnread(
+  unread: UnreadPlace[],
+  { inUse, logger }: Pick<StepParts, 'inUse'> & { logger: Logger },
+): void {
+  for (const { directory, problem } of unread)
+    logger.error(
+      { directory, error: problem },
+      'a volume that an earlier kubelet left cannot be told: what the node object has in use stays in use until this is mended and the kubelet restarted',
+    );
+  if (unread.length > 0) inUse.keepTold();
+}
 
 /** Waits for the driver, and until the volume is attached if it is to be. Nobody else may have to wait for that. */
 export async function untilAttached(parts: StepParts, want: Want, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, namesIn, removeUnfinished, writeFileAtomic } from '@podwright/base';
+import { errorMessage, isErrno, namesIn, removeUnfinished, wrapError, writeFileAtomic } from '@podwright/base';
 
 const FILE = 'vol_data.json';
 
@@ -15,22 +15,27 @@ export type VolumeData = {
   seLinuxMountContext?: string;
 };
 
+/** A directory of which it cannot be told what volumes are there, and why not. */
+export type UnreadPlace = { directory: string; problem: string };
+
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileAtomic(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
 /** Undefined if there is none, or none that says which volume of which driver. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
-  const text = await readFile(join(directory, FILE), 'utf8').catch((error: unknown) => {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
-    throw error;
-  });
-  if (text === undefined) return undefined;
+  const text = await readText(directory);
+  return text === undefined ? undefined : decode(text);
+}
+
+/** Undefined if there is none; never rejects. */
+export async function tryVolumeData(directory: string): Promise<VolumeData | { problem: string } | undefined> {
   try {
-    const data = JSON.parse(text) as Partial<VolumeData> | null;
-    return isName(data?.driverName) && isName(data.volumeHandle) ? (data as VolumeData) : undefined;
-  } catch {
-    return undefined;
+    const text = await readText(directory);
+    if (text === undefined) return undefined;
+    return decode(text) ?? { problem: `${join(directory, FILE)} is no JSON object with driverName and volumeHandle` };
+  } catch (error) {
+    return { problem: errorMessage(error) };
   }
 }
 
@@ -53,6 +58,23 @@ export async function removeUnfinishedData(directory: string): Promise<void> {
 export async function removeVolumeData(directory: string): Promise<void> {
   await removeUnfinishedData(directory);
   await rm(join(directory, FILE), { force: true });
+}
+
+async function readText(directory: string): Promise<string | undefined> {
+  const path = join(directory, FILE);
+  return await readFile(path, 'utf8').catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
+    throw wrapError(`read ${path}`, error);
+  });
+}
+
+function decode(text: string): VolumeData | undefined {
+  try {
+    const data = JSON.parse(text) as Partial<VolumeData> | null;
+    return isName(data?.driverName) && isName(data.volumeHandle) ? (data as VolumeData) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isName(value: unknown): value is string {

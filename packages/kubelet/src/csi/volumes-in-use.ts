@@ -8,6 +8,10 @@ export class VolumesInUse {
   /** Nobody says in the node object what is attached: that a VolumeAttachment says so must do. */
   readonly #isUntold: boolean;
   #isLoaded = false;
+  /** What an earlier kubelet told, by the first version of the node object that was seen. */
+  #toldBefore: readonly string[] | undefined;
+  /** It cannot be read which volumes an earlier kubelet has left. */
+  #isUnsure = false;
   /** Names of the volumes that pods want or have, by their places. */
   readonly #wanted = new Map<string, string>();
   /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
@@ -33,6 +37,12 @@ export class VolumesInUse {
     return this.#isLoaded;
   }
 
+  /** All that an earlier kubelet told stays in use until it is freed: of some that it left it cannot be read which they are. */
+  keepTold(): void {
+    this.#isUnsure = true;
+    for (const name of this.#toldBefore ?? []) this.keep(name);
+  }
+
   /** A pod is to have the volume at a place. */
   want(place: string, name: string, { attachable }: { attachable: boolean }): void {
     this.#wanted.set(place, name);
@@ -48,6 +58,11 @@ export class VolumesInUse {
 
   isWanted(name: string): boolean {
     return [...this.#wanted.values()].includes(name);
+  }
+
+  /** Which volume a pod wants at a place is known, whatever can be read there. */
+  isWantedAt(place: string): boolean {
+    return this.#wanted.has(place);
   }
 
   /** Nobody wants these places any more; returns the names of the volumes that were to be there. */
@@ -72,6 +87,10 @@ export class VolumesInUse {
   reported(names: readonly string[], attached: readonly string[]): void {
     this.#reported = new Set(names);
     this.#attached = new Set(attached);
+    if (this.#toldBefore === undefined) {
+      this.#toldBefore = names;
+      if (this.#isUnsure) this.keepTold();
+    }
     this.#onReported.resolve();
     this.#onReported = Promise.withResolvers();
   }

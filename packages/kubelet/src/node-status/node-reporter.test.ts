@@ -155,6 +155,21 @@ test('a server that was restored from a backup is believed, whatever it has answ
   assert.deepEqual([verbs().slice(0, 2), ready()?.status], [['get', 'patch/status'], 'False']);
 });
 
+test('after a restore that somebody else has noticed the server is asked, and told at once', async (t) => {
+  const { clock, api, host, reporter, verbs } = begin(t);
+  host.given = { volumesInUse: ['v'] };
+  await clock.pass(10);
+  const old = api.stored<Node>(NODES, PLACE)!;
+  const { metadata, ...backup } = registered();
+  api.put(NODES, { ...backup, metadata: { ...metadata, resourceVersion: undefined } } as Node);
+  host.shown = () => old;
+  verbs();
+  reporter.distrust();
+  await clock.pass(110);
+  assert.deepEqual(verbs(), ['get', 'patch/status']);
+  assert.deepEqual(api.stored<Node>(NODES, PLACE)?.status?.volumesInUse, ['v']);
+});
+
 test('an informer that has not heard of the node yet costs no call', async (t) => {
   const { clock, host, reporter, verbs } = begin(t);
   host.shown = () => undefined;

@@ -41,6 +41,8 @@ export class NodeReporter {
   #rebootTold = false;
   #unschedulable = false;
   #wake = new AbortController();
+  /** What the informer shows may be of another past than the server's. */
+  #distrusts = false;
   #failing = false;
 
   constructor(options: NodeReporterOptions) {
@@ -60,6 +62,12 @@ export class NodeReporter {
   /** Something that decides whether the node is ready is another than before. */
   prompt(): void {
     this.#wake.abort();
+  }
+
+  /** The server was restored from a backup: it is asked what it has, and told soon what is. */
+  distrust(): void {
+    this.#distrusts = true;
+    this.prompt();
   }
 
   /** The node object as it was last seen; `undefined` before there is one, or when it is gone. */
@@ -106,7 +114,8 @@ export class NodeReporter {
 
   async #tryReport(attempt: number, signal: AbortSignal): Promise<void> {
     const { name, observe, onNode } = this.#options;
-    const before = attempt === 0 && !this.#isInDoubt() ? this.node() : await this.#read(signal);
+    const isTrusted = attempt === 0 && !this.#distrusts && !this.#isInDoubt();
+    const before = isTrusted ? this.node() : await this.#read(signal);
     if (before === undefined) throw new Error(`error getting node "${name}": node "${name}" not found`);
     await onNode?.(before);
     const update = updateNode(before, await observe(signal));
@@ -136,6 +145,7 @@ export class NodeReporter {
   async #read(signal: AbortSignal): Promise<Node> {
     const { heartbeatClient, name, timeoutMs } = this.#options;
     this.#answered = await heartbeatClient.get<Node>(NODES, { name }, { signal, timeoutMs });
+    this.#distrusts = false;
     return this.#answered;
   }
 

@@ -74,7 +74,10 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
   const { leaseDurationSeconds } = settings;
   const lease = new NodeLease({
     ...{ name, heartbeatClient, timeoutMs, leaseDurationSeconds, logger },
-    onRestored: options.rooms.restored,
+    onRestored: () => {
+      options.rooms.restored();
+      reporter.distrust();
+    },
   });
   const unsubscribe = options.rooms.onProblems(prompt);
   const loops = [reporter, csiNode, lease].map((loop) => loop.run(signal));

@@ -1,6 +1,6 @@
 import { lstat, readFile, realpath } from 'node:fs/promises';
-import { isErrno, runChecked } from '@podwright/base';
-import { mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
+import { CoalescedWork, isErrno, runChecked, withTimeout } from '@podwright/base';
+import { type MountEntry, mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
 import { MOUNT_TIMEOUT_MS } from '../limits.ts';
 
 /** Mounts and unmounts on the host. */
@@ -31,6 +31,13 @@ export type MountRequest = { type: string; source: string; target: string; optio
 export class ProgramMounter implements Mounter {
   /** Linux has `noswap` since 6.4, and never in a user namespace: the first tmpfs tells. */
   #withoutSwap: string[] = ['noswap'];
+  /** The table is long on a node full of pods: those that come and go at once share a look at it. */
+  readonly #mounts: CoalescedWork<MountEntry[]>;
+
+  /** `readTable` is another for tests. */
+  constructor(readTable: () => Promise<Buffer> = () => readFile('/proc/self/mountinfo')) {
+    this.#mounts = new CoalescedWork(async () => parseMountinfo(await readTable()));
+  }
 
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
     const mount = () =>
@@ -45,27 +52,26 @@ export class ProgramMounter implements Mounter {
 
   async mount({ type, source, target, options }: MountRequest, signal?: AbortSignal): Promise<void> {
     const given = options.length === 0 ? [] : ['-o', options.join(',')];
-    await runChecked('mount', ['-n', '-t', type, ...given, source, target], { signal: bounded(signal) });
+    await run('mount', ['-n', '-t', type, ...given, source, target], signal);
   }
 
   async bindMount(source: string, target: string, signal?: AbortSignal): Promise<void> {
-    await runChecked('mount', ['-n', '--no-canonicalize', '--bind', source, target], { signal: bounded(signal) });
+    await run('mount', ['-n', '--no-canonicalize', '--bind', source, target], signal);
   }
 
   async makeShared(directory: string, signal?: AbortSignal): Promise<void> {
     await this.bindMount(directory, directory, signal);
-    await runChecked('mount', ['-n', '--make-rshared', directory], { signal: bounded(signal) });
+    await run('mount', ['-n', '--make-rshared', directory], signal);
   }
 
   async unmount(target: string): Promise<void> {
-    await runChecked('umount', ['-n', '--no-canonicalize', '--lazy', target], { signal: bounded() });
+    await run('umount', ['-n', '--no-canonicalize', '--lazy', target]);
   }
 
   async mountsBelow(directory: string): Promise<string[]> {
     const real = await realpathIfThere(directory);
     if (real === undefined) return [];
-    const mounts = parseMountinfo(await readFile('/proc/self/mountinfo'));
-    return mountsBelow(real, mounts)
+    return mountsBelow(real, await this.#mounts.run())
       .map(({ mountPoint }) => mountPoint)
       .reverse();
   }
@@ -77,7 +83,7 @@ export class ProgramMounter implements Mounter {
 
   async isShared(directory: string): Promise<boolean> {
     const real = await realpath(directory);
-    const around = parseMountinfo(await readFile('/proc/self/mountinfo')).filter(
+    const around = (await this.#mounts.run()).filter(
       ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
     );
     // the innermost; of several at one place the last
@@ -87,7 +93,7 @@ export class ProgramMounter implements Mounter {
 
   async mountsOf(directory: string): Promise<string[]> {
     const real = await realpath(directory);
-    const mounts = parseMountinfo(await readFile('/proc/self/mountinfo'));
+    const mounts = await this.#mounts.run();
     const { dev, ino } = await lstat(real);
     // of the same name in another file system, and on its own mount, it is something else
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
@@ -101,9 +107,9 @@ export class ProgramMounter implements Mounter {
   }
 }
 
-function bounded(signal?: AbortSignal): AbortSignal {
-  const late = AbortSignal.timeout(MOUNT_TIMEOUT_MS);
-  return signal === undefined ? late : AbortSignal.any([signal, late]);
+async function run(program: string, args: string[], parent?: AbortSignal): Promise<void> {
+  using signal = withTimeout(parent, MOUNT_TIMEOUT_MS, program);
+  await runChecked(program, args, { signal });
 }
 
 /** The kernel knows mounts by their real paths only. */

@@ -1,4 +1,4 @@
-import { PodwrightError, runProgram, startByFork } from '@podwright/base';
+import { PodwrightError, runProgram, startByFork, withTimeout } from '@podwright/base';
 import * as z from 'zod';
 import { COMMAND_TIMEOUT_MS } from './limits.ts';
 import { runtimeError } from './runtime-error.ts';
@@ -36,7 +36,7 @@ export const SHELL = '/bin/sh';
 
 /** Runs one command of the runtime that must succeed; its message and the class of that otherwise. */
 export async function runOciCommand(runtime: OciRuntime, args: string[], start = startByFork): Promise<string> {
-  const signal = AbortSignal.timeout(COMMAND_TIMEOUT_MS);
+  using signal = withTimeout(undefined, COMMAND_TIMEOUT_MS, runtime.name);
   const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal, start });
   if (result.exitCode === 0) return result.stdout;
   throw runtimeError(`${runtime.name} ${args.join(' ')}`, result.stderr);

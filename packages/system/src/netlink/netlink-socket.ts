@@ -93,6 +93,8 @@ export class NetlinkSocket {
   readonly #calls: Calls;
   readonly #descriptor: number;
   readonly #turns = new Limiter(1);
+  /** Of the one batch that is under way. */
+  #buffer: Buffer | undefined;
   #sequence = Math.floor(Math.random() * 2 ** 30);
   #closed = false;
 
@@ -145,7 +147,8 @@ export class NetlinkSocket {
   /** Reads until each request is answered; all that a request was answered with is there once it was sent, but for lists. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
-    const buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
+    this.#buffer ??= Buffer.allocUnsafe(RECEIVE_BYTES);
+    const buffer = this.#buffer;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
     const answers = requests.map(() => [] as NetlinkMessage[]);
     const open = new Set(requests.flatMap(({ silent }, index) => (silent ? [] : [index])));
