@@ -1,6 +1,6 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { isErrno, runChecked } from '@podwright/base';
-import { mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
+import { parseMountsBelow, readMountinfo, readMounts } from '@podwright/system/mountinfo';
 import { MOUNT_TIMEOUT_MS } from '../limits.ts';
 
 /** Mounts and unmounts on the host. */
@@ -64,10 +64,8 @@ export class ProgramMounter implements Mounter {
   async mountsBelow(directory: string): Promise<string[]> {
     const real = await realpathIfThere(directory);
     if (real === undefined) return [];
-    const mounts = parseMountinfo(await readFile('/proc/self/mountinfo'));
-    return mountsBelow(real, mounts)
-      .map(({ mountPoint }) => mountPoint)
-      .reverse();
+    const mounts = parseMountsBelow(real, readMountinfo());
+    return mounts.map(({ mountPoint }) => mountPoint).reverse();
   }
 
   async isMountPoint(path: string): Promise<boolean> {
@@ -77,7 +75,7 @@ export class ProgramMounter implements Mounter {
 
   async isShared(directory: string): Promise<boolean> {
     const real = await realpath(directory);
-    const around = parseMountinfo(await readFile('/proc/self/mountinfo')).filter(
+    const around = readMounts().filter(
       ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
     );
     // the innermost; of several at one place the last
@@ -87,7 +85,7 @@ export class ProgramMounter implements Mounter {
 
   async mountsOf(directory: string): Promise<string[]> {
     const real = await realpath(directory);
-    const mounts = parseMountinfo(await readFile('/proc/self/mountinfo'));
+    const mounts = readMounts();
     const { dev, ino } = await lstat(real);
     // of the same name in another file system, and on its own mount, it is something else
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
