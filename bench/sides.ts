@@ -57,6 +57,15 @@ export function writeNetworkList(directory: string, index: number): string {
 
 const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
+/**
+ * The directory of a daemon's state, in memory as /run is, where both sides have it by default: what comes and goes with each pod
+ * would otherwise be on a disk, which is not what is compared.
+ */
+async function makeState(path: string): Promise<void> {
+  mkdirSync(path);
+  await runChecked('mount', ['-t', 'tmpfs', '-o', 'mode=711', 'tmpfs', path]); // `leaveNothing` unmounts it
+}
+
 /** containerd with runc, all of it in a directory of `scratch`; `index` distinguishes bridges and subnets. */
 export async function startContainerd(
   scratch: string,
@@ -66,6 +75,7 @@ export async function startContainerd(
   for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
   writeNetworkList(directory, index);
   const socket = join(directory, 'c.sock');
+  await makeState(join(directory, 'state'));
   writeFileSync(join(directory, 'config.toml'), containerdConfig(directory, socket));
   const daemon = startDaemon(directory, [PEER.containerd, '--config', join(directory, 'config.toml')]);
   const side = await connected(daemon, directory, socket);
@@ -83,7 +93,7 @@ export async function startContainerd(
 
 function containerdConfig(directory: string, socket: string): string {
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
-  const binaryName = PEER.runc === 'runc' ? '' : `BinaryName = "${PEER.runc}"`;
+  const binaryName = PEER.runc === 'runc' ? '' : `BinaryName = "${PEER.runc}"\n`;
   return `version = 2
 root = "${directory}/root"
 state = "${directory}/state"
@@ -102,7 +112,7 @@ config_path = "${directory}/certs"
 [${cri}.containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
 [${cri}.containerd.runtimes.runc.options]
-${binaryName}
+${binaryName}Root = "${directory}/state/runc"
 `;
 }
 
@@ -111,6 +121,7 @@ export async function startPodwright(scratch: string, setup: PodwrightSetup): Pr
   const directory = join(scratch, setup.name);
   for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
   if (setup.setup === 'matched') writeNetworkList(directory, setup.index);
+  await makeState(join(directory, 'run'));
   const config = join(directory, 'config.toml');
   writeFileSync(
     config,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mountsBelow, parseMountinfo } from './mountinfo.ts';
+import { mountsBelow, parseMountinfo, parseMountsBelow } from './mountinfo.ts';
 
 const parse = (text: string) => parseMountinfo(Buffer.from(text));
 
@@ -46,4 +46,11 @@ test('mounts below a path are those at it and under it, not beside it', () => {
     ['/a', '/a/b', '/a/b', '/a/with space'],
     'once a mount',
   );
+});
+
+test('of a whole mount table only the lines of a path are parsed, with the same result', () => {
+  const paths = ['/', '/run', '/run/a', '/run/a/b', '/run/ab', '/other/a', '/with\\040space', '/with\\040space/in'];
+  const table = Buffer.from(paths.map((path) => `1 2 0:1 / ${path} rw - tmpfs none rw`).join('\n'));
+  for (const path of ['/', '/run', '/run/a', '/with space', '/nowhere'])
+    assert.deepEqual(parseMountsBelow(path, table), mountsBelow(path, parseMountinfo(table)), path);
 });

@@ -21,7 +21,15 @@ export type MountEntry = {
 
 /** Every mount of this process's mount namespace, in the kernel's order: a later one on the same path covers an earlier. */
 export function readMounts(path = '/proc/self/mountinfo'): MountEntry[] {
-  return parseMountinfo(readFileSync(path));
+  return parseMountinfo(readMountinfo(path));
+}
+
+/**
+ * The content of a mountinfo file. As text, since Node.js reads that in one go: for bytes it takes a buffer of many times the size,
+ * as the kernel gives 4 KiB at a time. Bytes that are no UTF-8 are lost, as they are in the paths of entries.
+ */
+export function readMountinfo(path = '/proc/self/mountinfo'): Buffer {
+  return Buffer.from(readFileSync(path, 'utf8'));
 }
 
 /** Parses the content of a mountinfo file. Lines of an unknown shape are left out. */
@@ -60,6 +68,11 @@ export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): 
   return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
 }
 
+/** As `mountsBelow`, out of the content of a mountinfo file of which only lines are parsed that may be of such mounts. */
+export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
+  return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
+}
+
 /** Unmounts a path; true if something was mounted there. A busy mount is detached: it ends with its last user. */
 export function unmountOnce(system: System, path: string): boolean {
   try {
@@ -75,8 +88,8 @@ export function unmountOnce(system: System, path: string): boolean {
 
 /** Unmounts everything at `path` and below it, the newest first. No error if nothing is mounted there. */
 export function unmountTree(system: System, path: string): void {
-  const lines = linesWith(basename(path), readFileSync('/proc/self/mountinfo'));
-  for (const { mountPoint } of mountsBelow(path, parseMountinfo(lines)).reverse()) unmountOnce(system, mountPoint);
+  const mounts = parseMountsBelow(path, readMountinfo());
+  for (const { mountPoint } of mounts.reverse()) unmountOnce(system, mountPoint);
 }
 
 /**

@@ -4,14 +4,7 @@ import { dirname, join } from 'node:path';
 import { sleep } from '../deadline.ts';
 import { isErrno, PodwrightError, wrapError } from '../errors.ts';
 import { CONTAINER_DIRECTORY } from '../modes.ts';
-import {
-  type CgroupHierarchy,
-  type CgroupTree,
-  cgroupDirectory,
-  readCgroupFile,
-  readCgroupFileSync,
-  treeOf,
-} from './hierarchy.ts';
+import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /** A controller that the kernel does not let the children of a v2 cgroup use: limits of it do not hold there. */
 export type DelegationRefusal = { directory: string; controller: string; error: unknown };
@@ -56,12 +49,11 @@ export async function cgroupPids(
   options: { recursive: boolean; controller?: string },
 ): Promise<number[]> {
   const one = options.controller === undefined ? undefined : treeOf(hierarchy, options.controller);
-  const found = (one === undefined ? hierarchy.trees : [one]).map(async (tree) => {
+  const directories = (one === undefined ? hierarchy.trees : [one]).flatMap((tree) => {
     const top = cgroupDirectory(tree, path);
-    const directories = options.recursive ? directoriesBottomUp(top) : [top];
-    return await Promise.all(directories.map(pidsIn));
+    return options.recursive ? directoriesBottomUp(top) : [top];
   });
-  return [...new Set((await Promise.all(found)).flat(2))];
+  return [...new Set(directories.flatMap(pidsIn))];
 }
 
 /** How many processes are in the cgroup and below it, by the tree of the `pids` controller if there is one. */
@@ -69,8 +61,7 @@ export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): 
   const tree = treeOf(hierarchy, 'pids');
   const trees = tree === undefined ? hierarchy.trees : [tree];
   const directories = trees.flatMap((one) => directoriesBottomUp(cgroupDirectory(one, path)));
-  return new Set(directories.flatMap((directory) => parsePids(readCgroupFileSync(join(directory, 'cgroup.procs')))))
-    .size;
+  return new Set(directories.flatMap(pidsIn)).size;
 }
 
 /**
@@ -142,8 +133,8 @@ function levelsBelow(tree: CgroupTree, path: string): string[] {
 /** Lets the children of a v2 cgroup use every controller that it has; the kernel refuses some one by one. */
 async function delegateControllers(directory: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
-  const available = (await readCgroupFile(join(directory, 'cgroup.controllers')))?.trim().split(/\s+/) ?? [];
-  const enabled = (await readCgroupFile(join(directory, 'cgroup.subtree_control')))?.trim().split(/\s+/) ?? [];
+  const available = readCgroupFileSync(join(directory, 'cgroup.controllers'))?.trim().split(/\s+/) ?? [];
+  const enabled = readCgroupFileSync(join(directory, 'cgroup.subtree_control'))?.trim().split(/\s+/) ?? [];
   for (const controller of available.filter((name) => name !== '' && !enabled.includes(name))) {
     try {
       await writeFile(join(directory, 'cgroup.subtree_control'), `+${controller}`);
@@ -157,14 +148,14 @@ async function delegateControllers(directory: string): Promise<DelegationRefusal
 /** A new v1 cpuset is empty and takes no process until it has CPUs and memory nodes: its parent's. */
 async function inheritCpuset(directory: string): Promise<void> {
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
-    const own = await readCgroupFile(join(directory, name));
-    const inherited = await readCgroupFile(join(dirname(directory), name));
+    const own = readCgroupFileSync(join(directory, name));
+    const inherited = readCgroupFileSync(join(dirname(directory), name));
     if (own?.trim() === '' && inherited !== undefined) await writeFile(join(directory, name), inherited.trim());
   }
 }
 
-async function pidsIn(directory: string): Promise<number[]> {
-  return parsePids(await readCgroupFile(join(directory, 'cgroup.procs')));
+function pidsIn(directory: string): number[] {
+  return parsePids(readCgroupFileSync(join(directory, 'cgroup.procs')));
 }
 
 function parsePids(text = ''): number[] {

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ProgramMounter } from './mounter.ts';
 
-test('those who ask at once what is mounted share a look, which begins after they asked', async () => {
-  let looks = 0;
-  const mounter = new ProgramMounter(() => {
-    looks++;
-    return readFile('/proc/self/mountinfo');
-  });
-  const asked = Array.from({ length: 200 }, (_, index) =>
-    mounter.isMountPoint(index % 2 === 0 ? '/proc' : '/proc/self'),
-  );
-  assert.deepEqual(new Set(await Promise.all(asked)), new Set([true, false]));
-  assert.ok(looks >= 1 && looks <= 20, `${looks} looks`);
+test('what is mounted below a directory is found, without buffers of many times the size of the mount table', async () => {
+  const mounter = new ProgramMounter();
+  assert.ok((await mounter.mountsBelow('/proc')).includes('/proc'));
+  const tableBytes = readFileSync('/proc/self/mountinfo', 'utf8').length;
+  const before = process.memoryUsage().arrayBuffers;
+  assert.deepEqual(await mounter.mountsBelow('/nonexistent'), []);
+  assert.ok(!(await mounter.mountsBelow('/usr/bin')).includes('/usr'));
+  const takenBytes = process.memoryUsage().arrayBuffers - before;
+  assert.ok(takenBytes < 8 * tableBytes + 65_536, `${takenBytes} bytes for a table of ${tableBytes}`);
 });

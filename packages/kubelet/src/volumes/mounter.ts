@@ -1,6 +1,6 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
-import { CoalescedWork, isErrno, runChecked, withTimeout } from '@podwright/base';
-import { type MountEntry, mountsBelow, parseMountinfo } from '@podwright/system/mountinfo';
+import { lstat, realpath } from 'node:fs/promises';
+import { isErrno, runChecked, withTimeout } from '@podwright/base';
+import { parseMountsBelow, readMountinfo, readMounts } from '@podwright/system/mountinfo';
 import { MOUNT_TIMEOUT_MS } from '../limits.ts';
 
 /** Mounts and unmounts on the host. */
@@ -31,13 +31,6 @@ export type MountRequest = { type: string; source: string; target: string; optio
 export class ProgramMounter implements Mounter {
   /** Linux has `noswap` since 6.4, and never in a user namespace: the first tmpfs tells. */
   #withoutSwap: string[] = ['noswap'];
-  /** The table is long on a node full of pods: those that come and go at once share a look at it. */
-  readonly #mounts: CoalescedWork<MountEntry[]>;
-
-  /** `readTable` is another for tests. */
-  constructor(readTable: () => Promise<Buffer> = () => readFile('/proc/self/mountinfo')) {
-    this.#mounts = new CoalescedWork(async () => parseMountinfo(await readTable()));
-  }
 
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
     const mount = () =>
@@ -71,9 +64,8 @@ export class ProgramMounter implements Mounter {
   async mountsBelow(directory: string): Promise<string[]> {
     const real = await realpathIfThere(directory);
     if (real === undefined) return [];
-    return mountsBelow(real, await this.#mounts.run())
-      .map(({ mountPoint }) => mountPoint)
-      .reverse();
+    const mounts = parseMountsBelow(real, readMountinfo());
+    return mounts.map(({ mountPoint }) => mountPoint).reverse();
   }
 
   async isMountPoint(path: string): Promise<boolean> {
@@ -83,7 +75,7 @@ export class ProgramMounter implements Mounter {
 
   async isShared(directory: string): Promise<boolean> {
     const real = await realpath(directory);
-    const around = (await this.#mounts.run()).filter(
+    const around = readMounts().filter(
       ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
     );
     // the innermost; of several at one place the last
@@ -93,7 +85,7 @@ export class ProgramMounter implements Mounter {
 
   async mountsOf(directory: string): Promise<string[]> {
     const real = await realpath(directory);
-    const mounts = await this.#mounts.run();
+    const mounts = readMounts();
     const { dev, ino } = await lstat(real);
     // of the same name in another file system, and on its own mount, it is something else
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);

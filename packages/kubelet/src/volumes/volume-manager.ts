@@ -208,8 +208,9 @@ export class VolumeManager implements PodVolumes {
   /** Unmounts everything at and below the directory and throws it away. What is still mounted is never deleted. */
   async #clear(directory: string): Promise<void> {
     const { mounter } = this.#options;
-    for (const point of await mounter.mountsBelow(directory)) await mounter.unmount(point);
-    const left = await mounter.mountsBelow(directory);
+    const points = await mounter.mountsBelow(directory);
+    for (const point of points) await mounter.unmount(point);
+    const left = points.length === 0 ? [] : await mounter.mountsBelow(directory);
     if (left.length > 0) {
       throw new PodwrightError('failed_precondition', `remove ${directory}: still mounted: ${left.join(', ')}`);
     }

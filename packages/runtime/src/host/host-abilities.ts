@@ -51,6 +51,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     cacheDirectory: join(options.root, 'host'),
     cgroupParent: options.cgroupParent,
     bootId: kernel.bootId,
+    selinux: kernel.selinux,
     cgroups,
   };
   const [idMapping, conmon, ...found] = await Promise.all([

@@ -25,12 +25,13 @@ import {
   startByFork,
   wrapError,
 } from '@podwright/base';
-import { type IdMappings, loadSystem, type NamespaceDependencies, openPassage } from '@podwright/system';
+import { type IdMappings, loadSystem, openPassage } from '@podwright/system';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
-import { startedByOthers, startedHere } from './covered-call.ts';
+import { type CallDependencies, startedByOthers, startedHere } from './covered-call.ts';
 import { TRIAL_CREATE_TIMEOUT_MS } from './limits.ts';
 import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from './oci-program.ts';
 import { runtimeError } from './runtime-error.ts';
+import { SealedCopies } from './sealed-copies.ts';
 import { readStateFiles, type StateFormat } from './state-files.ts';
 
 export type OciTrialOptions = {
@@ -72,18 +73,20 @@ export async function tryOciProgram(
   const id = `podwright-${basename(bundle)}`;
   const cgroupsPath = join(options.cgroupParent, id);
   const runtime = { ...program, root: join(bundle, 'state') };
-  const namespaces = { system: loadSystem(), logger: silentLogger };
+  const system = loadSystem();
+  using copies = new SealedCopies(system);
+  const calls = { system, logger: silentLogger, copies };
   try {
     const mounts = await prepareRootfs(join(bundle, 'rootfs'));
     await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))), {
       mode: PRIVATE_FILE,
     });
-    const pid = await createDetached(runtime, { bundle, id }, namespaces);
+    const pid = await createDetached(runtime, { bundle, id }, calls);
     const waits = () => readStateFiles({ root: runtime.root, stateFormat: expected }, id)?.waitsForStart;
     const waited = waits();
     await runOciCommand(runtime, ['start', id]);
     const stateFormat = waited === true && waits() === false ? expected : undefined;
-    if (enter) await enterTrial(runtime, id, namespaces);
+    if (enter) await enterTrial(runtime, id, calls);
     await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
     return { stateFormat };
@@ -104,13 +107,13 @@ export async function tryOciProgram(
 async function createDetached(
   runtime: OciRuntime,
   { bundle, id }: { bundle: string; id: string },
-  namespaces: NamespaceDependencies,
+  calls: CallDependencies,
 ): Promise<number> {
   const log = join(bundle, 'stderr');
   const pidFile = join(bundle, 'pid');
   const stderr = await open(log, 'w');
   try {
-    using call = startedByOthers(runtime, namespaces);
+    using call = startedByOthers(runtime, calls);
     const args = [...globalArguments(call.program), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
     const child = spawn(call.program.path, args, {
       stdio: [stderr.fd, stderr.fd, stderr.fd],
@@ -124,8 +127,8 @@ async function createDetached(
   }
 }
 
-async function enterTrial(runtime: OciRuntime, id: string, namespaces: NamespaceDependencies): Promise<void> {
-  using call = startedHere({ program: runtime, start: startByFork }, namespaces);
+async function enterTrial(runtime: OciRuntime, id: string, calls: CallDependencies): Promise<void> {
+  using call = startedHere({ program: runtime, start: startByFork }, calls);
   await runOciCommand(call.program, ['exec', id, '/bin/sh', '-c', ':'], call.start);
 }
 

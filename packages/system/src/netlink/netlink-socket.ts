@@ -69,6 +69,8 @@ const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 /** Opens netlink sockets; the C library's functions are bound once. */
 export class NetlinkSockets {
   readonly #calls = bindCalls();
+  /** For all of them, as answers are read and decoded in one go: one for each batch would have V8 collect the heap for it. */
+  readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
   /** Opens a socket in the calling thread's network namespace. */
   open(protocol: keyof typeof netlinkProtocols): NetlinkSocket {
@@ -80,7 +82,7 @@ export class NetlinkSockets {
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
-    return new NetlinkSocket(this.#calls, descriptor);
+    return new NetlinkSocket(this.#calls, descriptor, this.#received);
   }
 }
 
@@ -92,16 +94,16 @@ export class NetlinkSockets {
 export class NetlinkSocket {
   readonly #calls: Calls;
   readonly #descriptor: number;
+  readonly #received: Buffer;
   readonly #turns = new Limiter(1);
-  /** Of the one batch that is under way. */
-  #buffer: Buffer | undefined;
   #sequence = Math.floor(Math.random() * 2 ** 30);
   #closed = false;
 
   /** Only `NetlinkSockets` calls it. */
-  constructor(calls: Calls, descriptor: number) {
+  constructor(calls: Calls, descriptor: number, received: Buffer) {
     this.#calls = calls;
     this.#descriptor = descriptor;
+    this.#received = received;
   }
 
   /**
@@ -147,9 +149,8 @@ export class NetlinkSocket {
   /** Reads until each request is answered; all that a request was answered with is there once it was sent, but for lists. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
-    this.#buffer ??= Buffer.allocUnsafe(RECEIVE_BYTES);
-    const buffer = this.#buffer;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
+    const buffer = hasLists ? Buffer.allocUnsafe(RECEIVE_BYTES) : this.#received; // a list is waited for
     const answers = requests.map(() => [] as NetlinkMessage[]);
     const open = new Set(requests.flatMap(({ silent }, index) => (silent ? [] : [index])));
     const errors: PodwrightError[] = [];
