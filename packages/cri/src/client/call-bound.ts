@@ -1,0 +1,54 @@
+import { PodwrightError } from '@podwright/base';
+import { MAX_TIMER_MS } from '../limits.ts';
+
+/** What ends a call before its answer comes: the signal of its caller, or its time. One timer, and no signal of its own. */
+export class CallBound implements Disposable {
+  /** `Infinity` for no bound. */
+  readonly timeoutMs: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #over: { reason: unknown } | undefined;
+  /** Called when it is over. */
+  onOver: () => void = () => undefined;
+
+  /** Throws the reason of a signal that has aborted. `name` is that of the method. */
+  constructor(name: string, { signal, timeoutMs }: { signal: AbortSignal | undefined; timeoutMs: number }) {
+    signal?.throwIfAborted();
+    this.timeoutMs = timeoutMs;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#abort, { once: true });
+    if (timeoutMs > MAX_TIMER_MS) return;
+    this.#timer = setTimeout(() => {
+      this.#end(new PodwrightError('deadline_exceeded', `${name}: no answer within ${timeoutMs} ms`));
+    }, timeoutMs);
+  }
+
+  get isOver(): boolean {
+    return this.#over !== undefined;
+  }
+
+  /** Why it is over. */
+  get reason(): unknown {
+    return this.#over?.reason;
+  }
+
+  /** The promise's outcome, or the reason if that comes first. */
+  async race<T>(promise: Promise<T>): Promise<T> {
+    const over = Promise.withResolvers<never>();
+    this.onOver = () => over.reject(this.reason);
+    return await Promise.race([promise, over.promise]);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#abort);
+  }
+
+  readonly #abort = () => this.#end(this.#signal?.reason);
+
+  #end(reason: unknown): void {
+    this[Symbol.dispose]();
+    this.#over ??= { reason };
+    this.onOver();
+  }
+}
