@@ -1,26 +1,29 @@
 import { PodwrightError } from '@podwright/base';
 import { MAX_TIMER_MS } from '../limits.ts';
+import type { CallTimes } from './call-times.ts';
 
-/** What ends a call before its answer comes: the signal of its caller, or its time. One timer, and no signal of its own. */
+type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };
+
+/** What ends a call before its answer comes: the signal of its caller, or its time. It has no timer and no signal of its own. */
 export class CallBound implements Disposable {
   /** `Infinity` for no bound. */
   readonly timeoutMs: number;
   readonly #signal: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #forgetTime: (() => void) | undefined;
   #over: { reason: unknown } | undefined;
   /** Called when it is over. */
   onOver: () => void = () => undefined;
 
   /** Throws the reason of a signal that has aborted. `name` is that of the method. */
-  constructor(name: string, { signal, timeoutMs }: { signal: AbortSignal | undefined; timeoutMs: number }) {
+  constructor(name: string, { signal, timeoutMs, times }: BoundOptions) {
     signal?.throwIfAborted();
     this.timeoutMs = timeoutMs;
     this.#signal = signal;
     signal?.addEventListener('abort', this.#abort, { once: true });
     if (timeoutMs > MAX_TIMER_MS) return;
-    this.#timer = setTimeout(() => {
+    this.#forgetTime = times.begin(timeoutMs, () => {
       this.#end(new PodwrightError('deadline_exceeded', `${name}: no answer within ${timeoutMs} ms`));
-    }, timeoutMs);
+    });
   }
 
   get isOver(): boolean {
@@ -40,7 +43,7 @@ export class CallBound implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    this.#forgetTime?.();
     this.#signal?.removeEventListener('abort', this.#abort);
   }
 

@@ -1,12 +1,12 @@
 import type { Message } from '@bufbuild/protobuf';
-import { formatTraceparent, PodwrightError, TRACEPARENT, type Tracer, wrapError } from '@podwright/base';
+import { PodwrightError, type Tracer, wrapError } from '@podwright/base';
 import type { CriEndpoint } from '../endpoint.ts';
-import type { HeaderField } from '../http2/static-table.ts';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { MessageReader, withPrefix } from '../message-reader.ts';
 import type { GrpcMethod } from '../service-definition.ts';
 import { CallBound } from './call-bound.ts';
 import { CallOutcome } from './call-outcome.ts';
+import { CallTimes } from './call-times.ts';
 import { Channel, type ClientTls } from './channel.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
@@ -42,9 +42,6 @@ export type ConnectionOptions = {
 /** A call under way. */
 type Begun = { outcome: CallOutcome; session: Session };
 
-/** The `grpc-timeout` header has eight digits at most. */
-const MOST_TIMEOUT_MS = 99_999_999;
-
 /**
  * A client of gRPC at one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). It connects
  * at the first call, and again whenever the connection is lost.
@@ -52,6 +49,7 @@ const MOST_TIMEOUT_MS = 99_999_999;
 export class Connection {
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
+  readonly #times = new CallTimes();
 
   constructor(endpoint: CriEndpoint, options: ConnectionOptions) {
     this.#channel = new Channel(endpoint, options.tls);
@@ -155,7 +153,7 @@ export class Connection {
       );
     const session = this.#channel.usable ?? (await bound.race(this.#channel.session()));
     if (bound.isOver) throw bound.reason; // while we were told of the connection, after the race
-    const head = this.#channel.heads.of(method.path, this.#metadata(bound.timeoutMs));
+    const head = this.#channel.heads.of(method.path, bound.timeoutMs, this.#options.tracer?.current());
     const outcome: CallOutcome = new CallOutcome(session, { head, body: withPrefix(bytes) }, (data) =>
       onData(data, outcome),
     );
@@ -163,17 +161,10 @@ export class Connection {
     return { outcome, session };
   }
 
-  /** Tells the server how long it has, and which trace the call is part of, if it is of one. */
-  #metadata(timeoutMs: number): HeaderField[] {
-    const context = this.#options.tracer?.current();
-    const metadata: HeaderField[] = timeoutMs <= MOST_TIMEOUT_MS ? [['grpc-timeout', `${Math.ceil(timeoutMs)}m`]] : [];
-    if (context !== undefined) metadata.push([TRACEPARENT, formatTraceparent(context)]);
-    return metadata;
-  }
-
   #boundOf({ name, request, options = {} }: Call): CallBound {
     const usual = () => defaultTimeoutMs(name, request, this.#options.requestTimeoutMs) ?? Number.POSITIVE_INFINITY;
-    return new CallBound(name, { signal: options.signal, timeoutMs: options.timeoutMs ?? usual() });
+    const timeoutMs = options.timeoutMs ?? usual();
+    return new CallBound(name, { signal: options.signal, timeoutMs, times: this.#times });
   }
 
   #errorOf({ outcome, session }: Begun, bound: CallBound): unknown {

@@ -272,8 +272,8 @@ test('a peer that sends more than the window of a stream that is not read loses 
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.on('data', (chunk: Buffer) => {
       if (!chunk.includes('RuntimeService')) return;
-      const flood = Array.from({ length: 500 }, () => frameOf(0, 0, 1, '00'.repeat(16_384)));
-      socket.write(Buffer.concat(flood), () => sent.resolve());
+      const [begun, more] = ['0000ffffff', '0000000000'].map((text) => frameOf(0, 0, 1, text.padEnd(32_768, '0')));
+      socket.write(Buffer.concat([begun!, ...Array.from({ length: 500 }, () => more!)]), () => sent.resolve());
     });
   });
   const events = getContainerEvents({});

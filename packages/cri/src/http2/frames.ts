@@ -45,8 +45,7 @@ export function frame(
   payload: Uint8Array = new Uint8Array(0),
 ): Buffer {
   const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
-  bytes.writeUIntBE(payload.length, 0, 3);
-  bytes[3] = type;
+  bytes.writeUInt32BE(payload.length * 0x100 + type, 0);
   bytes[4] = flags;
   bytes.writeUInt32BE(streamId, 5);
   bytes.set(payload, FRAME_HEADER_BYTES);
@@ -62,9 +61,10 @@ export function numberFrame(header: Pick<FrameHeader, 'type'> & Partial<FrameHea
 
 /** Reads the nine bytes of a frame header. */
 export function parseFrameHeader(bytes: Buffer): FrameHeader {
+  const lengthAndType = bytes.readUInt32BE(0);
   return {
-    length: bytes.readUIntBE(0, 3),
-    type: bytes[3]!,
+    length: lengthAndType >>> 8,
+    type: lengthAndType & 0xff,
     flags: bytes[4]!,
     streamId: bytes.readUInt32BE(5) & 0x7f_ff_ff_ff,
   };
