@@ -23,12 +23,6 @@ after(async () => {
   bundle?.remove();
 });
 
-async function fails(message: RegExp, ...args: string[]): Promise<void> {
-  const { code, err } = await place.call(...args);
-  assert.equal(code, 1, args.join(' '));
-  assert.match(err, message);
-}
-
 const configMap = (metadata: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {${metadata}}\n`;
 
 test('-n is the namespace of what a manifest leaves open, and what is elsewhere is refused', async () => {
@@ -39,7 +33,7 @@ test('-n is the namespace of what a manifest leaves open, and what is elsewhere 
   assert.equal(await place.ok('get', 'cm', '-A', '-o', 'name'), 'configmap/open\n');
   const other = place.file('other.yaml', configMap('name: other, namespace: elsewhere'));
   const why = /other\.yaml:3:36: metadata\.namespace: must be "team" as on the command line, got "elsewhere"/;
-  for (const verb of ['apply', 'delete']) await fails(why, verb, '-n', 'team', '-f', other);
+  for (const verb of ['apply', 'delete']) await place.fails(why, verb, '-n', 'team', '-f', other);
   assert.match((await place.call('check', '-n', 'team', other)).out, why);
   const gone = place.file('gone.yaml', podManifest('gone', 'exit 3').replace('spec:', 'spec:\n  restartPolicy: Never'));
   const run = await place.call('run', '-n', 'team', gone);
@@ -51,13 +45,20 @@ test('wait takes several conditions, one after the other, and waits with -l for 
   const met = 'pod/web condition met\n';
   const both = ['--for=condition=Ready', '--for=jsonpath={.status.phase}=Running'];
   assert.equal(await place.ok('wait', ...both, 'web'), met + met);
-  await fails(/timed out .* after 200 ms\npod\/web: Running/, 'wait', '--for=delete', ...both, 'web', '--timeout=0.2s');
+  await place.fails(
+    /timed out .* after 200 ms\npod\/web: Running/,
+    'wait',
+    '--for=delete',
+    ...both,
+    'web',
+    '--timeout=0.2s',
+  );
   const waiting = place.start('wait', '--for=create', 'cm', '-l', 'app=late');
   await place.ok('apply', '-f', place.file('late.yaml', configMap('name: late, labels: {app: late}')));
   assert.deepEqual([(await waiting.ended()).code, waiting.out], [0, 'configmap/late condition met\n']);
   assert.equal(await place.ok('wait', '--for=create', 'pods,cm', '-l', 'app=late'), 'configmap/late condition met\n');
   assert.equal(await place.ok('wait', '--for=condition=Ready', 'pods', '--all', '-l', '!none'), met);
-  await fails(/timed out[\s\S]*no configmaps match/, 'wait', '--for=create', 'cm', '-l', 'app=no', '--timeout=0');
+  await place.fails(/timed out[\s\S]*no configmaps match/, 'wait', '--for=create', 'cm', '-l', 'app=no', '--timeout=0');
 });
 
 test('-n may stand before the verb', async () => {
@@ -76,14 +77,14 @@ test('-A means the objects of all namespaces, and no names', async () => {
     /^Name: +there$[\s\S]*^Name: +web$|^Name: +web$[\s\S]*^Name: +there$/m,
   );
   for (const verb of ['describe', 'delete', 'wait --for=delete'])
-    await fails(/a name belongs to one namespace/, ...verb.split(' '), '-A', 'pod/web');
+    await place.fails(/a name belongs to one namespace/, ...verb.split(' '), '-A', 'pod/web');
   assert.equal(await place.ok('delete', 'pods', '-A', '-l', 'app=none'), '');
   assert.equal(await place.ok('delete', 'pod', '-n', 'team', '--all', '--force'), 'pod team/there deleted\n');
 });
 
 test('what kubectl refuses or reads as nothing is no more here', async () => {
-  await fails(/'--all'/, 'delete', 'pods', '--all', '-l', 'app=web');
-  await fails(/there is no node nope/, 'top', 'node', 'nope');
+  await place.fails(/'--all'/, 'delete', 'pods', '--all', '-l', 'app=web');
+  await place.fails(/there is no node nope/, 'top', 'node', 'nope');
   assert.match(await place.ok('events', '--types=Warning', '--types', 'Normal'), /Container started/);
   assert.equal(await place.ok('get', 'pods', '--no-headers', '-o=custom-columns=:metadata.name'), 'web\n');
   await place.ok('delete', 'cm', 'late', '--grace-period=-1');
@@ -95,10 +96,10 @@ test('what a script has in a variable that is not set is neither a selector nor 
     ['pods', '-l', ''],
     ['pods', '-A', '-l='],
   ])
-    await fails(why, 'delete', ...chosen);
-  await fails(why, 'label', 'pods', '--selector', ' ', 'a=b');
-  await fails(why, 'wait', '--for=delete', 'pods', '-l', '');
-  await fails(/pod\/web: Running/, 'wait', '--for=delete', 'web', '-n', '', '--timeout=0');
+    await place.fails(why, 'delete', ...chosen);
+  await place.fails(why, 'label', 'pods', '--selector', ' ', 'a=b');
+  await place.fails(why, 'wait', '--for=delete', 'pods', '-l', '');
+  await place.fails(/pod\/web: Running/, 'wait', '--for=delete', 'web', '-n', '', '--timeout=0');
   assert.match(await place.ok('ps', '-n='), /\bweb\b/);
   const file = place.file('unset.yaml', configMap('name: unset, namespace: elsewhere'));
   assert.equal(await place.ok('apply', '-n', '', '-f', file), 'configmap elsewhere/unset created\n');

@@ -70,16 +70,10 @@ after(async () => {
   bundle?.remove();
 });
 
-async function fails(message: RegExp, ...args: string[]): Promise<void> {
-  const { code, err } = await place.call(...args);
-  assert.equal(code, 1, args.join(' '));
-  assert.match(err, message);
-}
-
 test('wait returns when the pods are as they should be, or tells why not', async () => {
   assert.equal(await place.ok('wait', '--for=condition=Ready', 'pod/web'), 'pod/web condition met\n');
   await place.ok('wait', '--for=jsonpath={.status.phase}=Failed', '-n', 'team-a', 'pods', '--all');
-  await fails(
+  await place.fails(
     /^podwright: timed out .* after 200 ms\npod\/web: Running$/m,
     'wait',
     '--for=delete',
@@ -87,7 +81,7 @@ test('wait returns when the pods are as they should be, or tells why not', async
     '--timeout',
     '200ms',
   );
-  await fails(/there is no pod nope/, 'wait', '--for=condition=Ready', 'nope');
+  await place.fails(/there is no pod nope/, 'wait', '--for=condition=Ready', 'nope');
 });
 
 test('get lists every kind, chosen by namespace, labels, fields and name', async () => {
@@ -128,9 +122,9 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   assert.equal(phases, 'job=Failed\nweb=Running\n');
   assert.equal(await place.ok('get', 'secret', 'pass', '-o', 'jsonpath={.data.key}'), btoa('hunter2'));
   assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.name, 'web');
-  await fails(/job is in team-a: add -n team-a/, 'get', 'pod', 'job');
-  await fails(/team-a.*: add -n team-a/, 'logs', 'job');
-  await fails(/a lone node has no deployments/, 'get', 'deployments');
+  await place.fails(/job is in team-a: add -n team-a/, 'get', 'pod', 'job');
+  await place.fails(/team-a.*: add -n team-a/, 'logs', 'job');
+  await place.fails(/a lone node has no deployments/, 'get', 'deployments');
   assert.equal(await place.ok('get', 'all', '-o', 'name'), 'pod/web\n');
   assert.match(
     await place.ok('get', 'pods', '-A', '-L', 'app,x/y'),
@@ -138,7 +132,7 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   );
   const columns = 'custom-columns=WHO:.metadata.name,IMAGE:spec.containers[*].image,NOT:{.no.such}';
   assert.match(await place.ok('get', 'pod', 'web', '-o', columns), /^WHO +IMAGE +NOT\nweb +\S+busybox:1 +<none>\n$/);
-  await fails(/must be such as wide, json/, 'get', 'pods', '-o', 'xml');
+  await place.fails(/must be such as wide, json/, 'get', 'pods', '-o', 'xml');
 });
 
 test('a selection without objects is no error, and said', async () => {
@@ -160,14 +154,14 @@ test('get tells changes as they come', async () => {
 test('labels and annotations are set, seen in the container, and stay over an apply', async () => {
   const { uid } = (await place.json<Pod>('get', 'pod', 'web')).metadata;
   assert.equal(await place.ok('label', 'web', 'tier=front'), 'pod/web labeled\n');
-  await fails(/tier is "front" already; --overwrite changes it/, 'label', 'web', 'tier=back');
+  await place.fails(/tier is "front" already; --overwrite changes it/, 'label', 'web', 'tier=back');
   assert.equal(await place.ok('label', 'pods', '-l', 'tier=front', 'tier=back', '--overwrite'), 'pod/web labeled\n');
   assert.equal(await place.ok('annotate', 'pod', 'web', 'note=a b'), 'pod/web annotated\n');
   assert.match(await place.ok('apply', place.file('objects.yaml', manifest)), /^pod default\/web unchanged$/m);
   const changed = manifest.replace('data: {key: "value"}', 'data: {key: "other"}');
   const applied = await place.ok('apply', place.file('changed.yaml', changed));
   assert.match(applied, /^configmap default\/conf configured\n(.*\n)*pod default\/web unchanged$/m);
-  await fails(
+  await place.fails(
     /--dry-run bogus: is none of client, server, none/,
     'apply',
     '--dry-run=bogus',
@@ -181,13 +175,13 @@ test('a readiness gate holds a pod back until somebody patches its status', asyn
   const gated = `apiVersion: v1\nkind: Pod\nmetadata: {name: gated}\nspec:\n  readinessGates: [{conditionType: example.com/open}]\n  containers:\n${container(forever)}`;
   await place.ok('apply', place.file('gated.yaml', gated));
   await place.ok('wait', '--for=condition=ContainersReady', 'pod/gated', '--timeout', '60s');
-  await fails(/timed out|example\.com\/open/, 'wait', '--for=condition=Ready', 'pod/gated', '--timeout', '0');
+  await place.fails(/timed out|example\.com\/open/, 'wait', '--for=condition=Ready', 'pod/gated', '--timeout', '0');
   const patch = (status: string) => `status: {conditions: [{type: example.com/open, status: "${status}"}]}`;
   const patched = () => place.ok('patch', 'pod', 'gated', '--subresource', 'status', '-p', patch('True'));
   assert.equal(await patched(), 'pod/gated patched\n');
   assert.equal(await patched(), 'pod/gated patched (no change)\n');
   await place.ok('wait', '--for=condition=Ready', 'pod/gated', '--timeout', '10s');
-  await fails(
+  await place.fails(
     /the condition Ready is the kubelet's own/,
     'patch',
     'gated',
@@ -195,7 +189,7 @@ test('a readiness gate holds a pod back until somebody patches its status', asyn
     '-p',
     '{"status":{"conditions":[{"type":"Ready","status":"False"}]}}',
   );
-  await fails(/--patch is neither JSON nor YAML of an object/, 'patch', 'gated', '-p', 'text');
+  await place.fails(/--patch is neither JSON nor YAML of an object/, 'patch', 'gated', '-p', 'text');
   assert.equal(await place.ok('patch', 'pod/gated', '-p', '{"metadata":{"labels":{"a":"b"}}}'), 'pod/gated patched\n');
   await place.ok('delete', 'gated', '--force');
 });
@@ -214,7 +208,7 @@ test('patch --subresource resize changes what a running container may use', asyn
     const [status] = (await place.json<Pod>('get', 'pod', 'sized')).status!.containerStatuses!;
     return status!.resources?.limits?.cpu === '200m' && status!.restartCount === 0;
   });
-  await fails(/a configmap has no resize/, 'patch', 'configmap/any', '--subresource', 'resize', '-p', '{}');
+  await place.fails(/a configmap has no resize/, 'patch', 'configmap/any', '--subresource', 'resize', '-p', '{}');
   await place.ok('delete', 'sized', '--force');
 });
 
@@ -283,8 +277,8 @@ test('what a file of a person holds is neither patched nor deleted, and the file
   const path = place.path('root/manifests/mine.yaml');
   writeFileSync(path, `apiVersion: v1\nkind: Pod\nmetadata: {name: mine}\nspec:\n  containers:\n${container(forever)}`);
   await place.ok('wait', '--for=create', 'pod/mine');
-  await fails(/patch pod default\/mine: it comes from .*mine\.yaml; change it there/, 'label', 'mine', 'a=b');
-  await fails(/delete pod default\/mine: it comes from .*mine\.yaml; remove it there/, 'delete', 'mine');
+  await place.fails(/patch pod default\/mine: it comes from .*mine\.yaml; change it there/, 'label', 'mine', 'a=b');
+  await place.fails(/delete pod default\/mine: it comes from .*mine\.yaml; remove it there/, 'delete', 'mine');
   rmSync(path);
   await place.ok('wait', '--for=delete', 'pod/mine', '--timeout', '60s');
 });
@@ -315,7 +309,7 @@ test('what a pod claims outlives it and the node, until its volumes are deleted'
     (await place.ok('get', 'pvc')).split('\n').map((row) => row.split(/ +/).slice(0, 5).join(' '));
   const bound = ['data Bound 1Gi RWX fast', 'bare Bound - RWO -'];
   assert.deepEqual((await rows()).slice(1, -1), bound);
-  await fails(
+  await place.fails(
     /delete persistentvolumeclaim default\/bare: it is used by keeper; delete what uses it first/,
     'delete',
     'pvc',
@@ -335,13 +329,13 @@ test('what a pod claims outlives it and the node, until its volumes are deleted'
 });
 
 test('delete takes types, names, selectors and all', async () => {
-  await fails(/delete: name a pod, a type/, 'delete', 'pods');
+  await place.fails(/delete: name a pod, a type/, 'delete', 'pods');
   assert.equal(await place.ok('delete', 'cm', 'conf'), 'configmap default/conf deleted\n');
   assert.equal(
     await place.ok('delete', 'runtimeclass/fast', 'secret/pass'),
     'runtimeclass fast deleted\nsecret default/pass deleted\n',
   );
-  await fails(/there is no pod default\/nope/, 'delete', 'pod/nope');
+  await place.fails(/there is no pod default\/nope/, 'delete', 'pod/nope');
   await place.ok('delete', 'pod/nope', '--ignore-not-found');
   assert.equal(await place.ok('delete', 'pods', '-n', 'team-a', '-l', 'app=job'), 'pod team-a/job deleted\n');
   assert.equal(await place.ok('delete', 'pods', '--all', '--force'), 'pod default/web deleted\n');

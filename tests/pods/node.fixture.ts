@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -109,6 +110,13 @@ export class NodePlace {
     const { code, out, err } = await this.call(...args);
     if (code !== 0) throw new Error(`podwright ${args.join(' ')}: exit code ${code}\n${out}\n${err}\n${this.log()}`);
     return out;
+  }
+
+  /** Asserts that the command ends with 1 and says this on standard error. */
+  async fails(message: RegExp, ...args: string[]): Promise<void> {
+    const { code, err } = await this.call(...args);
+    assert.equal(code, 1, args.join(' '));
+    assert.match(err, message);
   }
 
   async json<T>(...args: string[]): Promise<T> {

@@ -38,14 +38,14 @@ export function lacksImage(pod: Pod): boolean {
 }
 
 /** True for a pod that nothing more is expected of. */
-const isOverByItself = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
+export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
 /**
  * True once the pod is ready, or as ready as it can ever be: it is over, or each of its containers is ready or has ended and is
  * not started again.
  */
-export function isSettled(pod: Pod, isOver = isOverByItself): boolean {
-  if (isOver(pod) || isReady(pod)) return true;
+export function isSettled(pod: Pod, over = isOver): boolean {
+  if (over(pod) || isReady(pod)) return true;
   const statuses = pod.status?.containerStatuses ?? [];
   return pod.spec.containers.every(({ name }) => {
     const status = statuses.find((one) => one.name === name);
@@ -54,9 +54,9 @@ export function isSettled(pod: Pod, isOver = isOverByItself): boolean {
 }
 
 /** True where more than its running tells how a settled pod is: it is over, or a probe has looked at each container. */
-export function isProven(pod: Pod, isOver = isOverByItself): boolean {
+export function isProven(pod: Pod, over = isOver): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
-  return isOver(pod) || pod.spec.containers.every(isProbed);
+  return over(pod) || pod.spec.containers.every(isProbed);
 }
 
 function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): boolean {

@@ -10,7 +10,7 @@ import {
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { STEADY_MS } from '../limits.ts';
-import { exitCodeOf, isEnded, isProven, isSettled, lacksImage } from './pod-end.ts';
+import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
 /** How much of the time that a pod took to start it must then run at least, up to `STEADY_MS`. */
@@ -25,6 +25,8 @@ export type AppliedObject = ApplyResult['objects'][number];
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
+  /** UIDs of the pods that were there before, with the content that they have now. */
+  readonly old: ReadonlySet<string>;
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
@@ -40,6 +42,7 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
+    this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged')));
   }
 
   /** How long each settled pod took, by UID. */
@@ -55,11 +58,6 @@ export class RunSession {
   /** What was there before, and therefore stays. */
   get stood(): AppliedObject[] {
     return this.#objects.filter(({ action }) => action !== 'created');
-  }
-
-  /** Pods that were there before, with the content that they have now. */
-  get old(): Set<string> {
-    return new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged')));
   }
 
   /** Whether the pod will be removed at the end. */
@@ -177,7 +175,7 @@ export class RunSession {
   }
 
   /** What stood before may show a pull that failed long ago, of an image that is there by now. */
-  readonly #isOver = (pod: Pod): boolean => isEnded(pod) || (!this.old.has(pod.metadata.uid) && lacksImage(pod));
+  readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
   readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);
 
   #is(uid: string, condition: (pod: Pod) => boolean): boolean {
