@@ -26,11 +26,12 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     unpack: ['content'],
   },
   cri: {
-    client: [],
+    client: ['http2'],
     handling: [],
+    http2: [],
     otlp: ['client'],
     server: ['server/authority'],
-    'server/authority': [],
+    'server/authority': ['http2'],
     testing: ['client', 'server'],
   },
   streaming: {

@@ -16,6 +16,9 @@ export const CONNECT_RETRY_MS = { initial: 50, max: 1000 };
 /** A server that does not say that it speaks HTTP/2 for so long is left: the next call tries anew. 20 s, as gRPC's `MIN_CONNECT_TIMEOUT`. */
 export const HTTP2_CONNECT_TIMEOUT_MS = 20_000;
 
+/** Acknowledgements of pings and settings that wait for a peer that does not read; nghttp2's bound. */
+export const MAX_UNREAD_ANSWERS = 1000;
+
 /** An error that stays the same is logged again after this long. */
 export const REPEATED_ERROR_AFTER_MS = 60_000;
 

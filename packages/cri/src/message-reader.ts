@@ -18,7 +18,7 @@ export class MessageReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes the next bytes; returns the messages that are whole by now. */
+  /** Takes the next bytes, which may be used again afterwards; returns the messages that are whole by now. */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);
@@ -27,7 +27,8 @@ export class MessageReader {
     while (rest.length >= PREFIX_BYTES) {
       const end = PREFIX_BYTES + messageLength(rest, this.#maxBytes);
       if (rest.length < end) break;
-      messages.push(rest.subarray(PREFIX_BYTES, end));
+      const message = rest.subarray(PREFIX_BYTES, end);
+      messages.push(isContinued ? message : Buffer.from(message));
       rest = rest.subarray(end);
     }
     if (isContinued && messages.length === 0) return messages;

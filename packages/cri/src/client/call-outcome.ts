@@ -1,5 +1,6 @@
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import { type ErrorCode, errorCodeOfStatus, PodwrightError } from '@podwright/base';
+import { END_CODE } from '../http2/frames.ts';
+import type { CallStream } from './call-stream.ts';
 import type { Session } from './session.ts';
 
 /** What an answer means that is none of gRPC, by its HTTP status ("HTTP to gRPC Status Code Mapping" of gRPC's documentation). */
@@ -16,35 +17,32 @@ const HTTP_CODES: Record<number, ErrorCode> = {
 
 /** What a stream means that the other side has reset ("Errors" of gRPC's PROTOCOL-HTTP2.md). */
 const RESET_CODES: Record<number, ErrorCode> = {
-  [constants.NGHTTP2_REFUSED_STREAM]: 'unavailable',
-  [constants.NGHTTP2_CANCEL]: 'cancelled',
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM]: 'resource_exhausted',
-  [constants.NGHTTP2_INADEQUATE_SECURITY]: 'permission_denied',
+  [END_CODE.refusedStream]: 'unavailable',
+  [END_CODE.cancel]: 'cancelled',
+  [END_CODE.enhanceYourCalm]: 'resource_exhausted',
+  [END_CODE.inadequateSecurity]: 'permission_denied',
 };
 
 /** How a call ends: by the status of the other side, by what we do not take of it, or without either. */
 export class CallOutcome {
-  readonly #stream: ClientHttp2Stream;
+  readonly #stream: CallStream;
   readonly #session: Session;
   #isAnswered = false;
   #status: { code: number; message: string } | undefined;
   #refusal: PodwrightError | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  constructor(stream: ClientHttp2Stream, session: Session) {
-    this.#stream = stream;
+  /** Begins the call. `onData` is given the bytes of the answer, which it may keep no longer than it runs. */
+  constructor(session: Session, request: { head: Buffer; body: Buffer }, onData: (bytes: Buffer) => void) {
     this.#session = session;
-    stream.once('response', (headers) => {
-      this.#isAnswered = true;
-      this.#note(headers);
-      if (this.#status === undefined) this.#refuseForeign(headers);
+    this.#stream = session.begin(request, {
+      onHeaders: (fields) => this.#hear(fields),
+      onData,
+      onClose: () => this.#ended.resolve(),
     });
-    stream.once('trailers', (headers) => this.#note(headers));
-    stream.on('error', () => undefined); // the stream closes
-    stream.once('close', () => this.#ended.resolve());
   }
 
-  /** Resolves when the other side has told its status, or the stream has been cut. */
+  /** Resolves when the other side has said all, or the stream has been cut. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -57,16 +55,20 @@ export class CallOutcome {
   /** Once it has ended: whether the other side has surely done nothing for the call ("Transparent Retries" of gRPC's A6). */
   get isUnprocessed(): boolean {
     if (this.#isAnswered || this.isTold) return false;
-    return this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || this.#session.hasPassedOver(this.#stream);
+    return this.#stream.closeCode === END_CODE.refusedStream || this.#session.hasPassedOver(this.#stream);
+  }
+
+  /** So many bytes of the answer are no longer kept: as many more may come. */
+  take(bytes: number): void {
+    this.#stream.take(bytes);
   }
 
   /**
    * Ends the stream here at once, also while the other side does not read; it is told when it does. A status that it has told stays
    * that of the call.
    */
-  cut(code: number = constants.NGHTTP2_CANCEL): void {
-    this.#stream.close(code);
-    this.#stream.destroy();
+  cut(): void {
+    this.#stream.cut();
   }
 
   /** Takes no more of the answer, for this reason. */
@@ -81,24 +83,21 @@ export class CallOutcome {
     if (this.#status?.code === 0) return undefined;
     if (this.#status !== undefined) return errorOfStatus(this.#status.code, this.#status.message);
     if (this.#session.isDestroyed) return lost();
-    const { rstCode } = this.#stream;
-    if (rstCode === constants.NGHTTP2_NO_ERROR)
-      return new PodwrightError('internal', 'the call ended without a status');
-    return new PodwrightError(RESET_CODES[rstCode ?? 0] ?? 'internal', `the call was reset, code ${rstCode}`);
+    const { closeCode = END_CODE.internalError } = this.#stream;
+    if (closeCode === END_CODE.noError) return new PodwrightError('internal', 'the call ended without a status');
+    return new PodwrightError(RESET_CODES[closeCode] ?? 'internal', `the call was reset, code ${closeCode}`);
   }
 
-  #note(headers: IncomingHttpHeaders): void {
-    const code = headers['grpc-status'];
-    if (code === undefined) return;
-    this.#status = { code: Number(code), message: decoded(String(headers['grpc-message'] ?? '')) };
-    this.#ended.resolve();
+  #hear(fields: ReadonlyMap<string, string>): void {
+    const code = fields.get('grpc-status');
+    if (code !== undefined) this.#status = { code: Number(code), message: decoded(fields.get('grpc-message') ?? '') };
+    else if (!this.#isAnswered) this.#refuseForeign(fields);
+    this.#isAnswered = true;
   }
 
   /** What comes after headers that are none of gRPC says nothing, and may have no end. */
-  #refuseForeign({
-    ':status': status = 0,
-    'content-type': type = 'none',
-  }: IncomingHttpHeaders & { ':status'?: number }) {
+  #refuseForeign(fields: ReadonlyMap<string, string>): void {
+    const [status, type = 'none'] = [Number(fields.get(':status')), fields.get('content-type')];
     if (status !== 200)
       this.refuse(new PodwrightError(HTTP_CODES[status] ?? 'unknown', `HTTP status ${status}, not gRPC`));
     else if (!type.startsWith('application/grpc'))

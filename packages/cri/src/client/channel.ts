@@ -1,7 +1,8 @@
-import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import { connect as connectSocket, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { PodwrightError } from '@podwright/base';
 import { type CriEndpoint, formatEndpoint } from '../endpoint.ts';
+import { RequestHeads } from './request-heads.ts';
 import { Session } from './session.ts';
 
 /** Certificates of a TLS connection, PEM. A client certificate has both `certificate` and `key`. */
@@ -12,6 +13,8 @@ export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
  * meanwhile wait for it together. It keeps no process alive in which no call is under way.
  */
 export class Channel {
+  /** The headers of calls on its connections. */
+  readonly heads: RequestHeads;
   readonly #endpoint: CriEndpoint;
   readonly #context: SecureContext | undefined;
   #connecting: Promise<Session> | undefined;
@@ -24,12 +27,18 @@ export class Channel {
   constructor(endpoint: CriEndpoint, tls?: ClientTls) {
     this.#endpoint = endpoint;
     this.#context = tls && createSecureContext({ ca: tls.ca, cert: tls.certificate, key: tls.key });
+    this.heads = new RequestHeads({ scheme: tls === undefined ? 'http' : 'https', authority: authorityOf(endpoint) });
+  }
+
+  /** The connection, if it stands. */
+  get usable(): Session | undefined {
+    return !this.#isClosed && this.#session?.isUsable ? this.#session : undefined;
   }
 
   /** Rejects with `unavailable` where nobody listens, and with `cancelled` after `close`. */
   async session(): Promise<Session> {
     if (this.#isClosed) throw closed();
-    if (this.#session?.isUsable) return this.#session;
+    if (this.usable !== undefined) return this.usable;
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
     });
@@ -48,14 +57,8 @@ export class Channel {
   }
 
   async #connect(): Promise<Session> {
-    const authority = authorityOf(this.#endpoint);
     const session: Session = new Session(
-      {
-        name: formatEndpoint(this.#endpoint),
-        url: `${this.#context === undefined ? 'http' : 'https'}://${authority}`,
-        authority,
-        dial: () => this.#dial(),
-      },
+      { name: formatEndpoint(this.#endpoint), dial: (onread) => this.#dial(onread) },
       () => this.#sessions.delete(session),
     );
     this.#sessions.add(session);
@@ -69,13 +72,14 @@ export class Channel {
     return session;
   }
 
-  #dial(): Socket {
-    if (this.#endpoint.kind === 'unix') return connectSocket(this.#endpoint.path);
+  #dial(onread: OnReadOpts): Socket {
+    if (this.#endpoint.kind === 'unix') return connectSocket({ path: this.#endpoint.path, onread });
     const { host, port } = this.#endpoint;
-    if (this.#context === undefined) return connectSocket({ host, port, noDelay: true });
+    if (this.#context === undefined) return connectSocket({ host, port, onread, noDelay: true });
     // a server of several names has a certificate for each
     const name = isIP(host) === 0 ? { servername: host } : {};
-    return connectTls({ host, port, ...name, secureContext: this.#context, ALPNProtocols: ['h2'] });
+    const how = { host, port, ...name, onread, secureContext: this.#context, ALPNProtocols: ['h2'] };
+    return connectTls(how);
   }
 }
 

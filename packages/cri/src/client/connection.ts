@@ -1,23 +1,17 @@
-import { type ClientHttp2Stream, constants } from 'node:http2';
 import type { Message } from '@bufbuild/protobuf';
-import {
-  formatTraceparent,
-  PodwrightError,
-  raceAbort,
-  TRACEPARENT,
-  type Tracer,
-  withTimeout,
-  wrapError,
-} from '@podwright/base';
+import { PodwrightError, type Tracer, wrapError } from '@podwright/base';
 import type { CriEndpoint } from '../endpoint.ts';
-import { MAX_MESSAGE_BYTES, MAX_TIMER_MS } from '../limits.ts';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { MessageReader, withPrefix } from '../message-reader.ts';
 import type { GrpcMethod } from '../service-definition.ts';
+import { CallBound } from './call-bound.ts';
 import { CallOutcome } from './call-outcome.ts';
+import { CallTimes } from './call-times.ts';
 import { Channel, type ClientTls } from './channel.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
 import type { Session } from './session.ts';
+import { UnreadBytes } from './unread-bytes.ts';
 
 /** Options of one call. */
 export type CallOptions = {
@@ -45,21 +39,17 @@ export type ConnectionOptions = {
   maxReceiveBytes?: number;
 };
 
-/** A call under way. `signal` ends it: its caller's, or that of its time. */
-type Begun = { stream: ClientHttp2Stream; outcome: CallOutcome; session: Session };
-type Bound = { signal: AbortSignal | undefined; timeoutMs: number } & Disposable;
-
-const HEADERS = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'user-agent': 'podwright' };
-/** The `grpc-timeout` header has eight digits at most. */
-const MOST_TIMEOUT_MS = 99_999_999;
+/** A call under way. */
+type Begun = { outcome: CallOutcome; session: Session };
 
 /**
- * A client of gRPC at one endpoint, on node:http2 alone (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). It connects
+ * A client of gRPC at one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). It connects
  * at the first call, and again whenever the connection is lost.
  */
 export class Connection {
   readonly #channel: Channel;
   readonly #options: ConnectionOptions;
+  readonly #times = new CallTimes();
 
   constructor(endpoint: CriEndpoint, options: ConnectionOptions) {
     this.#channel = new Channel(endpoint, options.tls);
@@ -86,34 +76,50 @@ export class Connection {
   /** Makes a call with a stream of responses; the call starts now. Leaving the loop over it early cancels it. */
   serverStream(call: Call): AsyncIterable<Message> {
     const done = this.#options.observer.started(call.name);
-    const bound = this.#boundOf(call);
-    const begun = this.#begin(call, bound);
-    const told = begun
-      .then(async (call) => {
-        await call.outcome.ended;
-        const error = this.#errorOf(call, bound.signal);
-        done(error);
-        return error;
-      }, done)
-      .finally(() => bound[Symbol.dispose]());
-    return this.#responses(call, begun, () => told);
+    const unread = new UnreadBytes();
+    const begun = this.#stream(call, unread);
+    const told = begun.then(async ({ ended }) => {
+      const error = await ended;
+      unread.end();
+      done(error);
+      return error;
+    }, done);
+    return this.#responses(call, { unread, begun, told });
   }
 
-  async *#responses(call: Call, begun: Promise<Begun>, told: () => Promise<unknown>): AsyncGenerator<Message> {
-    const { stream, outcome } = await begun;
-    const reader = new MessageReader(this.#options.maxReceiveBytes);
-    let endCode: number = constants.NGHTTP2_CANCEL;
+  async #stream(call: Call, unread: UnreadBytes): Promise<{ outcome: CallOutcome; ended: Promise<unknown> }> {
+    const bound = this.#boundOf(call);
     try {
-      for await (const chunk of stream.iterator({ destroyOnReturn: false }))
-        for (const message of reader.push(chunk as Buffer)) yield decoded(call.method.responseDeserialize, message);
-      endCode = constants.NGHTTP2_NO_ERROR;
+      const begun = await this.#begin(call, bound, (bytes) => unread.add(bytes));
+      const ended = begun.outcome.ended.then(() => {
+        bound[Symbol.dispose]();
+        return this.#errorOf(begun, bound);
+      });
+      return { outcome: begun.outcome, ended };
+    } catch (error) {
+      bound[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async *#responses(
+    { method }: Call,
+    { unread, begun, told }: { unread: UnreadBytes; begun: Promise<{ outcome: CallOutcome }>; told: Promise<unknown> },
+  ): AsyncGenerator<Message> {
+    const { outcome } = await begun;
+    const reader = new MessageReader(this.#options.maxReceiveBytes);
+    try {
+      for (let bytes = await unread.next(); bytes !== undefined; bytes = await unread.next()) {
+        outcome.take(bytes.length);
+        for (const message of reader.push(bytes)) yield decoded(method.responseDeserialize, message);
+      }
     } catch (error) {
       if (error instanceof PodwrightError) outcome.refuse(error);
-      throw (await told()) ?? error;
+      throw (await told) ?? error;
     } finally {
-      outcome.cut(endCode);
+      outcome.cut();
     }
-    const error = await told();
+    const error = await told;
     if (error !== undefined) throw error;
   }
 
@@ -124,60 +130,45 @@ export class Connection {
   }
 
   /** Sends the request again, once, if the other side has not looked at it: it may have said goodbye just then. */
-  async #exchange(call: Call, bound: Bound, isRepeated = false): Promise<Buffer> {
-    const begun = await this.#begin(call, bound);
-    const response = onlyMessage(begun, {
-      maxBytes: this.#options.maxReceiveBytes,
-      error: () => this.#errorOf(begun, bound.signal),
-    });
-    try {
-      return await (bound.signal === undefined ? response : raceAbort(response, bound.signal));
-    } catch (error) {
-      if (isRepeated || bound.signal?.aborted || !begun.outcome.isUnprocessed) throw error;
-      return await this.#exchange(call, bound, true);
-    }
+  async #exchange(call: Call, bound: CallBound, isRepeated = false): Promise<Buffer> {
+    const answer = new OnlyMessage(this.#options.maxReceiveBytes);
+    const begun = await this.#begin(call, bound, (bytes, outcome) => answer.add(bytes, outcome));
+    await begun.outcome.ended;
+    const error = this.#errorOf(begun, bound);
+    if (error === undefined) return answer.message();
+    if (isRepeated || bound.isOver || !begun.outcome.isUnprocessed) throw error;
+    return await this.#exchange(call, bound, true);
   }
 
-  async #begin({ method, request }: Call, { signal, timeoutMs }: Bound): Promise<Begun> {
-    signal?.throwIfAborted();
+  async #begin(
+    { method, request }: Call,
+    bound: CallBound,
+    onData: (bytes: Buffer, outcome: CallOutcome) => void,
+  ): Promise<Begun> {
     const bytes = method.requestSerialize(request as Message);
     if (bytes.length > MAX_MESSAGE_BYTES)
       throw new PodwrightError(
         'resource_exhausted',
         `a request of ${bytes.length} bytes, more than ${MAX_MESSAGE_BYTES}`,
       );
-    const connected = this.#channel.session();
-    const session = await (signal === undefined ? connected : raceAbort(connected, signal));
-    signal?.throwIfAborted(); // while we were told of the connection, after the race
-    const stream = session.request({ ...HEADERS, ':path': method.path, ...this.#metadata(timeoutMs) });
-    const outcome = new CallOutcome(stream, session);
-    const cancel = () => outcome.cut();
-    signal?.addEventListener('abort', cancel, { once: true });
-    stream.once('close', () => signal?.removeEventListener('abort', cancel));
-    stream.end(withPrefix(bytes));
-    return { stream, outcome, session };
+    const session = this.#channel.usable ?? (await bound.race(this.#channel.session()));
+    if (bound.isOver) throw bound.reason; // while we were told of the connection, after the race
+    const head = this.#channel.heads.of(method.path, bound.timeoutMs, this.#options.tracer?.current());
+    const outcome: CallOutcome = new CallOutcome(session, { head, body: withPrefix(bytes) }, (data) =>
+      onData(data, outcome),
+    );
+    bound.onOver = () => outcome.cut();
+    return { outcome, session };
   }
 
-  /** Tells the server how long it has, and which trace the call is part of, if it is of one. */
-  #metadata(timeoutMs: number): Record<string, string> {
-    const context = this.#options.tracer?.current();
-    return {
-      ...(timeoutMs <= MOST_TIMEOUT_MS && { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` }),
-      ...(context !== undefined && { [TRACEPARENT]: formatTraceparent(context) }),
-    };
-  }
-
-  #boundOf({ name, request, options = {} }: Call): Bound {
-    const { signal } = options;
+  #boundOf({ name, request, options = {} }: Call): CallBound {
     const usual = () => defaultTimeoutMs(name, request, this.#options.requestTimeoutMs) ?? Number.POSITIVE_INFINITY;
     const timeoutMs = options.timeoutMs ?? usual();
-    if (timeoutMs > MAX_TIMER_MS) return { signal, timeoutMs, [Symbol.dispose]: () => undefined };
-    const timed = withTimeout(signal, timeoutMs, name);
-    return { signal: timed, timeoutMs, [Symbol.dispose]: () => timed[Symbol.dispose]() };
+    return new CallBound(name, { signal: options.signal, timeoutMs, times: this.#times });
   }
 
-  #errorOf({ outcome, session }: Begun, signal: AbortSignal | undefined): unknown {
-    if (!outcome.isTold && signal?.aborted) return signal.reason;
+  #errorOf({ outcome, session }: Begun, bound: CallBound): unknown {
+    if (!outcome.isTold && bound.isOver) return bound.reason;
     return outcome.error(() => this.#channel.failure(session));
   }
 }
@@ -190,29 +181,31 @@ function decoded(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
   }
 }
 
-/** The message of an answer that has one. Rejects with `error()`, and with `unimplemented` for an answer with none or several. */
-function onlyMessage(
-  { stream, outcome }: Begun,
-  { maxBytes, error }: { maxBytes: number | undefined; error: () => unknown },
-): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const reader = new MessageReader(maxBytes);
-  const messages: Buffer[] = [];
-  const finish = () => {
-    const failure = error();
-    if (failure !== undefined) reject(failure);
-    else if (messages.length === 1) resolve(messages[0]!);
-    else reject(new PodwrightError('unimplemented', 'an answer without a message'));
-  };
-  stream.on('data', (chunk: Buffer) => {
+/** Gathers the message of an answer that has one. */
+class OnlyMessage {
+  readonly #reader: MessageReader;
+  readonly #messages: Buffer[] = [];
+
+  constructor(maxBytes: number | undefined) {
+    this.#reader = new MessageReader(maxBytes);
+  }
+
+  /** The bytes may be used again afterwards. */
+  add(bytes: Buffer, outcome: CallOutcome): void {
+    outcome.take(bytes.length);
     try {
-      messages.push(...reader.push(chunk));
-      if (messages.length > 1) throw new PodwrightError('unimplemented', 'an answer of several messages, not one');
-    } catch (cause) {
-      outcome.refuse(cause as PodwrightError);
+      this.#messages.push(...this.#reader.push(bytes));
+      if (this.#messages.length > 1)
+        throw new PodwrightError('unimplemented', 'an answer of several messages, not one');
+    } catch (error) {
+      outcome.refuse(error as PodwrightError);
     }
-  });
-  stream.once('end', () => outcome.isTold && finish());
-  stream.once('close', finish);
-  return promise;
+  }
+
+  /** Throws `unimplemented` for an answer without one. */
+  message(): Buffer {
+    const [message] = this.#messages;
+    if (message === undefined) throw new PodwrightError('unimplemented', 'an answer without a message');
+    return message;
+  }
 }

@@ -1,8 +1,16 @@
 import { create, type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
-/** An item as it came, where in it the entries of its maps are, and what it says. */
-type Known<E extends DescMessage> = { bytes: Buffer; maps: { begin: number; end: number }; item: MessageShape<E> };
+/** An item as it came, where in it the entries of its maps are, what it says, and in which response it was last. */
+type Known<E extends DescMessage> = {
+  bytes: Buffer;
+  maps: { begin: number; end: number };
+  item: MessageShape<E>;
+  round: number;
+};
+
+/** Where in a response an item is. */
+type Place = { begin: number; end: number };
 
 /**
  * Decodes responses that are lists, for `CallOptions.decode`: an item that was in the last response already, at any place, is not
@@ -19,34 +27,54 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
 }): (bytes: Buffer) => MessageShape<L> {
   const { number, localName } = list.fields.find(({ message }) => message === element)!;
   let last = { known: new Map<string, Known<E>>(), length: 0, list: create(list) };
+  let round = 0;
+  const knownAt = (bytes: Buffer, place: Place) => {
+    const before = last.known.get(idAt(bytes, place));
+    return before !== undefined && isSame(before, bytes, place) ? before : undefined;
+  };
+  /** Each item is a known one, and no two are the same: nothing is made for a list that says nothing new. */
+  const isSameList = (bytes: Buffer, places: Place[]) => {
+    round++;
+    return (
+      places.length === last.length &&
+      places.every((place) => {
+        const before = knownAt(bytes, place);
+        if (before === undefined || before.round === round) return false;
+        before.round = round;
+        return true;
+      })
+    );
+  };
   const decode = (part: Buffer) => ({
     bytes: Buffer.from(part),
     maps: mapsOf(element, part),
     item: fromBinary(element, part),
+    round,
   });
   return (bytes) => {
+    const places = placesOf(bytes, number);
+    if (isSameList(bytes, places)) return last.list;
     const known = new Map<string, Known<E>>();
     const items: MessageShape<E>[] = [];
-    let isNew = false;
-    for (const part of partsOf(bytes, number)) {
-      const id = part.toString('latin1', 0, 2 + (part[1] ?? 0)); // behind its number and its length
-      const before = last.known.get(id);
-      const now = before !== undefined && isSame(before, part) ? before : decode(part);
-      isNew ||= now !== before || known.has(id);
-      known.set(id, now);
+    for (const place of places) {
+      const now = knownAt(bytes, place) ?? decode(bytes.subarray(place.begin, place.end));
+      known.set(idAt(bytes, place), now);
       items.push(now.item);
     }
-    const { length } = items;
-    if (isNew || length !== last.length)
-      last = { known, length, list: Object.assign(create(list), { [localName]: items }) };
+    last = { known, length: items.length, list: Object.assign(create(list), { [localName]: items }) };
     return last.list;
   };
 }
 
-function isSame<E extends DescMessage>({ bytes, maps: { begin, end } }: Known<E>, part: Buffer): boolean {
-  const { length } = part;
-  if (length !== bytes.length || part.compare(bytes, 0, begin, 0, begin) !== 0) return false;
-  return end === length || part.compare(bytes, end, length, end, length) === 0;
+/** The field of the id, as it came: its number, its length, and itself. */
+function idAt(bytes: Buffer, { begin, end }: Place): string {
+  return bytes.toString('latin1', begin, Math.min(end, begin + 2 + (bytes[begin + 1] ?? 0)));
+}
+
+function isSame<E extends DescMessage>({ bytes, maps }: Known<E>, list: Buffer, { begin, end }: Place): boolean {
+  const { length } = bytes;
+  if (end - begin !== length || list.compare(bytes, 0, maps.begin, begin, begin + maps.begin) !== 0) return false;
+  return maps.end === length || list.compare(bytes, maps.end, length, begin + maps.end, end) === 0;
 }
 
 /** From the first entry of a map to the last one; nothing, at the end, of an item without maps or with something between them. */
@@ -67,11 +95,20 @@ function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['map
 }
 
 /** The values of a field that is a list of messages; other fields are skipped. */
-function* partsOf(bytes: Buffer, field: number): Generator<Buffer> {
+function placesOf(bytes: Buffer, field: number): Place[] {
+  const places: Place[] = [];
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
-    if (number === field) yield reader.bytes() as Buffer;
-    else reader.skip(wireType);
+    if (number !== field) {
+      reader.skip(wireType);
+      continue;
+    }
+    const length = reader.uint32();
+    const begin = reader.pos;
+    reader.pos += length;
+    if (reader.pos > reader.len) throw new RangeError('premature EOF');
+    places.push({ begin, end: reader.pos });
   }
+  return places;
 }

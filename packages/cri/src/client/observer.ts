@@ -13,6 +13,12 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'uni
 export function createCallObserver(logger: Logger, registry?: Registry): CallObserver {
   const metrics = registry === undefined ? undefined : operationMetrics(registry);
   const reduction = new LogReduction(REPEATED_ERROR_AFTER_MS);
+  const operations = new Map<string, string>();
+  const operationOf = (method: string) => {
+    const known = operations.get(method) ?? operationName(method);
+    operations.set(method, known);
+    return known;
+  };
   const logFailure = (operation: string, error: unknown) => {
     const code = errorCode(error);
     const message = errorMessage(error);
@@ -22,7 +28,7 @@ export function createCallObserver(logger: Logger, registry?: Registry): CallObs
   return {
     started(method) {
       const startedAtMs = performance.now();
-      const operation = operationName(method);
+      const operation = operationOf(method);
       return (error) => {
         metrics?.record(operation, (performance.now() - startedAtMs) / 1000, error !== undefined);
         if (error !== undefined) logFailure(operation, error);

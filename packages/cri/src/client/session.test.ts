@@ -6,7 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { isCancelled } from '@podwright/base';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
-import { RuntimeService } from '../messages.ts';
+import { withPrefix } from '../message-reader.ts';
+import { ContainerEventResponseSchema, create, RuntimeService, toBinary } from '../messages.ts';
 import type { ClientTls } from './channel.ts';
 import { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
@@ -137,4 +138,159 @@ test('a server of several names hears which of them is called', TIMEOUT, async (
     await assert.rejects(version({}), { code: 'unavailable' });
   }
   assert.deepEqual(heard, ['localhost']);
+});
+
+test(
+  'a request waits for its turn and for the windows of the other side, and an answer for ours',
+  TIMEOUT,
+  async (t) => {
+    const server = createHttp2Server({ settings: { initialWindowSize: 1000, maxConcurrentStreams: 1 } });
+    let [open, most] = [0, 0];
+    server.on('stream', (stream) => {
+      most = Math.max(most, ++open);
+      const received: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => received.push(chunk));
+      stream.on('end', () => {
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.end(Buffer.concat(received)); // VersionResponse has the field of VersionRequest
+      });
+      stream.on('close', () => open--);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => server.close());
+    const { version, connection } = clientOf(t, { port: (server.address() as AddressInfo).port });
+    const sent = ['a', 'b', 'c'].map((letter) => letter.repeat(3 << 20));
+    const answers = await Promise.all(sent.map((text) => version({ version: text })));
+    assert.deepEqual(
+      answers.map(({ version }) => version === sent.shift()),
+      [true, true, true],
+    );
+    assert.equal(most, 1);
+    connection.close();
+  },
+);
+
+test('what nobody has asked for of a stream yet holds up the other side, and no other call', TIMEOUT, async (t) => {
+  const server = createHttp2Server();
+  let sentBytes = 0;
+  const event = withPrefix(
+    toBinary(ContainerEventResponseSchema, create(ContainerEventResponseSchema, { containerId: 'x'.repeat(50_000) })),
+  );
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined);
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    if (headers[':path']!.endsWith('/Version')) return stream.end(withPrefix(Buffer.alloc(0)));
+    const more = (error?: Error | null): void => {
+      if (error) return;
+      sentBytes += event.length;
+      stream.write(event, more);
+    };
+    more();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const { version, getContainerEvents, connection } = clientOf(t, { port: (server.address() as AddressInfo).port });
+  const events = getContainerEvents({})[Symbol.asyncIterator]();
+  await events.next();
+  for (let calls = 0; calls < 100; calls++) await version({});
+  assert.ok(sentBytes < 4 << 20, `${sentBytes} bytes`);
+  for (let read = 0; read < 100; read++) assert.equal((await events.next()).value?.containerId.length, 50_000);
+  connection.close();
+});
+
+const frameOf = (type: number, flags: number, streamId: number, payload = '') => {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length / 2, 0, 3);
+  head.writeUIntBE((type << 8) | flags, 3, 2);
+  head.writeUInt32BE(streamId, 5);
+  return Buffer.concat([head, Buffer.from(payload, 'hex')]);
+};
+
+test('headers in pieces, with padding and priority, are understood, and padding counts', TIMEOUT, async (t) => {
+  const status = `00${'0b'}${Buffer.from('grpc-status').toString('hex')}01${Buffer.from('0').toString('hex')}`;
+  const type = `0f10${'10'}${Buffer.from('application/grpc').toString('hex')}`;
+  const answer = Buffer.concat([
+    frameOf(1, 0x4, 1, '08033130300a'.slice(0, 10)), // 100: the answer is still to come
+    frameOf(1, 0x8 | 0x20, 1, `02000000000088${''}0000`),
+    frameOf(9, 0x4, 1, type),
+    frameOf(0, 0x8, 1, '03' + '0000000000' + '000000'),
+    frameOf(0xee, 0xff, 1, 'abcd'), // of a type that nobody knows
+    frameOf(1, 0x1, 1, status.slice(0, 10)),
+    frameOf(9, 0x4, 1, status.slice(10)),
+  ]);
+  const { version } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.includes('RuntimeService')) for (const byte of answer) socket.write(Buffer.from([byte]));
+    });
+  });
+  assert.equal((await version({})).version, '');
+});
+
+test('a peer that breaks HTTP/2, or takes more than it may, loses the connection', TIMEOUT, async (t) => {
+  const cases: [Buffer[], string][] = [
+    [[Buffer.from('ffffff0000000000ff', 'hex')], 'an HTTP/2 frame of 16777215 bytes'],
+    [[frameOf(9, 0x4, 1)], 'HTTP/2: a header block torn apart'],
+    [[frameOf(1, 0, 1), frameOf(0, 0, 1)], 'HTTP/2: a header block torn apart'],
+    [[frameOf(1, 0, 1), frameOf(9, 0, 3)], 'HTTP/2: a header block that is none'],
+    [
+      [frameOf(1, 0, 1), ...Array.from({ length: 20 }, () => frameOf(9, 0, 1))],
+      'HTTP/2: a header block that is too large',
+    ],
+    [[frameOf(1, 0x4, 1, 'ff')], 'hpack: block ends within a field'],
+    [[frameOf(0, 0x8, 1, '05')], 'HTTP/2: padding longer than its frame'],
+    [[frameOf(4, 0, 0, '00')], 'HTTP/2: settings cut'],
+    [[frameOf(4, 0, 0, '0004ffffffff')], 'HTTP/2: a window that is too large'],
+    [[frameOf(8, 0, 0, '7fffffff')], 'HTTP/2: a window that is too large'],
+    [[frameOf(5, 0x4, 1, '00000002')], 'HTTP/2: a push, which was not allowed'],
+    [[frameOf(3, 0, 1)], ''],
+  ];
+  const { getContainerEvents, port } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    let isAnswered = false;
+    socket.on('data', (chunk: Buffer) => {
+      if (isAnswered || !chunk.includes('RuntimeService')) return;
+      isAnswered = true;
+      socket.write(Buffer.concat(cases[0]![0]));
+    });
+  });
+  while (cases.length > 0) {
+    const [, expected] = cases[0]!;
+    const events = getContainerEvents({});
+    const stream = events[Symbol.asyncIterator]();
+    const lost = `the connection to tcp://127.0.0.1:${port} was lost: ${expected}`;
+    await assert.rejects(stream.next(), (error: Error) => error.message.startsWith(lost) || assert.fail(error.message));
+    cases.shift();
+  }
+});
+
+test('a peer that sends more than the window of a stream that is not read loses the connection', TIMEOUT, async (t) => {
+  const sent = Promise.withResolvers<void>();
+  const { getContainerEvents } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    socket.on('data', (chunk: Buffer) => {
+      if (!chunk.includes('RuntimeService')) return;
+      const [begun, more] = ['0000ffffff', '0000000000'].map((text) => frameOf(0, 0, 1, text.padEnd(32_768, '0')));
+      socket.write(Buffer.concat([begun!, ...Array.from({ length: 500 }, () => more!)]), () => sent.resolve());
+    });
+  });
+  const events = getContainerEvents({});
+  await sent.promise;
+  const readAll = async () => {
+    for await (const event of events) assert.equal(event.containerId, '');
+  };
+  await assert.rejects(readAll(), { code: 'unavailable', message: /HTTP\/2: more than the window of a stream$/ });
+});
+
+test('a peer that asks and asks and never reads loses the connection', TIMEOUT, async (t) => {
+  const flood = Buffer.concat(Array.from({ length: 1000 }, () => frameOf(6, 0, 0, '00'.repeat(8))));
+  const { version } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    socket.pause();
+    const more = (error?: Error | null): void => void (error || socket.write(flood, more));
+    more();
+  });
+  await assert.rejects(version({}, { timeoutMs: 15_000 }), { code: 'unavailable', message: /HTTP\/2: a flood$/ });
 });

@@ -5,6 +5,7 @@ import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { KUBELET_RESTART_GRACE_MS } from './limits.ts';
 import type { PodProbes } from './pod-probes.ts';
+import { ProbeClock } from './probe-clock.ts';
 import { PROBE_NAMES, type ProbeMetrics, type ProbeSubject, probeMetrics } from './probe-metrics.ts';
 import { type ProbeKind, type ProbeResult, ProbeResults } from './probe-results.ts';
 import { type ProbeAnswer, Prober } from './prober.ts';
@@ -25,6 +26,9 @@ type Watched = { pod: Pod; status: RuntimePodStatus; podIps: string[]; workers: 
 
 const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 
+/** Names that are made of the kind each time would be looked up by their characters. */
+const PROBE_FIELDS = { startup: 'startupProbe', readiness: 'readinessProbe', liveness: 'livenessProbe' } as const;
+
 /** Kubernetes' results before the first answer: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
 
@@ -39,6 +43,7 @@ export class ProberManager implements PodProbes {
   readonly #options: ProberManagerOptions;
   readonly #prober: Prober;
   readonly #metrics: ProbeMetrics;
+  readonly #clock = new ProbeClock();
   readonly #pods = new Map<string, Watched>();
   readonly #random: () => number;
   readonly #startedMs = performance.now();
@@ -118,6 +123,7 @@ export class ProberManager implements PodProbes {
       attempt: (id, how) => this.#attempt(uid, { container, kind, id }, how),
       result: (id) => this[kind].get(id),
       onResult: (id, result) => this.#note(uid, { container, kind, id, result }),
+      clock: this.#clock,
     });
     watched.workers.set(key, { container: container.name, kind, worker });
     return worker;
@@ -203,7 +209,7 @@ export class ProberManager implements PodProbes {
 
 /** The container's probe of that kind, if it has one. */
 function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
-  return container[`${kind}Probe`];
+  return container[PROBE_FIELDS[kind]];
 }
 
 /** The API's defaults; 0 stands for them too. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
 import { tickAfter, tickFrom } from './probe-ticks.ts';
 import { ProbeWorker } from './worker.ts';
@@ -51,6 +52,7 @@ function start(context: TestContext, given: Given) {
       known.set(id, result);
       results.push(`${id} ${result} ${at()}`);
     },
+    clock: new ProbeClock(),
   });
   context.after(() => worker.stop());
   const container = (id: string, rest: Given = given) => ({

@@ -1,6 +1,6 @@
 import type { Probe } from '../api/types.ts';
-import { MAX_TIMER_MS } from '../limits.ts';
 import { EAGER_PROBE_INITIAL_MS } from './limits.ts';
+import type { Alarm, ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
 import { type ProbeTicks, tickAfter, tickFrom } from './probe-ticks.ts';
 import { ThresholdCounter } from './threshold-counter.ts';
@@ -30,6 +30,7 @@ export type WorkerOptions = {
   onResult: (id: string, result: ProbeResult) => void;
   /** The first tick, monotonic. */
   anchorMs: number;
+  clock: ProbeClock;
 };
 
 /** The container that is being probed, until another one takes its place. */
@@ -49,7 +50,7 @@ type Probing = {
  * `idle`: no container runs, or it is gated, or on hold: a liveness probe that failed and a startup probe with a result are not
  * made again until the container has a successor. `waiting`: for a tick or an early look. `busy`: a probe is being made.
  */
-type State = { kind: 'idle' } | { kind: 'waiting'; timer: NodeJS.Timeout } | { kind: 'busy' };
+type State = { kind: 'idle' } | { kind: 'waiting'; alarm: Alarm } | { kind: 'busy' };
 
 const IDLE: State = { kind: 'idle' };
 
@@ -105,7 +106,7 @@ export class ProbeWorker {
   }
 
   #rest(): void {
-    if (this.#state.kind === 'waiting') clearTimeout(this.#state.timer);
+    if (this.#state.kind === 'waiting') this.#options.clock.takeBack(this.#state.alarm);
     this.#state = IDLE;
   }
 
@@ -136,13 +137,8 @@ export class ProbeWorker {
     const lookMs = eagerMs === undefined ? Number.POSITIVE_INFINITY : Math.max(nowMs + eagerMs, container.probedFromMs);
     const dueMs = Math.min(tickMs, lookMs);
     if (dueMs <= nowMs) return void this.#run(probing, tickMs <= nowMs ? tickMs : undefined);
-    const onTime = () => {
-      const timeMs = performance.now();
-      // a timer of Node may come a little early, and one of weeks must be set several times
-      if (timeMs + 1 < dueMs) return this.#schedule(probing, timeMs);
-      void this.#run(probing, tickMs <= lookMs ? tickMs : undefined);
-    };
-    this.#state = { kind: 'waiting', timer: setTimeout(onTime, Math.min(dueMs - nowMs, MAX_TIMER_MS)) };
+    const onTime = () => void this.#run(probing, tickMs <= lookMs ? tickMs : undefined);
+    this.#state = { kind: 'waiting', alarm: this.#options.clock.set(dueMs, onTime) };
   }
 
   /** Makes the probe of a tick, or takes an early look, and sets the time for the next one. */

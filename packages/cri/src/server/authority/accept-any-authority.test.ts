@@ -8,13 +8,13 @@ import { type TestContext, test } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { silentLogger, waitFor } from '@podwright/base';
 import { connectCri } from '../../client/connect.ts';
+import { CLIENT_PREFACE, headersFrames, parseFrameHeader } from '../../http2/frames.ts';
+import { HpackDecoder } from '../../http2/hpack-decoder.ts';
+import { encodeLiterals } from '../../http2/hpack-encoder.ts';
+import type { HeaderField } from '../../http2/static-table.ts';
 import { VersionRequestSchema, VersionResponseSchema } from '../../messages.ts';
 import { createCriServer } from '../create-server.ts';
 import type { RuntimeHandlers } from '../handlers.ts';
-import { CLIENT_PREFACE, headersFrames, parseFrameHeader } from './frames.ts';
-import { HpackDecoder } from './hpack-decoder.ts';
-import { encodeLiterals } from './hpack-encoder.ts';
-import type { HeaderField } from './static-table.ts';
 
 const FRAME = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 } as const;
 const SETTINGS = Buffer.from([0, 0, 0, FRAME.settings, 0, 0, 0, 0, 0]);

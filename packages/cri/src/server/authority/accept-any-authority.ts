@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { errorMessage, type Logger } from '@podwright/base';
+import { EMPTY_SETTINGS } from '../../http2/frames.ts';
 import { HOLD_TIMEOUT_MS, PREFACE_TIMEOUT_MS } from '../../limits.ts';
 import { AuthorityRewriter } from './authority-rewriter.ts';
-import { EMPTY_SETTINGS } from './frames.ts';
 
 /** How much a client may send before its first request; more is handed on. */
 const HELD_BYTES = 65_536;

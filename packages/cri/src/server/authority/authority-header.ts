@@ -1,4 +1,4 @@
-import type { HeaderField } from './static-table.ts';
+import type { HeaderField } from '../../http2/static-table.ts';
 
 /** The characters that nghttp2, and so node:http2, allows in `:authority`; anything else ends the stream there. */
 const VALID = /^[A-Za-z0-9\-._~!$&'()*+,;=:@[\]%]+$/;

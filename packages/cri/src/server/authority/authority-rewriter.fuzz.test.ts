@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import { fuzz, pieces } from '../../../../base/src/fuzz.fixture.ts';
+import { CLIENT_PREFACE, headersFrames, parseFrameHeader } from '../../http2/frames.ts';
+import { HpackDecoder } from '../../http2/hpack-decoder.ts';
+import { encodeLiterals } from '../../http2/hpack-encoder.ts';
+import type { HeaderField } from '../../http2/static-table.ts';
 import { AuthorityRewriter } from './authority-rewriter.ts';
-import { CLIENT_PREFACE, headersFrames, parseFrameHeader } from './frames.ts';
-import { HpackDecoder } from './hpack-decoder.ts';
-import { encodeLiterals } from './hpack-encoder.ts';
-import type { HeaderField } from './static-table.ts';
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 const SETTINGS_ACK = Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]);

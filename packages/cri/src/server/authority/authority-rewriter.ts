@@ -1,5 +1,4 @@
 import { PodwrightError } from '@podwright/base';
-import { hasValidAuthority, withValidAuthority } from './authority-header.ts';
 import {
   CLIENT_PREFACE,
   endsHeaders,
@@ -7,14 +6,15 @@ import {
   FRAME_HEADER_BYTES,
   FRAME_TYPE,
   type FrameHeader,
-  headerBlockFragment,
   headersFrames,
   isSettingsAck,
   MAX_FRAME_BYTES,
   parseFrameHeader,
-} from './frames.ts';
-import { HpackDecoder } from './hpack-decoder.ts';
-import { encodeLiterals } from './hpack-encoder.ts';
+  unpadded,
+} from '../../http2/frames.ts';
+import { HpackDecoder } from '../../http2/hpack-decoder.ts';
+import { encodeLiterals } from '../../http2/hpack-encoder.ts';
+import { hasValidAuthority, withValidAuthority } from './authority-header.ts';
 
 /** The size of the dynamic table that node:http2 offers its peers (SETTINGS_HEADER_TABLE_SIZE). */
 const TABLE_BYTES = 4096;
@@ -163,7 +163,7 @@ export class AuthorityRewriter {
 
   #addToBlock(frame: FrameHeader, payload: Buffer, output: Buffer[]): void {
     const block = this.#block!;
-    const fragment = frame.type === FRAME_TYPE.headers ? headerBlockFragment(frame, payload) : payload;
+    const fragment = frame.type === FRAME_TYPE.headers ? unpadded(frame, payload) : payload;
     if (fragment === undefined) throw new PodwrightError('invalid_argument', 'HTTP/2 padding longer than its frame');
     block.fragments.push(fragment);
     block.raw.push(payload);

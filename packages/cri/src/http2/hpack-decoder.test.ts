@@ -4,7 +4,7 @@ import { connect } from 'node:http2';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { CLIENT_PREFACE, FRAME_TYPE, headerBlockFragment, parseFrameHeader } from './frames.ts';
+import { CLIENT_PREFACE, FRAME_TYPE, parseFrameHeader, unpadded } from './frames.ts';
 import { HpackDecoder } from './hpack-decoder.ts';
 import { encodeLiterals } from './hpack-encoder.ts';
 import { decodeHuffman } from './huffman.ts';
@@ -139,7 +139,7 @@ function blocksIn(bytes: Buffer): Buffer[] {
     const frame = parseFrameHeader(bytes.subarray(offset));
     const payload = bytes.subarray(offset + 9, offset + 9 + frame.length);
     if (payload.length === frame.length && frame.type === FRAME_TYPE.headers) {
-      blocks.push(headerBlockFragment(frame, payload)!);
+      blocks.push(unpadded(frame, payload)!);
     }
     offset += 9 + frame.length;
   }

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CallTimes } from './call-times.ts';
+
+test('calls end after their time, each after its own, and not those that ended before', async () => {
+  const times = new CallTimes();
+  const over: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const beginMs = performance.now();
+  const hold = setInterval(() => undefined, 1000); // these timers keep no process alive
+  const begin = (name: string, durationMs: number) =>
+    times.begin(durationMs, () => over.push(`${name}${performance.now() - beginMs < durationMs - 1 ? ' early' : ''}`));
+  const takeBack = begin('first', 60);
+  begin('longer', 120);
+  begin('second', 60);
+  begin('short', 20);
+  setTimeout(() => {
+    begin('later', 60);
+    times.begin(120, () => done.resolve());
+  }, 40);
+  takeBack();
+  await done.promise;
+  clearInterval(hold);
+  assert.deepEqual(over, ['short', 'second', 'later', 'longer']);
+});

@@ -1,0 +1,37 @@
+import { PodwrightError } from '@podwright/base';
+import { FRAME_TYPE, frame } from '../http2/frames.ts';
+
+/** The settings that matter to a client (RFC 9113, 6.5.2). */
+const SETTING = { enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4 } as const;
+const SETTING_BYTES = 6;
+const MOST_WINDOW_BYTES = 2 ** 31 - 1;
+
+/** What the other side has set, and before that what HTTP/2 says. */
+export class PeerSettings {
+  /** Streams that it takes at once. */
+  maxStreams = Number.POSITIVE_INFINITY;
+  /** How much of a request it takes at once. */
+  windowBytes = 65_535;
+
+  /** The frame of a client's own settings. */
+  static ours(windowBytes: number): Buffer {
+    const payload = Buffer.alloc(2 * SETTING_BYTES);
+    payload.writeUInt16BE(SETTING.enablePush, 0);
+    payload.writeUInt16BE(SETTING.initialWindowSize, SETTING_BYTES);
+    payload.writeUInt32BE(windowBytes, SETTING_BYTES + 2);
+    return frame({ type: FRAME_TYPE.settings }, payload);
+  }
+
+  /** Takes the payload of a SETTINGS frame. Throws `invalid_argument` for what is none. */
+  apply(payload: Buffer): void {
+    if (payload.length % SETTING_BYTES !== 0) throw new PodwrightError('invalid_argument', 'HTTP/2: settings cut');
+    for (let at = 0; at < payload.length; at += SETTING_BYTES) {
+      const value = payload.readUInt32BE(at + 2);
+      const setting = payload.readUInt16BE(at);
+      if (setting === SETTING.maxConcurrentStreams) this.maxStreams = value;
+      if (setting !== SETTING.initialWindowSize) continue;
+      if (value > MOST_WINDOW_BYTES) throw new PodwrightError('invalid_argument', 'HTTP/2: a window that is too large');
+      this.windowBytes = value;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { FRAME_HEADER_BYTES, type FrameHeader, MAX_FRAME_BYTES, parseFrameHeader } from './frames.ts';
+
+/** Cuts what a peer sends into frames. */
+export class FrameReader {
+  readonly #onFrame: (header: FrameHeader, payload: Buffer) => void;
+  /** What has come of a frame that is not whole; its length was looked at. */
+  readonly #begun = new BoundedBytes(Number.POSITIVE_INFINITY);
+
+  /** A payload is what it is until `onFrame` returns. */
+  constructor(onFrame: (header: FrameHeader, payload: Buffer) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  /** Takes the next bytes, which may be used again afterwards. Throws `resource_exhausted` for a frame that is too large. */
+  push(chunk: Buffer): void {
+    const isContinued = this.#begun.sizeBytes > 0;
+    if (isContinued) this.#begun.add(chunk);
+    let rest = isContinued ? this.#begun.bytes() : chunk;
+    while (rest.length >= FRAME_HEADER_BYTES) {
+      const header = parseFrameHeader(rest);
+      if (header.length > MAX_FRAME_BYTES)
+        throw new PodwrightError('resource_exhausted', `an HTTP/2 frame of ${header.length} bytes`);
+      const end = FRAME_HEADER_BYTES + header.length;
+      if (rest.length < end) break;
+      this.#onFrame(header, rest.subarray(FRAME_HEADER_BYTES, end));
+      rest = rest.subarray(end);
+    }
+    this.#begun.clear();
+    this.#begun.add(rest);
+  }
+}
