@@ -134,7 +134,7 @@ class Activity {
     if (name === 'sys_enter') this.#main = 'systemCalls';
     else if (name === 'sys_exit') this.#main = 'own';
     else if (name === 'sched_process_fork') this.#fork(pid, Number(field('child_pid')));
-    else if (name === 'sched_process_exec') this.#exec(pid, programOf(field('filename')));
+    else if (name === 'sched_process_exec') this.#exec(pid, basename(field('filename')));
     else if (name === 'sched_process_exit') this.#programs.delete(thread);
     else if (name === 'sched_wakeup') this.#states.set(pid, 'ready');
     else if (name === 'sched_switch') {
@@ -158,9 +158,6 @@ class Activity {
     if (this.#programs.has(pid) && !/^(\d+|exe)$/.test(name)) this.#programs.set(pid, name);
   }
 }
-
-/** The program of a file that is started; our sealed copies of OCI runtimes have no names. */
-const programOf = (path: string) => (/^\/proc\/\d+\/fd\/\d+$/.test(path) ? 'OCI runtime' : basename(path));
 
 /** proc_pid_stat(5), `state`. The node's thread sleeps in epoll_wait as S; where it is D, a system call keeps it. */
 function stateOf(letter: string): ThreadState {

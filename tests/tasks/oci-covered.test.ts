@@ -5,7 +5,6 @@ import { after, before, test } from 'node:test';
 import { discoverCgroups, runProgram, silentLogger, startByFork, waitFor } from '../../packages/base/src/index.ts';
 import { startedByOthers, startedHere } from '../../packages/runtime/src/oci-runtime/covered-call.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
-import { SealedCopies } from '../../packages/runtime/src/oci-runtime/sealed-copies.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { loadSystem, readMounts } from '../../packages/system/src/index.ts';
@@ -13,8 +12,7 @@ import { findProgram, makeScratch, openTasks, type Scratch, testSpec, workingCru
 
 const bound = () => AbortSignal.timeout(60_000);
 const system = loadSystem();
-const copies = new SealedCopies(system);
-const calls = { system, logger: silentLogger, copies };
+const namespaces = { system, logger: silentLogger };
 let scratch: Scratch;
 let tree: string;
 /** crun with a tree covered: the cgroups' where that must be, else one of the test's own. */
@@ -32,7 +30,6 @@ before(async () => {
   crun = { ...found, covered: found.covered ?? { tree, path: found.path, nsenter } };
 });
 after(async () => {
-  copies[Symbol.dispose]();
   if (tree.startsWith(scratch.directory)) system.unmount(tree);
   await scratch.remove();
 });
@@ -103,7 +100,7 @@ test('the runtime of a command is in such a namespace until the command ends, th
 });
 
 test('tasks of an earlier version, whose records know only the wrapper, are used and removed', async () => {
-  const { covered: _covered, sealed: _sealed, ...program } = crun;
+  const { covered: _covered, ...program } = crun;
   const earlier = await openTasks(scratch, program);
   await start(earlier, 'earlier');
   earlier.close();
@@ -125,7 +122,7 @@ test('an earlier version reads the records of this one, and has the wrapper in t
   await start(tasks, 'newer');
   tasks.close();
   const path = join(scratch.directory, 'state/records/newer.json');
-  const { covered: _covered, sealed: _sealed, ...program } = crun;
+  const { covered: _covered, ...program } = crun;
   const record = JSON.parse(readFileSync(path, 'utf8'));
   assert.deepEqual(record.program, crun);
   writeFileSync(path, JSON.stringify({ ...record, program }));
@@ -145,7 +142,7 @@ test('a runtime that begins when we have gone finds no namespace, and is not sta
     path: 'no',
     covered: { tree, path: findProgram('touch'), nsenter: findProgram('nsenter') },
   };
-  const call = startedByOthers(touch, calls);
+  const call = startedByOthers(touch, namespaces);
   const late = () => runProgram(call.program.path, [...(call.program.args ?? []), mark]);
   assert.deepEqual([(await late()).exitCode, readdirSync(scratch.directory).includes('started')], [0, true]);
   call[Symbol.dispose]();
@@ -164,7 +161,7 @@ test('a trial finds the short way where a tree must be covered, and the wrapper 
   try {
     writeFileSync(join(other.directory, 'nsenter'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     process.env.PATH = `${other.directory}:${PATH}`;
-    const { covered, stateFormat, sealed: _sealed, ...wrapper } = await workingCrun(other);
+    const { covered, stateFormat, ...wrapper } = await workingCrun(other);
     const { name, path, args } = crun;
     assert.deepEqual([covered, stateFormat, wrapper], [undefined, 'crun', { name, path, ...(args && { args }) }]);
   } finally {
@@ -175,7 +172,7 @@ test('a trial finds the short way where a tree must be covered, and the wrapper 
 
 test('what cannot be covered is an error of the call, before anything is started', () => {
   const program = { name: 'crun', path: 'no', covered: { tree: scratch.directory, path: 'no', nsenter: 'no' } };
-  assert.throws(() => startedByOthers(program, calls), { code: 'invalid_argument' });
-  assert.throws(() => startedHere({ program, start: startByFork }, calls), { code: 'invalid_argument' });
+  assert.throws(() => startedByOthers(program, namespaces), { code: 'invalid_argument' });
+  assert.throws(() => startedHere({ program, start: startByFork }, namespaces), { code: 'invalid_argument' });
   assert.deepEqual(covered(), []);
 });

@@ -25,7 +25,6 @@ export * from './process-starter.ts';
 export * from './processes.ts';
 export * from './pty.ts';
 export * from './root-path.ts';
-export * from './sealed-copy.ts';
 export * from './seqpacket.ts';
 export * from './system.ts';
 export * from './user-namespace.ts';

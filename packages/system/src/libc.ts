@@ -17,9 +17,6 @@ export type Libc = {
   llistxattr(path: Pointer, list: Pointer, size: number): number;
   lremovexattr(path: Pointer, name: Pointer): number;
   flock(descriptor: number, operation: number): number;
-  /** fcntl(2) of a command whose argument is a number. */
-  fcntl(descriptor: number, command: number, argument: number): number;
-  memfdCreate(name: Pointer, flags: number): number;
   lseek(descriptor: number, offset: number, whence: number): number | bigint;
   sethostname(name: Pointer, length: number): number;
   unshare(flags: number): number;
@@ -57,7 +54,6 @@ export function loadLibc(): Libc {
   const syscall = bind('long syscall(long number, ...)');
   const statvfs = bind('int statvfs(void *path, void *result)');
   const ioctl = bind('int ioctl(int fd, unsigned long request, ...)');
-  const fcntl = bind('int fcntl(int fd, int command, ...)');
   const mknodatNumber = MKNODAT_NUMBERS[process.arch];
   return {
     errno: () => koffi.errno(),
@@ -74,8 +70,6 @@ export function loadLibc(): Libc {
     lremovexattr: bind('int lremovexattr(void *path, void *name)'),
     lseek: bind('int64_t lseek(int fd, int64_t offset, int whence)'),
     flock: bind('int flock(int fd, int operation)'),
-    fcntl: (descriptor, command, argument) => fcntl(descriptor, command, 'int', argument),
-    memfdCreate: bind('int memfd_create(void *name, unsigned int flags)'),
     sethostname: bind('int sethostname(void *name, size_t length)'),
     unshare: bind('int unshare(int flags)'),
     setns: bind('int setns(int fd, int type)'),

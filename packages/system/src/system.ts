@@ -21,11 +21,6 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
-// memfd_create(2) (linux/memfd.h), and seals of fcntl(2) (linux/fcntl.h).
-const MFD_CLOEXEC_SEALABLE = 3;
-const MFD_EXEC = 0x10;
-const F_ADD_SEALS = 1033;
-const F_SEAL_SEAL_SHRINK_GROW_WRITE = 0xf;
 // socket(2) (linux/socket.h, asm-generic/fcntl.h), and requests of netdevice(7) (linux/sockios.h, linux/if.h).
 const AF_INET = 2;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
@@ -158,21 +153,6 @@ export class System {
     if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
     this.#check(result, 'flock', `descriptor ${descriptor}`);
     return true;
-  }
-
-  /** Opens a new file in memory that has no path, can be sealed, and can be executed unless the host forbids that (vm.memfd_noexec). */
-  makeMemoryFile(name: string): number {
-    const made = this.#libc.memfdCreate(cString(name), MFD_CLOEXEC_SEALABLE | MFD_EXEC);
-    const isOld = made === -1 && this.#libc.errno() === constants.errno.EINVAL; // before Linux 6.3 all of them could be executed
-    const descriptor = isOld ? this.#libc.memfdCreate(cString(name), MFD_CLOEXEC_SEALABLE) : made;
-    this.#check(descriptor, 'memfd_create', name);
-    return descriptor;
-  }
-
-  /** Makes the content of such a file final: neither it nor the seals can be changed any more. */
-  sealFile(descriptor: number): void {
-    const result = this.#libc.fcntl(descriptor, F_ADD_SEALS, F_SEAL_SEAL_SHRINK_GROW_WRITE);
-    this.#check(result, 'fcntl F_ADD_SEALS', `descriptor ${descriptor}`);
   }
 
   /** The next stretch of an open file from `offset` on that is no hole; undefined if there is none up to its end. */

@@ -51,7 +51,6 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     cacheDirectory: join(options.root, 'host'),
     cgroupParent: options.cgroupParent,
     bootId: kernel.bootId,
-    selinux: kernel.selinux,
     cgroups,
   };
   const [idMapping, conmon, ...found] = await Promise.all([

@@ -23,8 +23,6 @@ export type OciProgram = {
   stateFormat?: StateFormat | undefined;
   /** A shorter way than by `path` and `args`, for create and exec (`covered-call.ts`). Earlier versions know only the other. */
   covered?: CoveredTree | undefined;
-  /** It is started from a sealed copy for create and exec (`sealed-copies.ts`), where a trial has shown that it can be. */
-  sealed?: boolean | undefined;
 };
 
 /** A runtime that is to run in a mount namespace where the tree of cgroups at `tree` is covered. */

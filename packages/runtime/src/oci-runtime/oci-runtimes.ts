@@ -12,7 +12,7 @@ import {
 import { withoutUnifiedTree } from './hybrid-crun.ts';
 import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
 import type { OciProgram } from './oci-program.ts';
-import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
+import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
 import { expectedFormat, type StateFormat } from './state-files.ts';
 
 /** An OCI runtime of this host, and whether it works here. `reason` is the runtime's own message. */
@@ -34,12 +34,10 @@ export type OciProbeOptions = OciTrialOptions & {
   /** Where findings are kept: trying a runtime costs 100 ms, a second start must not pay. */
   cacheDirectory: string;
   bootId: string;
-  /** SELinux decides by the labels of programs what they may do, and copies of them have others. */
-  selinux?: boolean;
 };
 
 /** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
-const PROBE_VERSION = 8;
+const PROBE_VERSION = 7;
 
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
@@ -89,14 +87,10 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
   const plain = { name, path };
   const expected = expectedFormat(found);
   const outcome = await trial(plain, options, expected);
-  if (typeof outcome !== 'string')
-    return {
-      ...found,
-      works: true,
-      program: outcome,
-      wrapped: false,
-      features: await findFeatures(path, outcome, options),
-    };
+  if (typeof outcome !== 'string') {
+    const program = { ...plain, ...outcome };
+    return { ...found, works: true, program, wrapped: false, features: await findFeatures(path, plain, options) };
+  }
   const hidden = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (hidden === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
   // The short way where it can be gone, else the long one.
@@ -105,25 +99,21 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
   for (const way of ways) {
     const hiddenOutcome = await trial(way, options, expected);
     if (typeof hiddenOutcome !== 'string') {
-      const features = await findFeatures(path, hiddenOutcome, options);
-      return { ...found, works: true, program: hiddenOutcome, wrapped: true, features };
+      const features = await findFeatures(path, way, options);
+      return { ...found, works: true, program: { ...way, ...hiddenOutcome }, wrapped: true, features };
     }
     reasons.push(`without the unified cgroup tree: ${hiddenOutcome}`);
   }
   return { ...found, features: NO_FEATURES, works: false, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** The program with what the trial has shown of it, or why it does not work. */
+/** What the trial has shown, or why the program does not work. */
 async function trial(
   program: OciProgram,
-  options: OciProbeOptions,
+  options: OciTrialOptions,
   expected: StateFormat | undefined,
-): Promise<OciProgram | string> {
-  const attempt = async (way: OciProgram) => ({ ...way, ...(await tryOciProgram(way, options, { expected })) });
-  const isStartedItself = program.args === undefined || program.covered !== undefined;
-  const mayBeSealed = expected !== undefined && isStartedItself && options.selinux !== true;
-  const sealed = mayBeSealed ? await attempt({ ...program, sealed: true }).catch(() => undefined) : undefined;
-  return sealed ?? (await attempt(program).catch(errorMessage));
+): Promise<OciTrialResult | string> {
+  return await tryOciProgram(program, options, { expected }).catch(errorMessage);
 }
 
 async function readCache(path: string, key: string): Promise<OciRuntimeFinding | undefined> {

@@ -25,13 +25,12 @@ import {
   startByFork,
   wrapError,
 } from '@podwright/base';
-import { type IdMappings, loadSystem, openPassage } from '@podwright/system';
+import { type IdMappings, loadSystem, type NamespaceDependencies, openPassage } from '@podwright/system';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
-import { type CallDependencies, startedByOthers, startedHere } from './covered-call.ts';
+import { startedByOthers, startedHere } from './covered-call.ts';
 import { TRIAL_CREATE_TIMEOUT_MS } from './limits.ts';
 import { globalArguments, type OciProgram, type OciRuntime, runOciCommand } from './oci-program.ts';
 import { runtimeError } from './runtime-error.ts';
-import { SealedCopies } from './sealed-copies.ts';
 import { readStateFiles, type StateFormat } from './state-files.ts';
 
 export type OciTrialOptions = {
@@ -73,20 +72,18 @@ export async function tryOciProgram(
   const id = `podwright-${basename(bundle)}`;
   const cgroupsPath = join(options.cgroupParent, id);
   const runtime = { ...program, root: join(bundle, 'state') };
-  const system = loadSystem();
-  using copies = new SealedCopies(system);
-  const calls = { system, logger: silentLogger, copies };
+  const namespaces = { system: loadSystem(), logger: silentLogger };
   try {
     const mounts = await prepareRootfs(join(bundle, 'rootfs'));
     await writeFile(join(bundle, 'config.json'), JSON.stringify(change(trialSpec(bundle, mounts, cgroupsPath))), {
       mode: PRIVATE_FILE,
     });
-    const pid = await createDetached(runtime, { bundle, id }, calls);
+    const pid = await createDetached(runtime, { bundle, id }, namespaces);
     const waits = () => readStateFiles({ root: runtime.root, stateFormat: expected }, id)?.waitsForStart;
     const waited = waits();
     await runOciCommand(runtime, ['start', id]);
     const stateFormat = waited === true && waits() === false ? expected : undefined;
-    if (enter) await enterTrial(runtime, id, calls);
+    if (enter) await enterTrial(runtime, id, namespaces);
     await check?.(pid);
     await runOciCommand(runtime, ['delete', '--force', id]);
     return { stateFormat };
@@ -107,13 +104,13 @@ export async function tryOciProgram(
 async function createDetached(
   runtime: OciRuntime,
   { bundle, id }: { bundle: string; id: string },
-  calls: CallDependencies,
+  namespaces: NamespaceDependencies,
 ): Promise<number> {
   const log = join(bundle, 'stderr');
   const pidFile = join(bundle, 'pid');
   const stderr = await open(log, 'w');
   try {
-    using call = startedByOthers(runtime, calls);
+    using call = startedByOthers(runtime, namespaces);
     const args = [...globalArguments(call.program), 'create', '--bundle', bundle, '--pid-file', pidFile, id];
     const child = spawn(call.program.path, args, {
       stdio: [stderr.fd, stderr.fd, stderr.fd],
@@ -127,8 +124,8 @@ async function createDetached(
   }
 }
 
-async function enterTrial(runtime: OciRuntime, id: string, calls: CallDependencies): Promise<void> {
-  using call = startedHere({ program: runtime, start: startByFork }, calls);
+async function enterTrial(runtime: OciRuntime, id: string, namespaces: NamespaceDependencies): Promise<void> {
+  using call = startedHere({ program: runtime, start: startByFork }, namespaces);
   await runOciCommand(call.program, ['exec', id, '/bin/sh', '-c', ':'], call.start);
 }
 

@@ -7,7 +7,6 @@ import { PassThrough } from 'node:stream';
 import { after, test } from 'node:test';
 import { type Logger, PodwrightError, type ProgramStarter, type StartedProgram, silentLogger } from '@podwright/base';
 import { loadSystem } from '@podwright/system';
-import { SealedCopies } from '../../oci-runtime/sealed-copies.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
@@ -15,7 +14,6 @@ import { execSync } from './exec-sync.ts';
 const directory = mkdtempSync(join(tmpdir(), 'exec-kill-'));
 after(() => rmSync(directory, { recursive: true }));
 const system = loadSystem();
-const copies = new SealedCopies(system);
 const config = join(directory, 'config.json');
 writeFileSync(config, JSON.stringify({ process: { args: [] } }));
 
@@ -53,7 +51,7 @@ for (const [name, run] of [
     const { start, end } = unkillable(pidFile);
     const runtime = { name: 'runc', path: 'runc', root: directory };
     const caller = new AbortController();
-    const request = { start, runtime, pidFile, id: 'a', command: ['sleep'], config, system, copies, logger };
+    const request = { start, runtime, pidFile, id: 'a', command: ['sleep'], config, system, logger };
     const running = run(request, caller.signal).catch((error) => error);
     caller.abort(new PodwrightError('cancelled', 'the client has gone'));
     // The program ends while its process is looked for, which otherwise would take ten seconds.

@@ -15,7 +15,6 @@ import { killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import { startedHere } from '../../oci-runtime/covered-call.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
-import type { SealedCopies } from '../../oci-runtime/sealed-copies.ts';
 import { execProcess } from '../exec-spec.ts';
 import { EXEC_END_TIMEOUT_MS, EXEC_LOOK_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
@@ -33,7 +32,6 @@ export type ExecRequest = {
   /** The task's `config.json`. */
   config: string;
   system: System;
-  copies: SealedCopies;
   logger: Logger;
 };
 

@@ -19,7 +19,6 @@ import {
 import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
-import { SealedCopies } from '../../oci-runtime/sealed-copies.ts';
 import { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
 import type { ThrowAway } from '../../oci-runtime/state-files.ts';
@@ -82,7 +81,6 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #exits: ExitFileWatch;
   readonly #filters = new SeccompFilters();
   readonly #system = loadSystem();
-  readonly #copies = new SealedCopies(this.#system);
   readonly #sockets = new SeqpacketSockets();
   /** Changes of one task happen one after the other. */
   readonly #changes = new KeyedLock();
@@ -118,9 +116,9 @@ export class OciTaskRuntime implements TaskRuntime {
       try {
         const program = this.#program(config.handler);
         const { conmon, logger } = this.#options;
-        const calls = { system: this.#system, logger, copies: this.#copies };
+        const namespaces = { system: this.#system, logger };
         const own = { start: this.#start, files: this.#files, filters: this.#filters, trace: this.#trace };
-        const tools = { ...own, conmon, calls };
+        const tools = { ...own, conmon, namespaces };
         return { pid: await createTask({ ...tools, program }, config, signal) };
       } catch (error) {
         const failures = await undo.run();
@@ -230,7 +228,6 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is being closed'));
     this.#exits.close();
     this.#sockets.close();
-    this.#copies[Symbol.dispose]();
   }
 
   async #pids({ cgroupsPath }: TaskRecord): Promise<number[]> {
@@ -285,7 +282,6 @@ export class OciTaskRuntime implements TaskRuntime {
       command,
       config,
       system: this.#system,
-      copies: this.#copies,
       logger: this.#options.logger,
     };
   }

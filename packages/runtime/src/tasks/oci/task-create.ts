@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter, type TraceWork } from '@podwright/base';
-import { type CallDependencies, startedByOthers } from '../../oci-runtime/covered-call.ts';
+import type { NamespaceDependencies } from '@podwright/system';
+import { startedByOthers } from '../../oci-runtime/covered-call.ts';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
 import type { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import type { TaskConfig } from '../task-runtime.ts';
@@ -14,7 +15,7 @@ export type TaskCreateDependencies = {
   files: TaskFiles;
   program: OciProgram;
   filters: SeccompFilters;
-  calls: CallDependencies;
+  namespaces: NamespaceDependencies;
   trace: TraceWork;
 };
 
@@ -24,7 +25,7 @@ export type TaskCreateDependencies = {
  * removed, a monitor that comes late creates nothing any more. The caller removes what is left of a failure.
  */
 export async function createTask(
-  { start, conmon, files, program, filters, calls, trace }: TaskCreateDependencies,
+  { start, conmon, files, program, filters, namespaces, trace }: TaskCreateDependencies,
   config: TaskConfig,
   signal: AbortSignal,
 ): Promise<number> {
@@ -46,7 +47,7 @@ export async function createTask(
   if (compiled === undefined) symlinkSync(join(config.bundle, BUNDLE_FILES.config), path);
   else writeFileSync(path, JSON.stringify(compiled), { mode: PRIVATE_FILE, flag: 'wx' });
   const hasUsers = config.spec.linux.namespaces.some(({ type }) => type === 'user');
-  using call = startedByOthers(program, calls);
+  using call = startedByOthers(program, namespaces);
   const monitor = { start, conmon, program: call.program, files, record, hasUsers, logPath: config.logPath };
   const pid = await trace(`conmon: ${program.name} create`, () => startMonitor(monitor, signal));
   if (compiled === undefined) filters.remember(config.spec, runtime, record.id);

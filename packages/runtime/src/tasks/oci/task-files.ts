@@ -21,7 +21,6 @@ const recordSchema = z.object({
     args: z.array(z.string()).optional(),
     stateFormat: z.enum(['runc', 'crun']).optional(),
     covered: z.object({ tree: z.string(), path: z.string(), nsenter: z.string() }).optional(),
-    sealed: z.boolean().optional(),
   }),
   /** Path of the cgroup that `linux.cgroupsPath` of its spec names. */
   cgroupsPath: z.string(),
