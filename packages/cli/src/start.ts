@@ -11,8 +11,10 @@ if (['--version', '-V'].includes(first) && others.length === 0) {
   });
   process.stdout.write(`${VERSION}\n`);
 } else {
-  // Node.js keeps what it reads of it for good, 2 MiB for 60 ms of a daemon's start: daemons, which have a flag for this, do without.
-  if (globalThis.gc === undefined) cacheCompiledCode(new URL('cache', import.meta.url).pathname);
+  // Node.js keeps what it reads of it for good, 2 MiB for 60 ms of a daemon's start: daemons, which have a flag for this, do without,
+  // unless they are begun with one, which is not for the programs that they start.
+  if (globalThis.gc === undefined) cacheCompiledCode(`${import.meta.dirname}/cache`);
+  else delete process.env.NODE_COMPILE_CACHE;
   findChunksAtOnce();
   await import('./main.ts');
 }

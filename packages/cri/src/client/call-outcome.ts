@@ -28,6 +28,8 @@ export class CallOutcome {
   readonly #stream: CallStream;
   readonly #session: Session;
   #isAnswered = false;
+  /** The stream ended with its connection. */
+  #isLost = false;
   #status: { code: number; message: string } | undefined;
   #refusal: PodwrightError | undefined;
   readonly #ended = Promise.withResolvers<void>();
@@ -38,7 +40,10 @@ export class CallOutcome {
     this.#stream = session.begin(request, {
       onHeaders: (fields) => this.#hear(fields),
       onData,
-      onClose: () => this.#ended.resolve(),
+      onClose: () => {
+        this.#isLost = session.isDestroyed;
+        this.#ended.resolve();
+      },
     });
   }
 
@@ -82,7 +87,7 @@ export class CallOutcome {
     if (this.#refusal !== undefined) return this.#refusal;
     if (this.#status?.code === 0) return undefined;
     if (this.#status !== undefined) return errorOfStatus(this.#status.code, this.#status.message);
-    if (this.#session.isDestroyed) return lost();
+    if (this.#isLost) return lost();
     const { closeCode = END_CODE.internalError } = this.#stream;
     if (closeCode === END_CODE.noError) return new PodwrightError('internal', 'the call ended without a status');
     return new PodwrightError(RESET_CODES[closeCode] ?? 'internal', `the call was reset, code ${closeCode}`);

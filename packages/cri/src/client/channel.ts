@@ -79,7 +79,7 @@ export class Channel {
     // a server of several names has a certificate for each
     const name = isIP(host) === 0 ? { servername: host } : {};
     const how = { host, port, ...name, onread, secureContext: this.#context, ALPNProtocols: ['h2'] };
-    return connectTls(how);
+    return connectTls(how).setNoDelay(true);
   }
 }
 

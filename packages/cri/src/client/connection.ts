@@ -103,7 +103,7 @@ export class Connection {
   }
 
   async *#responses(
-    { method }: Call,
+    { method, options }: Call,
     { unread, begun, told }: { unread: UnreadBytes; begun: Promise<{ outcome: CallOutcome }>; told: Promise<unknown> },
   ): AsyncGenerator<Message> {
     const { outcome } = await begun;
@@ -111,7 +111,10 @@ export class Connection {
     try {
       for (let bytes = await unread.next(); bytes !== undefined; bytes = await unread.next()) {
         outcome.take(bytes.length);
-        for (const message of reader.push(bytes)) yield decoded(method.responseDeserialize, message);
+        for (const message of reader.push(bytes)) {
+          options?.signal?.throwIfAborted();
+          yield decoded(method.responseDeserialize, message);
+        }
       }
     } catch (error) {
       if (error instanceof PodwrightError) outcome.refuse(error);

@@ -1,8 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import { FRAME_TYPE, frame } from '../http2/frames.ts';
+import { MAX_HEADER_LIST_BYTES } from '../http2/header-blocks.ts';
 
 /** The settings that matter to a client (RFC 9113, 6.5.2). */
-const SETTING = { enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4 } as const;
+const SETTING = { enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxHeaderListSize: 6 } as const;
 const SETTING_BYTES = 6;
 const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 
@@ -15,10 +16,16 @@ export class PeerSettings {
 
   /** The frame of a client's own settings. */
   static ours(windowBytes: number): Buffer {
-    const payload = Buffer.alloc(2 * SETTING_BYTES);
-    payload.writeUInt16BE(SETTING.enablePush, 0);
-    payload.writeUInt16BE(SETTING.initialWindowSize, SETTING_BYTES);
-    payload.writeUInt32BE(windowBytes, SETTING_BYTES + 2);
+    const settings = [
+      [SETTING.enablePush, 0],
+      [SETTING.initialWindowSize, windowBytes],
+      [SETTING.maxHeaderListSize, MAX_HEADER_LIST_BYTES],
+    ] as const;
+    const payload = Buffer.alloc(settings.length * SETTING_BYTES);
+    for (const [index, [setting, value]] of settings.entries()) {
+      payload.writeUInt16BE(setting, index * SETTING_BYTES);
+      payload.writeUInt32BE(value, index * SETTING_BYTES + 2);
+    }
     return frame({ type: FRAME_TYPE.settings }, payload);
   }
 

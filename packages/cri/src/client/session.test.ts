@@ -5,9 +5,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { isCancelled } from '@podwright/base';
+import { headersFrames } from '../http2/frames.ts';
+import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import type { HeaderField } from '../http2/static-table.ts';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
-import { ContainerEventResponseSchema, create, RuntimeService, toBinary } from '../messages.ts';
+import { ContainerEventResponseSchema, create, ImageService, RuntimeService, toBinary } from '../messages.ts';
 import type { ClientTls } from './channel.ts';
 import { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
@@ -236,7 +239,7 @@ test('a peer that breaks HTTP/2, or takes more than it may, loses the connection
     [[frameOf(1, 0, 1), frameOf(0, 0, 1)], 'HTTP/2: a header block torn apart'],
     [[frameOf(1, 0, 1), frameOf(9, 0, 3)], 'HTTP/2: a header block that is none'],
     [
-      [frameOf(1, 0, 1), ...Array.from({ length: 20 }, () => frameOf(9, 0, 1))],
+      [frameOf(1, 0, 1), ...Array.from({ length: 100 }, () => frameOf(9, 0, 1))],
       'HTTP/2: a header block that is too large',
     ],
     [[frameOf(1, 0x4, 1, 'ff')], 'hpack: block ends within a field'],
@@ -264,6 +267,82 @@ test('a peer that breaks HTTP/2, or takes more than it may, loses the connection
     await assert.rejects(stream.next(), (error: Error) => error.message.startsWith(lost) || assert.fail(error.message));
     cases.shift();
   }
+});
+
+test('a peer without a dynamic table of headers is called', TIMEOUT, async (t) => {
+  const server = createHttp2Server({ settings: { headerTableSize: 0 } });
+  const status = { 'grpc-status': '2', 'grpc-message': 'words' };
+  server.on('stream', (stream) =>
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true }),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const { version } = clientOf(t, { port: (server.address() as AddressInfo).port });
+  for (let call = 0; call < 2; call++) await assert.rejects(version({}), { code: 'unknown', message: 'words' });
+});
+
+const GRPC: HeaderField[] = [
+  [':status', '200'],
+  ['content-type', 'application/grpc'],
+];
+
+test('a call that fails at length does no harm to others', TIMEOUT, async (t) => {
+  const words = 'a'.repeat(200_000);
+  const { version, connection } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    socket.on('data', (chunk: Buffer) => {
+      if (!chunk.includes('Version')) return;
+      const fields = encodeLiterals([...GRPC, ['grpc-status', '2'], ['grpc-message', words]]);
+      socket.write(headersFrames(fields, { streamId: 3, endStream: true }));
+      const other = encodeLiterals([...GRPC, ['grpc-status', '5'], ['grpc-message', 'none']]);
+      socket.write(headersFrames(other, { streamId: 1, endStream: true }));
+    });
+  });
+  const pull = assert.rejects(createServiceClient(ImageService, connection).pullImage({}), { message: 'none' });
+  await assert.rejects(version({}), { code: 'unknown', message: words });
+  await pull;
+});
+
+test('how the last call of a connection ends that takes no more is told', TIMEOUT, async (t) => {
+  const { version } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.includes('RuntimeService'))
+        socket.write(Buffer.concat([goAway({ lastStreamId: 1, code: 0 }), frameOf(3, 0, 1, '0000000b')]));
+    });
+  });
+  await assert.rejects(version({}), { code: 'resource_exhausted', message: 'the call was reset, code 11' });
+});
+
+test('a peer that says no more, and reads no more, has left', TIMEOUT, async (t) => {
+  const { version } = await peer(t, (socket) => {
+    socket.write(Buffer.concat([SETTINGS_OF_WIDE_WINDOWS, WIDE_WINDOW]));
+    socket.once('data', () => socket.pause().end());
+  });
+  const stuck = version({ version: 'x'.repeat(15 << 20) }, { timeoutMs: Number.POSITIVE_INFINITY });
+  await assert.rejects(stuck, { code: 'unavailable' });
+});
+
+test('after its signal nothing more of a stream is given', TIMEOUT, async (t) => {
+  const { getContainerEvents } = await peer(t, (socket) => {
+    socket.write(SETTINGS_OF_WIDE_WINDOWS);
+    const event = withPrefix(toBinary(ContainerEventResponseSchema, create(ContainerEventResponseSchema)));
+    const events = Buffer.concat(Array.from({ length: 1000 }, () => event)).toString('hex');
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.includes('RuntimeService'))
+        socket.write(
+          Buffer.concat([frameOf(1, 0x4, 1, encodeLiterals(GRPC).toString('hex')), frameOf(0, 0, 1, events)]),
+        );
+    });
+  });
+  const controller = new AbortController();
+  let given = 0;
+  const read = async () => {
+    for await (const _ of getContainerEvents({}, { signal: controller.signal }))
+      if (++given === 1) controller.abort(new Error('no more'));
+  };
+  await assert.rejects(read(), { message: 'no more' });
+  assert.equal(given, 1);
 });
 
 test('a peer that sends more than the window of a stream that is not read loses the connection', TIMEOUT, async (t) => {

@@ -28,6 +28,8 @@ const READ_BYTES = 65_536;
 const FIRST_WINDOW_BYTES = 65_535;
 const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 const MOST_STREAM_ID = 2 ** 31 - 1;
+/** Before the first header block: we use no dynamic table, whatever size the other side allows (RFC 7541, 6.3). */
+const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
 /**
  * One HTTP/2 connection. It keeps a process alive while it is being made, and while a call is under way on it.
@@ -64,7 +66,7 @@ export class Session {
     const callback = (size: number, buffer: Uint8Array) => this.#read(buffer as Buffer, size);
     this.#socket = target.dial({ buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback });
     this.#socket.on('error', (error) => this.#fail(error));
-    this.#socket.once('close', () => this.destroy());
+    for (const event of ['end', 'close']) this.#socket.once(event, () => this.destroy()); // no answer comes after the end
     this.#socket.write(Buffer.concat([CLIENT_PREFACE, PeerSettings.ours(WINDOW_BYTES)]));
     this.#connected.promise.catch(() => undefined);
   }
@@ -181,7 +183,8 @@ export class Session {
     this.#nextStreamId += 2;
     stream.sendWindowBytes = this.#peer.windowBytes;
     this.#streams.set(stream.id, stream);
-    this.#write(headersFrames(head, { streamId: stream.id, endStream: false }), ...this.#dataOf(stream));
+    const block = stream.id === 1 ? Buffer.concat([NO_DYNAMIC_TABLE, head]) : head;
+    this.#write(headersFrames(block, { streamId: stream.id, endStream: false }), ...this.#dataOf(stream));
   }
 
   /** As much of a request as the windows let through. */

@@ -5,18 +5,18 @@ import type { HeaderField } from './static-table.ts';
 
 /** The dynamic table that a peer may count on unless it is told otherwise (SETTINGS_HEADER_TABLE_SIZE). */
 const TABLE_BYTES = 4096;
-/** Headers of gRPC have some hundred bytes; nghttp2 stops at 64 KiB, too. */
-const BLOCK_BYTES = 65_536;
+/** The largest list of headers, and block of them (SETTINGS_MAX_HEADER_LIST_SIZE). Messages of errors are in one, and may be long. */
+export const MAX_HEADER_LIST_BYTES = 1 << 20;
 /** Frames of one header block; beyond the size, because CONTINUATION frames may be empty. */
-const BLOCK_FRAMES = 16;
+const BLOCK_FRAMES = 80;
 
 /** A header block of a stream, decoded. */
 export type Headers = { streamId: number; fields: HeaderField[]; endsStream: boolean };
 
 /** Puts the header blocks together that a peer sends, and decodes them. */
 export class HeaderBlocks {
-  readonly #decoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes: BLOCK_BYTES });
-  readonly #bytes = new BoundedBytes(BLOCK_BYTES);
+  readonly #decoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes: MAX_HEADER_LIST_BYTES });
+  readonly #bytes = new BoundedBytes(MAX_HEADER_LIST_BYTES);
   #begun: { first: FrameHeader; frames: number } | undefined;
 
   /**

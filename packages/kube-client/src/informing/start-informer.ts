@@ -1,5 +1,5 @@
 import { Backoff, type BackoffPolicy, errorMessage, PodwrightError, sleep } from '@podwright/base';
-import { isApiStatus } from '../api-status-error.ts';
+import { ApiStatusError, isApiStatus } from '../api-status-error.ts';
 import type { Informer, InformerChange, InformerOptions } from '../informer.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube-client.ts';
 import type { KubeObject } from '../kube-object.ts';
@@ -42,7 +42,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #version: string | undefined;
   /** The server has no more, or not yet, what followed that version: the next read is of what is there now. */
   #isVersionUnavailable = false;
-  /** Nobody answered the last try. */
+  /** Nobody has answered a try since the objects were read. */
   #isAway = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
@@ -200,6 +200,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#tell(this.#store.replace(objects, isRestart));
     this.#version = isRestart ? resourceVersion : newerVersion(this.#version, resourceVersion);
     if (isRestart) this.#isVersionUnavailable = false;
+    this.#isAway = false;
     this.#problem = undefined;
     this.#hasSynced = true;
     this.#sync.resolve();
@@ -212,9 +213,11 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   /** A server that is back may have lost its history by its start: pauses that have grown while it was away are not for that. */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
-    const isAway = isConnectionRefused(error) || isConnectionLost(error);
-    if (this.#isAway && !isAway) this.#backoff.forget('');
-    this.#isAway = isAway;
+    if (!(error instanceof ApiStatusError)) this.#isAway = true;
+    else if (this.#isAway && isVersionGone(error)) {
+      this.#isAway = false;
+      this.#backoff.forget('');
+    }
     this.#problem = errorMessage(error);
   }
 

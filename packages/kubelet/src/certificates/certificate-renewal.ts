@@ -139,7 +139,9 @@ export class CertificateRenewal {
     const { key, asked: before } = pending;
     if (before !== undefined && (await isThere(client, before, signal))) return before;
     const request = certificateRequest(wanted, createPrivateKey(key));
-    const asked = await createSigningRequest(client, { request, signer: this.#parts.signer }, signal);
+    const { signer } = this.#parts;
+    const byToken = signer === 'kubernetes.io/kube-apiserver-client-kubelet' && this.current() === undefined;
+    const asked = await createSigningRequest(client, { request, signer, byToken }, signal);
     await this.#pending.write(wanted, { key, asked });
     return asked;
   }

@@ -28,7 +28,7 @@ const USAGES: Record<SignerName, string> = {
 /** Asks for a certificate; `request` is PEM. */
 export async function createSigningRequest(
   client: KubeClient,
-  { request, signer }: { request: string; signer: SignerName },
+  { request, signer, byToken }: { request: string; signer: SignerName; byToken: boolean },
   signal: AbortSignal,
 ): Promise<RequestName> {
   const object = {
@@ -44,7 +44,7 @@ export async function createSigningRequest(
   const { metadata } = await client
     .create<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, object, { signal })
     .catch((error: unknown) => {
-      if (!isApiStatus(error, 401)) throw error;
+      if (!byToken || !isApiStatus(error, 401)) throw error;
       const why = 'the API server does not know who asks: the bootstrap token has expired, or is of another cluster';
       throw new PodwrightError('unauthenticated', `${errorMessage(error)}: ${why}`, { cause: error });
     });

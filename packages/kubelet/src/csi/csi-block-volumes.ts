@@ -31,7 +31,7 @@ import {
   type Want,
 } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
-import { readVolumeData, writeVolumeData } from './volume-data.ts';
+import { readVolumeData, tryVolumeData, writeVolumeData } from './volume-data.ts';
 import type { VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiBlockVolumesOptions = StepParts & {
@@ -228,8 +228,10 @@ export class CsiBlockVolumes {
 
   async #unmap(podUid: string, name: string): Promise<void> {
     const { places, maps } = this.#options;
-    const data = await readVolumeData(places.data(name));
+    const data = await tryVolumeData(places.data(name));
     const mapped = places.mapped(podUid, name);
+    if (data !== undefined && 'problem' in data)
+      return await inUnmapStep('UnmapPodDevice', name, () => Promise.reject(new Error(data.problem)));
     if (data === undefined) {
       await maps.unmap(mapped);
       return await maps.forget(mapped);

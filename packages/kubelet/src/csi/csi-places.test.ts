@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -130,6 +130,45 @@ test('while it cannot be read what a pod has, nothing is unstaged that it may be
     node.volumes.tearDown('p'),
     /^PodwrightError: UnmountVolume.TearDown failed for volume "bad" : .*vol_data.json is no JSON object/,
   );
+});
+
+test('volumes that cannot be listed stay in use, and stay where they are', async (context) => {
+  const node = await newNode(context);
+  await node.volumes.load();
+  const place = node.pods.volume('p', 'kubernetes.io/csi', 'v');
+  node.inUse.want(place, KEY, { attachable: true });
+  const driver = join(node.root, DRIVER);
+  const hide = (directory: string) => {
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(dirname(directory), { recursive: true });
+    symlinkSync(directory, directory);
+  };
+  hide(driver);
+  await node.volumes.tearDown('p');
+  assert.ok(node.inUse.names().includes(KEY), 'it may be staged');
+  hide(dirname(place));
+  await assert.rejects(node.volumes.tearDown('p'), { code: 'ELOOP' });
+});
+
+test('what cannot be read of a pod goes with it where nothing is mounted', async (context) => {
+  const node = await newNode(context);
+  await node.volumes.load();
+  const bad = node.pods.volume('p', 'kubernetes.io/csi', 'bad');
+  garbled(bad);
+  await node.volumes.tearDown('another');
+  assert.deepEqual([node.unstaged, node.errors.map(({ directory }) => directory)], [[], [bad]]);
+  await node.volumes.tearDown('p');
+  assert.deepEqual([existsSync(bad), node.unstaged, node.inUse.names()], [false, ['h'], []]);
+});
+
+test('a block volume that cannot be read stays with its pod', async (context) => {
+  const node = await newNode(context);
+  garbled(join(node.root, 'volumeDevices/v/data'));
+  const link = node.pods.volumeDevice('p', 'kubernetes.io/csi', 'v');
+  mkdirSync(dirname(link), { recursive: true });
+  writeFileSync(link, '');
+  const why = /UnmapVolume.UnmapPodDevice failed for volume "v" : .*vol_data.json is no JSON object/;
+  await assert.rejects(node.blockVolumes.tearDown('p'), why);
 });
 
 test('somebody’s files beside volumes stay, and hold nothing up', async (context) => {

@@ -50,9 +50,10 @@ export class CsiPlaces {
     return join(this.#staged, oneName(driver), sha256(handle));
   }
 
-  /** Whether the volume of that name, as the node's status has it, is staged at this place. */
+  /** Whether the volume of that name, as the node's status has it, is staged at this place, or at one in it. */
   isStagedAt(directory: string, uniqueName: string): boolean {
-    return directory === this.staged(namedVolume(uniqueName));
+    const place = this.staged(namedVolume(uniqueName));
+    return directory === place || directory === dirname(place);
   }
 
   /** The volumes of a pod that were published, or may have been. */

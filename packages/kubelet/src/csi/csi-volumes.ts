@@ -59,6 +59,8 @@ export class CsiVolumes {
   readonly #published = new Set<string>();
   /** Directories of volumes that this process has staged. */
   readonly #staged = new Set<string>();
+  /** Places that cannot be read, and of which the log tells. */
+  readonly #told = new Set<string>();
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
@@ -126,7 +128,7 @@ export class CsiVolumes {
   async tearDown(podUid: string): Promise<void> {
     const { places, inUse } = this.#options;
     const { kept, unread } = await places.publishedOf(podUid);
-    await allOf([...kept.map((one) => this.#unpublish(one)), ...unread.map((one) => this.#refuseUnread(one))]);
+    await allOf([...kept.map((one) => this.#unpublish(one)), ...unread.map((one) => this.#removeUnread(one))]);
     const isLeft = (place: string) => dirname(place) === places.publishedRoot(podUid);
     const left = inUse.leave(isLeft);
     this.#tries.forgetWhere(isLeft);
@@ -321,12 +323,25 @@ export class CsiVolumes {
   async #isPublished(key: string): Promise<boolean> {
     const { inUse, places } = this.#options;
     const { kept, unread } = await places.allPublished();
-    return kept.some(({ data }) => keyOf(data) === key) || unread.some(({ directory }) => !inUse.isWantedAt(directory));
+    if (kept.some(({ data }) => keyOf(data) === key)) return true;
+    const unknown = unread.find(({ directory }) => !inUse.isWantedAt(directory));
+    if (unknown !== undefined) this.#tellUnread(unknown);
+    return unknown !== undefined;
   }
 
-  /** A pod's volume of which nothing is known stays where it is mounted. */
-  async #refuseUnread({ directory, problem }: UnreadPlace): Promise<void> {
-    if (!(await this.#options.places.isMounted(mountIn(directory)))) return;
+  #tellUnread({ directory, problem }: UnreadPlace): void {
+    if (this.#told.has(directory)) return;
+    this.#told.add(directory);
+    this.#options.logger.error(
+      { directory, error: problem },
+      'a volume of a pod cannot be told: no volume is unstaged until this is mended',
+    );
+  }
+
+  /** A pod's volume of which nothing is known stays where it is mounted, and so do all of them where they cannot be listed. */
+  async #removeUnread({ directory, problem }: UnreadPlace): Promise<void> {
+    const { places } = this.#options;
+    if (!(await places.isMounted(mountIn(directory)))) return await places.remove(mountIn(directory));
     const why = `UnmountVolume.TearDown failed for volume "${basename(directory)}"`;
     throw new PodwrightError('failed_precondition', `${why} : ${problem}`);
   }

@@ -43,7 +43,9 @@ export class ProbeClock {
     clearTimeout(this.#timer);
     const next = this.#alarms[0];
     this.#timerMs = next?.dueMs ?? Number.POSITIVE_INFINITY;
-    this.#timer = next && setTimeout(() => this.#ring(), Math.min(next.dueMs - performance.now(), MAX_TIMER_MS));
+    if (next === undefined) return;
+    const waitMs = Math.max(1, next.dueMs - performance.now()); // probes may have come due while others began
+    this.#timer = setTimeout(() => this.#ring(), Math.min(waitMs, MAX_TIMER_MS));
   }
 
   /** A timer of Node may come a little early, and one of weeks must be set several times. */
