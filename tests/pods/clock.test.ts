@@ -54,7 +54,7 @@ test('pods run, are restarted, come and go as before when the clock of the host 
   for (const [index, offMs] of [HOUR_MS, -HOUR_MS].entries()) {
     writeFileSync(place.path('input/clock'), String(offMs));
     node.child.kill('SIGUSR2');
-    await place.ok('annotate', 'pod', 'stays', `clock=${index}`); // so that it is looked at
+    await place.ok('annotate', 'pod', 'stays', `clock-${index}=set`); // so that it is looked at
     const { restartCount } = await main('crashes');
     await Promise.all([
       place.until(async () => (await main('crashes')).restartCount >= restartCount + 2, 15_000),
