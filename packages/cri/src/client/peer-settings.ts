@@ -1,18 +1,16 @@
-import { PodwrightError } from '@podwright/base';
-import { FRAME_TYPE, frame } from '../http2/frames.ts';
+import { broken, FIRST_WINDOW_BYTES, FRAME_TYPE, frame, MOST_WINDOW_BYTES } from '../http2/frames.ts';
 import { MAX_HEADER_LIST_BYTES } from '../http2/header-blocks.ts';
 
 /** The settings that matter to a client (RFC 9113, 6.5.2). */
 const SETTING = { enablePush: 2, maxConcurrentStreams: 3, initialWindowSize: 4, maxHeaderListSize: 6 } as const;
 const SETTING_BYTES = 6;
-const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 
 /** What the other side has set, and before that what HTTP/2 says. */
 export class PeerSettings {
   /** Streams that it takes at once. */
   maxStreams = Number.POSITIVE_INFINITY;
   /** How much of a request it takes at once. */
-  windowBytes = 65_535;
+  windowBytes = FIRST_WINDOW_BYTES;
 
   /** The frame of a client's own settings. */
   static ours(windowBytes: number): Buffer {
@@ -31,13 +29,13 @@ export class PeerSettings {
 
   /** Takes the payload of a SETTINGS frame. Throws `invalid_argument` for what is none. */
   apply(payload: Buffer): void {
-    if (payload.length % SETTING_BYTES !== 0) throw new PodwrightError('invalid_argument', 'HTTP/2: settings cut');
+    if (payload.length % SETTING_BYTES !== 0) throw broken('settings cut');
     for (let at = 0; at < payload.length; at += SETTING_BYTES) {
       const value = payload.readUInt32BE(at + 2);
       const setting = payload.readUInt16BE(at);
       if (setting === SETTING.maxConcurrentStreams) this.maxStreams = value;
       if (setting !== SETTING.initialWindowSize) continue;
-      if (value > MOST_WINDOW_BYTES) throw new PodwrightError('invalid_argument', 'HTTP/2: a window that is too large');
+      if (value > MOST_WINDOW_BYTES) throw broken('a window that is too large');
       this.windowBytes = value;
     }
   }

@@ -2,9 +2,11 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { PodwrightError, wrapError } from '@podwright/base';
 import { FrameReader } from '../http2/frame-reader.ts';
 import {
+  broken,
   CLIENT_PREFACE,
   END_CODE,
   endsStream,
+  FIRST_WINDOW_BYTES,
   FLAG,
   FRAME_TYPE,
   type FrameHeader,
@@ -12,6 +14,7 @@ import {
   headersFrames,
   isAck,
   MAX_FRAME_BYTES,
+  MOST_WINDOW_BYTES,
   numberFrame,
   unpadded,
 } from '../http2/frames.ts';
@@ -24,9 +27,6 @@ import { PeerSettings } from './peer-settings.ts';
 export type SessionTarget = { name: string; dial: (onread: OnReadOpts) => Socket };
 
 const READ_BYTES = 65_536;
-/** The window of a connection until it is widened (RFC 9113, 6.9.2), and the widest. */
-const FIRST_WINDOW_BYTES = 65_535;
-const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 const MOST_STREAM_ID = 2 ** 31 - 1;
 /** Before the first header block: we use no dynamic table, whatever size the other side allows (RFC 7541, 6.3). */
 const NO_DYNAMIC_TABLE = Buffer.of(0x20);
@@ -310,8 +310,6 @@ export class Session {
       this.#write(...this.#dataOf(one));
   }
 }
-
-const broken = (what: string) => new PodwrightError('invalid_argument', `HTTP/2: ${what}`);
 
 /** A name that has several addresses fails for each. */
 function reasonOf(error: unknown): unknown {

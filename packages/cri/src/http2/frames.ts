@@ -1,4 +1,5 @@
 /** The frames of HTTP/2 (RFC 9113, 4 and 6). */
+import { PodwrightError } from '@podwright/base';
 
 /** What every HTTP/2 client sends first (RFC 9113, 3.4). */
 export const CLIENT_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
@@ -7,6 +8,10 @@ export const FRAME_HEADER_BYTES = 9;
 
 /** The largest payload that a peer may send unless told otherwise (SETTINGS_MAX_FRAME_SIZE). */
 export const MAX_FRAME_BYTES = 16_384;
+
+/** The window of a stream or a connection until somebody changes it, and the widest (RFC 9113, 6.9). */
+export const FIRST_WINDOW_BYTES = 65_535;
+export const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 
 export const FRAME_TYPE = {
   data: 0,
@@ -35,6 +40,9 @@ export const END_CODE = {
   enhanceYourCalm: 11,
   inadequateSecurity: 12,
 } as const;
+
+/** What a peer has sent that HTTP/2 does not allow. */
+export const broken = (what: string): PodwrightError => new PodwrightError('invalid_argument', `HTTP/2: ${what}`);
 
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };

@@ -1,5 +1,5 @@
 import { BoundedBytes, PodwrightError } from '@podwright/base';
-import { endsHeaders, endsStream, FRAME_TYPE, type FrameHeader, unpadded } from './frames.ts';
+import { broken, endsHeaders, endsStream, FRAME_TYPE, type FrameHeader, unpadded } from './frames.ts';
 import { HpackDecoder } from './hpack-decoder.ts';
 import type { HeaderField } from './static-table.ts';
 
@@ -41,5 +41,3 @@ export class HeaderBlocks {
     return { streamId: first.streamId, fields, endsStream: endsStream(first) };
   }
 }
-
-const broken = (what: string) => new PodwrightError('invalid_argument', `HTTP/2: ${what}`);

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { namesIn, removeIfEmpty } from '@podwright/base';
 import type { DevicePlaces } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
-import { isNoted, tryVolumeData, type UnreadPlace, type VolumeData } from './volume-data.ts';
+import { foundAt, isNoted, together, type UnreadPlace, type VolumeData } from './volume-data.ts';
 
 /** A block volume, by the name of its PersistentVolume. */
 export type KeptBlockVolume = { name: string; data: VolumeData };
@@ -69,15 +69,8 @@ export class CsiBlockPlaces {
   /** One that cannot be read hides no other. */
   async all(): Promise<{ kept: KeptBlockVolume[]; unread: UnreadPlace[] }> {
     const names = await namesIn(this.#root);
-    const kept: KeptBlockVolume[] = [];
-    const unread: UnreadPlace[] = [];
-    for (const name of names) {
-      const data = await tryVolumeData(this.data(name));
-      if (data === undefined) continue;
-      if ('problem' in data) unread.push({ directory: this.data(name), problem: data.problem });
-      else kept.push({ name, data });
-    }
-    return { kept, unread };
+    const { kept, unread } = together(await Promise.all(names.map((name) => foundAt(this.data(name)))));
+    return { kept: kept.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
   }
 
   /** As `CsiPlaces.removeUnnoted`. */

@@ -6,19 +6,13 @@ import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, namedVolume, sha256 } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
 import {
+  type FoundVolumes,
+  foundAt,
   isNoted,
   removeUnfinishedData,
   removeVolumeData,
-  tryVolumeData,
-  type UnreadPlace,
-  type VolumeData,
+  together,
 } from './volume-data.ts';
-
-/** A directory with what is known of the volume in it. */
-export type KeptVolume = { directory: string; data: VolumeData };
-
-/** What was found of volumes: one that cannot be read hides no other. */
-export type FoundVolumes = { kept: KeptVolume[]; unread: UnreadPlace[] };
 
 /**
  * Where CSI volumes are, as upstream lays them out:
@@ -121,18 +115,6 @@ async function foundIn(directory: string): Promise<FoundVolumes> {
   } catch (error) {
     return { kept: [], unread: [{ directory, problem: errorMessage(error) }] };
   }
-}
-
-async function foundAt(directory: string): Promise<FoundVolumes> {
-  const data = await tryVolumeData(directory);
-  if (data === undefined) return { kept: [], unread: [] };
-  return 'problem' in data
-    ? { kept: [], unread: [{ directory, problem: data.problem }] }
-    : { kept: [{ directory, data }], unread: [] };
-}
-
-function together(found: FoundVolumes[]): FoundVolumes {
-  return { kept: found.flatMap(({ kept }) => kept), unread: found.flatMap(({ unread }) => unread) };
 }
 
 /** Some drivers publish a file. */

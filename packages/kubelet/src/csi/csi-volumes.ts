@@ -5,7 +5,7 @@ import type { Pod } from '../api/types.ts';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';
-import type { CsiPlaces, KeptVolume } from './csi-places.ts';
+import type { CsiPlaces } from './csi-places.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
 import {
   askCapabilities,
@@ -33,7 +33,7 @@ import {
 } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
-import { readVolumeData, type UnreadPlace, type VolumeData, writeVolumeData } from './volume-data.ts';
+import { type KeptVolume, readVolumeData, type UnreadPlace, type VolumeData, writeVolumeData } from './volume-data.ts';
 import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StepParts & {

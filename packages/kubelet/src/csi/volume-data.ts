@@ -18,6 +18,12 @@ export type VolumeData = {
 /** A directory of which it cannot be told what volumes are there, and why not. */
 export type UnreadPlace = { directory: string; problem: string };
 
+/** A directory with what is known of the volume in it. */
+export type KeptVolume = { directory: string; data: VolumeData };
+
+/** What was found of volumes: one that cannot be read hides no other. */
+export type FoundVolumes = { kept: KeptVolume[]; unread: UnreadPlace[] };
+
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileAtomic(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
@@ -37,6 +43,19 @@ export async function tryVolumeData(directory: string): Promise<VolumeData | { p
   } catch (error) {
     return { problem: errorMessage(error) };
   }
+}
+
+/** What one directory has, if it has any. */
+export async function foundAt(directory: string): Promise<FoundVolumes> {
+  const data = await tryVolumeData(directory);
+  if (data === undefined) return { kept: [], unread: [] };
+  return 'problem' in data
+    ? { kept: [], unread: [{ directory, problem: data.problem }] }
+    : { kept: [{ directory, data }], unread: [] };
+}
+
+export function together(found: FoundVolumes[]): FoundVolumes {
+  return { kept: found.flatMap(({ kept }) => kept), unread: found.flatMap(({ unread }) => unread) };
 }
 
 /** Whether anything is written there, even if it makes no sense, or somebody else has a file in its place. */
