@@ -3,7 +3,13 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { discoverCgroups, removeCgroup } from '../../packages/base/src/index.ts';
+import {
+  cgroupExists,
+  createCgroup,
+  discoverCgroups,
+  findProgram,
+  removeCgroup,
+} from '../../packages/base/src/index.ts';
 import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 
@@ -40,6 +46,21 @@ describe('what this host can do', () => {
     const writtenAtMs = written();
     assert.deepEqual(await probeHost(options), abilities);
     assert.equal(written(), writtenAtMs);
+  });
+
+  test('leaves no cgroup behind that was not there, and tries a program with two names once', async () => {
+    const cgroups = await discoverCgroups();
+    const paths = [`${cgroupParent}/new`, `${cgroupParent}/new/pods`];
+    await createCgroup(cgroups, `${cgroupParent}/mine`);
+    const ociRuntime = findProgram('runc')!;
+    for (const pods of [paths[1]!, `${cgroupParent}/mine`]) {
+      const root = mkdtempSync(join(state, 'root-')); // where no finding is yet
+      const options = { state, root, cgroupParent: pods, ociRuntime, conmon: 'conmon' };
+      const { ociRuntimes } = await probeHost(options);
+      assert.deepEqual(ociRuntimes.map(({ path }) => path).sort(), [findProgram('crun'), ociRuntime]);
+    }
+    for (const path of paths) assert.ok(!(await cgroupExists(cgroups, path)), path);
+    assert.ok(await cgroupExists(cgroups, `${cgroupParent}/mine`));
   });
 
   test('does not include a runtime that is not there, and tells why one does not work', async () => {

@@ -35,6 +35,11 @@ spec:
 
 test('pods are in the delegated unit, with their limits, through a kill -9 of the node and reloads of systemd', async (context) => {
   const { place, unit, isClean } = makePlace(context, 40);
+  await place.ok('doctor');
+  assert.ok(
+    !existsSync(`/sys/fs/cgroup${place.scope.cgroupParent}`),
+    'what is tried before there is a node leaves nothing',
+  );
   await place.loadImage();
   assert.ok(isClean(), 'a node that was only started for a command leaves nothing');
   assert.match(await place.ok('doctor'), /^ok +cgroup driver +systemd: systemd is the init process/m);

@@ -1,11 +1,13 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   type CgroupHierarchy,
+  cgroupExists,
   closePassage,
   discoverCgroups,
   findProgram,
   type ProgramFinding,
   readVersion,
+  removeUnusedCgroup,
 } from '@podwright/base';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
@@ -39,13 +41,16 @@ export type HostProbeOptions = {
   conmon: string;
 };
 
-/** Finds out what the host can do. Missing programs are no error here, but for what needs them. */
+/**
+ * Finds out what the host can do. Missing programs are no error here, but for what needs them. Nothing is left of what was tried
+ * but the findings.
+ */
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
   const asked = [options.ociRuntime, ...KNOWN_OCI_RUNTIMES, ...(options.handlerPrograms ?? [])];
-  const names = [...new Set(asked)].filter((name) => name !== '');
+  const programs = new Set(asked.map((name) => (name === '' ? undefined : findProgram(name)))); // some under two names
   const probe = {
     directory: options.state,
     cacheDirectory: join(options.root, 'host'),
@@ -53,11 +58,13 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     bootId: kernel.bootId,
     cgroups,
   };
+  const absent = await absentCgroups(cgroups, options.cgroupParent);
   const [idMapping, conmon, ...found] = await Promise.all([
     probeIdMapping(loadSystem(), options.root),
     findConmon(options.conmon),
-    ...names.map((name) => probeOciRuntime(name, probe)),
+    ...[...programs].map((path) => path && probeOciRuntime(path, probe)),
   ]);
+  for (const path of absent) await removeUnusedCgroup(cgroups, path);
   closePassage(options.state); // trials have opened it
   return {
     kernel,
@@ -65,8 +72,14 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     selinux,
     idMapping,
     conmon,
-    ociRuntimes: found.filter((finding) => finding !== undefined),
+    ociRuntimes: found.filter((finding) => typeof finding === 'object'),
   };
+}
+
+/** The cgroup and those above it, as far as they are not there yet. */
+async function absentCgroups(cgroups: CgroupHierarchy, path: string): Promise<string[]> {
+  if (path === '/' || (await cgroupExists(cgroups, path))) return [];
+  return [path, ...(await absentCgroups(cgroups, dirname(path)))];
 }
 
 async function findConmon(nameOrPath: string): Promise<ProgramFinding | undefined> {
