@@ -143,7 +143,8 @@ async function upstreamKubelet(directory: string, { index, ports, certificate }:
     endpoint: `unix://${directory}/c.sock`,
     ports,
     cgroupRoot: `/${BRIDGE}${index}`,
-    flags: [...served, '--container-log-max-size', MAX_LOG_SIZE],
+    // as ours asks for its pods
+    flags: [...served, '--container-log-max-size', MAX_LOG_SIZE, '--seccomp-default'],
   });
   return child;
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { sleep } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
 import type { Bench } from './bench.ts';
+import { burst } from './bursts.ts';
 import { type KubeletSide, type Sides, withKubelets } from './kubelet-sides.ts';
 import { cpuTimeMs, memoryOf } from './processes.ts';
-import { IMAGE } from './sides.ts';
+import { IMAGE, type Side } from './sides.ts';
 import type { Goal, Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 import { until } from './until.ts';
@@ -20,20 +21,26 @@ const REST_MS = 30_000;
 export function measureKubelets(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'kubelets', indices: [7, 8, 10] }, async (all) => ({
     title: 'The kubelet',
-    rows: await measure(all),
+    rows: await measure(all, bench),
   }));
 }
 
-async function measure(all: Sides): Promise<Row[]> {
+async function measure(all: Sides, { containerd, podwright }: Bench): Promise<Row[]> {
   const goals: Row['goals'] = { podwright: { ratio: 0.3 }, matched: { ratio: 0.75 } };
   const one = await each(all, { rounds: ROUNDS, settleMs: 1000 }, 1);
   const twenty = await each(all, { rounds: BURSTS, settleMs: 3000 }, 20);
+  const calls = (side: Side) => async () => (await burst(side, 20, { seccomp: true })).all;
+  const bare = await inTurns(
+    { rounds: BURSTS, settleMs: 3000 },
+    { containerd: calls(containerd), podwright: calls(podwright) },
+  );
   const full = await each(all, { rounds: 1, settleMs: 10_000 }, FULL_NODE);
   const rest = await atRest(all);
   const limits = (limit: number): Row['goals'] => ({ matched: { limit } as Goal });
   return [
     { what: 'one manifest written → its process runs', ...one, goals },
     { what: 'twenty manifests at once → all run', ...twenty, goals },
+    { what: 'twenty such pods at once by bare CRI calls, without a kubelet', ...bare, inShort: true },
     { what: `${FULL_NODE} manifests at once → all run`, ...full, goals },
     { what: `the kubelet alone with ${FULL_NODE} pods (RSS)`, unit: 'MiB', ...rest.rss, goals: limits(110) },
     { what: `its CPU with ${FULL_NODE} pods and ten probes a second`, unit: '%', ...rest.cpu, goals: limits(2) },

@@ -95,6 +95,9 @@ export const MAX_WORKERS = 2;
 /** Layers of one image come closer together than this; after it the memory is given back. */
 export const WORKER_IDLE_MS = 5000;
 
+/** How long after a pull its image begins to be written to the disk. */
+export const SYNC_DELAY_MS = 100;
+
 /** A hostile layer of millions of directories must not take the whole process's memory. */
 export const MAX_WORKER_HEAP_MIB = 512;
 

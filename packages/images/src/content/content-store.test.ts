@@ -28,6 +28,17 @@ test('a blob is stored under its digest once it is whole', async (t) => {
   await store.ingest(blob, () => assert.fail('it is there already'));
 });
 
+test('who reads a blob while it comes has its first part early, and of all else large ones', async (t) => {
+  const store = await ContentStore.open(await scratch(t));
+  const seen: number[] = [];
+  await store.ingest(blob, async (writer) => {
+    writer.arriving.onGrowth((bytes) => seen.push(bytes));
+    for (let at = 0; at < data.length; at += 50_000) await writer.write(data.subarray(at, at + 50_000));
+  });
+  const part = 128 << 10;
+  assert.deepEqual(seen, [0, part, 3 * part, 7 * part, 15 * part, data.length]);
+});
+
 test('a cut blob is gone on with, also after a restart', async (t) => {
   const root = await scratch(t);
   const cut = new PodwrightError('unavailable', 'cut');

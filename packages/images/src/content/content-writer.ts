@@ -18,8 +18,9 @@ type WriterParts = {
   expected: ExpectedBlob | undefined;
 };
 
-/** Bytes that are gathered before they are written. */
+/** Bytes that are gathered before they are written. The first are few: who reads the file while it comes can begin. */
 const BATCH_BYTES = 1 << 20;
+const FIRST_BATCH_BYTES = 128 << 10;
 
 /**
  * Appends to the partial file of one blob and hashes on the way. It refuses bytes beyond the expected size, so that a
@@ -41,6 +42,7 @@ export class ContentWriter {
   #batch = Buffer.alloc(0);
   #spare = Buffer.alloc(0);
   #batchSize = 0;
+  #batchLimit = FIRST_BATCH_BYTES;
   #isWhole = false;
   #written: number;
   #writing: Promise<void> = Promise.resolve();
@@ -92,19 +94,19 @@ export class ContentWriter {
       this.#batch.set(taken, this.#batchSize);
       this.#batchSize += taken.length;
       left = left.subarray(taken.length);
-      if (this.#batchSize === BATCH_BYTES) await this.#flush();
+      if (this.#batchSize === this.#batchLimit) await this.#flush();
     }
   }
 
   /** Room in the batch, which grows to take `wanted` bytes if it may. */
   #room(wanted: number): number {
-    const needed = Math.min(BATCH_BYTES, this.#batchSize + wanted);
+    const needed = Math.min(this.#batchLimit, this.#batchSize + wanted);
     if (needed > this.#batch.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, Math.max(needed, 2 * this.#batch.length)));
+      const grown = Buffer.allocUnsafeSlow(Math.min(this.#batchLimit, Math.max(needed, 2 * this.#batch.length)));
       this.#batch.copy(grown, 0, 0, this.#batchSize);
       this.#batch = grown;
     }
-    return this.#batch.length - this.#batchSize;
+    return Math.min(this.#batch.length, this.#batchLimit) - this.#batchSize;
   }
 
   /** Writes what is left and returns the digest and size of it all; `data_loss` if they are not the expected ones. */
@@ -140,6 +142,7 @@ export class ContentWriter {
     const batch = this.#batch.subarray(0, this.#batchSize);
     [this.#batch, this.#spare] = [this.#spare, this.#batch];
     this.#batchSize = 0;
+    this.#batchLimit = Math.min(BATCH_BYTES, 2 * this.#batchLimit);
     this.#writing = this.#append(batch);
     this.#writing.catch(() => undefined); // the next flush, or finish, throws it
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
-import { errorMessage, type Logger, runChecked } from '@podwright/base';
+import { errorMessage, type Logger, runChecked, sleep } from '@podwright/base';
+import { SYNC_DELAY_MS } from '../limits.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { ImageRecords } from './image-records.ts';
 
@@ -25,11 +25,14 @@ export class DiskSync {
     this.#options = options;
   }
 
-  /** To be called when an image has been recorded. It begins a turn later: to start a program blocks for some milliseconds. */
+  /** To be called when an image has been recorded. It begins a little later: to start a program would hold up the pull's answer. */
   begin(): void {
     this.#again = true;
-    this.#running ??= setImmediate()
-      .then(() => this.#run())
+    this.#running ??= sleep(SYNC_DELAY_MS, this.#abort.signal)
+      .then(
+        () => this.#run(),
+        () => undefined,
+      )
       .finally(() => {
         this.#running = undefined;
       });
