@@ -106,6 +106,47 @@ test('all pods together and each pod have the limits of the node, also below a c
   assert.deepEqual(pods.enforced, { pidsPerPod: 100, allPods });
 });
 
+test('the overhead of a pod comes on top of what its containers ask for and of limits, but a BestEffort pod has the least', async (context) => {
+  const parent = join(root, 'overhead');
+  const pods = await open(context, { parent });
+  const withOverhead = (uid: string, resources: Parameters<typeof podOf>[1]): Pod => {
+    const pod = podOf(uid, resources);
+    return { ...pod, spec: { ...pod.spec, overhead: { cpu: '250m', memory: '32Mi' } } };
+  };
+  const limits = { cpu: '500m', memory: '64Mi' };
+  const small = { cpu: '250m', memory: '32Mi' };
+  const limitsOf = async (pod: Pod) => {
+    const quota = await read(pods.parentFor(pod), { controller: 'cpu', v1: 'cpu.cfs_quota_us', v2: 'cpu.max' });
+    const memory = await read(pods.parentFor(pod), MEMORY);
+    const unlimited = memory === 'max' || Number(memory) > 2 ** 60;
+    return [quota!.split(' ')[0]!.replace('max', '-1'), unlimited ? 'none' : memory];
+  };
+  for (const { pod, place, shares, weight, expected } of [
+    { pod: withOverhead('whole', { limits }), place: '', shares: 768, weight: 30, expected: ['75000', `${96 << 20}`] },
+    {
+      pod: withOverhead('some', { limits, requests: small }),
+      place: 'burstable',
+      shares: 512,
+      weight: 20,
+      expected: ['75000', `${96 << 20}`],
+    },
+    {
+      pod: withOverhead('open', { requests: small }),
+      place: 'burstable',
+      shares: 512,
+      weight: 20,
+      expected: ['-1', 'none'],
+    },
+    { pod: withOverhead('least', {}), place: 'besteffort', shares: 2, weight: 1, expected: ['-1', 'none'] },
+  ]) {
+    await pods.ensure(pod);
+    assert.equal(pods.parentFor(pod), join(parent, 'kubepods', place, `pod${pod.metadata.uid}`));
+    await assertShares(pods.parentFor(pod), shares, weight);
+    assert.deepEqual(await limitsOf(pod), expected, pod.metadata.uid);
+  }
+  await assertShares(join(parent, 'kubepods', 'burstable'), 1024, 39);
+});
+
 test('limits that are not wanted any more go at the next start', async (context) => {
   const pod = podOf('freed', {});
   const limits = { pidsPerPod: 100, allPods: { memoryBytes: 512 << 20, pids: 1000 } };

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { freePort, NodePlace } from '../pods/node.fixture.ts';
@@ -15,7 +16,6 @@ const NODE = 'filled';
 const PODS = Number(process.env.TEST_PODS ?? 20);
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3);
 /** As bin/podwright has it. */
-const DAEMON_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=100', '--expose-gc'];
 process.env.MALLOC_ARENA_MAX ??= '1';
 /** Code that was compiled meanwhile, and what is remembered of the past up to bounds: 13 KiB a pod were measured. */
 const RSS_SLACK_MIB = Math.min(15, 0.02 * PODS * ROUNDS);

@@ -30,9 +30,11 @@ after(async () => {
 async function runContainer(name: string, script: string) {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
+  const { image: found } = await cri.image.imageStatus({ image: { image } });
+  const asKubelet = { image: found!.id, userSpecifiedImage: image };
   const { containerId } = await cri.runtime.createContainer({
     podSandboxId,
-    config: containerOf(image, 'main', script),
+    config: { ...containerOf(image, 'main', script), image: asKubelet },
   });
   await cri.runtime.startContainer({ containerId });
   return { podSandboxId, containerId };
@@ -82,7 +84,9 @@ test('with CRIU the archive holds memory, changed files, specification and log, 
     'status.dump',
   ]);
   assert.equal(JSON.parse(read('checkpoint/state.json')).status, 'paused', 'it stands still while it is written');
-  assert.equal(JSON.parse(read('config.dump')).id, containerId);
+  const { id, rootfsImage, rootfsImageName } = JSON.parse(read('config.dump'));
+  assert.deepEqual([id, rootfsImage, rootfsImageName], [containerId, runtime.image, runtime.image]);
+  assert.equal(JSON.parse(read('status.dump')).image.image, runtime.image);
   assert.equal(JSON.parse(read('spec.dump')).process.args[0], 'sh');
   assert.equal(JSON.parse(read('status.dump')).metadata.name, 'main');
   assert.match(read('container.log'), / stdout F hello\n/);
@@ -100,7 +104,10 @@ test('a checkpoint that fails or takes too long leaves nothing, and the containe
   const location = `${archive}.failed`;
   writeFileSync(join(programs, 'fail'), '');
   const failed = cri.runtime.checkpointContainer({ containerId, location });
-  await assert.rejects(failed, { code: 'internal', message: /criu failed.*too much memory/ });
+  await assert.rejects(failed, {
+    code: 'internal',
+    message: /criu failed: type DUMP errno 0: CRIU says: .*too much memory; 'criu check' tells/,
+  });
   await runChecked('mv', [join(programs, 'fail'), join(programs, 'hang')]);
   const late = cri.runtime.checkpointContainer({ containerId, location, timeout: 1n });
   await assert.rejects(late, { code: 'deadline_exceeded' });

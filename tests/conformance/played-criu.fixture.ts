@@ -21,7 +21,8 @@ case " $* " in
   done
   if [ -e ${directory}/fail ]; then
     echo '(00.1) Error (criu/mem.c:1): too much memory' > "$work/dump.log"
-    echo 'time="x" level=error msg="criu failed"' >&2
+    echo '(00.2) Error (criu/cr-dump.c:1): Dumping FAILED.' >> "$work/dump.log"
+    printf '%s\\n' 'time="x" level=error msg="criu failed: type DUMP errno 0\\nlog file: '"$work"'/dump.log"' >&2
     exit 1
   fi
   ${runc} --root "$root" state "$last" > "$images/state.json"

@@ -101,14 +101,19 @@ async function collect(
   await writeFileAtomic(path('status'), JSON.stringify(statusDump(record)));
 }
 
+/** What another host can pull: a kubelet asks for the image by its id, and says beside it what the pod has. */
+function imageName({ image }: ContainerRecord['config']): string {
+  return image.userSpecified === '' ? image.reference : image.userSpecified;
+}
+
 /** What tools show of a checkpoint without looking into it. */
 function configDump({ id, config, image, createdAtMs }: ContainerRecord) {
   return {
     id,
     name: config.name,
-    rootfsImage: config.image.reference,
+    rootfsImage: imageName(config),
     rootfsImageRef: image.repoDigest === '' ? image.id : image.repoDigest,
-    rootfsImageName: config.image.reference,
+    rootfsImageName: imageName(config),
     runtime: config.image.runtimeHandler,
     createdTime: new Date(createdAtMs).toISOString(),
     checkpointedTime: new Date().toISOString(),
@@ -127,7 +132,7 @@ function statusDump({ id, config, image, state, createdAtMs, logPath }: Containe
     state: 1, // CONTAINER_RUNNING
     created_at: nanoseconds(createdAtMs),
     started_at: state.phase === 'running' ? nanoseconds(state.startedAtMs) : 0,
-    image: { image: config.image.reference },
+    image: { image: imageName(config) },
     image_ref: image.id,
     labels,
     annotations,

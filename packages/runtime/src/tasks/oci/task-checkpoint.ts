@@ -33,12 +33,14 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
   const failed = runtimeError(what, stderr);
   if (failed.code === 'unimplemented')
     throw new PodwrightError('unimplemented', `${what}: it was built without CRIU; use runc, or a crun that has it`);
-  throw wrapError(`${errorMessage(failed)}: CRIU says`, await lastError(join(work, DUMP_LOG)), 'internal');
+  const said = errorMessage(failed).replace(/\s*log file: \S+/, ''); // that file goes with all that was collected
+  const advice = "'criu check' tells whether this CRIU works on this kernel";
+  throw wrapError(`${said}: CRIU says`, `${await firstError(join(work, DUMP_LOG))}; ${advice}`, 'internal');
 }
 
-/** The last line of CRIU's log that is an error. */
-async function lastError(log: string): Promise<string> {
+/** The first line of CRIU's log that is an error: those after it are its consequences. */
+async function firstError(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
-  const lines = text.split('\n').filter((line) => line.includes('Error ('));
-  return lines.at(-1)?.trim() ?? 'nothing';
+  const line = text.split('\n').find((one) => one.includes('Error ('));
+  return line?.trim() ?? 'nothing';
 }
