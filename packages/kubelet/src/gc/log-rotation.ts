@@ -189,7 +189,7 @@ function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
 
-/** Asked at once: to hand the question of each log to a thread takes a node with many of them twenty times as much. */
+/** Asked at once: to hand the question to a thread takes four times as much, and a node has many logs. */
 function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
