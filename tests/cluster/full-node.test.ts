@@ -15,7 +15,7 @@ const NODE = 'filled';
 const PODS = Number(process.env.TEST_PODS ?? 20);
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3);
 /** As bin/podwright has it. */
-const DAEMON_FLAGS = ['--max-semi-space-size=4', '--expose-gc'];
+const DAEMON_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=100', '--expose-gc'];
 process.env.MALLOC_ARENA_MAX ??= '1';
 /** Code that was compiled meanwhile, and what is remembered of the past up to bounds: 13 KiB a pod were measured. */
 const RSS_SLACK_MIB = Math.min(15, 0.02 * PODS * ROUNDS);
