@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { ReadBuffers } from '@podwright/streaming';
 import type { ContainerStatus, Pod } from '../../api/types.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { readContainerLog } from '../../logs/container-logs.ts';
@@ -42,11 +41,8 @@ async function sendContainerLog(
   response.setHeader('content-type', 'text/plain; charset=utf-8');
   // whoever follows hears at once that there is a log; of a file that is gone nobody else shall
   if (wanted.query.follow) response.flushHeaders();
-  const buffers = new ReadBuffers();
-  for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
-    buffers.add(chunk.value.length);
+  for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next())
     if (!response.write(chunk.value)) await once(response, 'drain', { signal });
-  }
   response.end();
 }
 
