@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { type Duplex, duplexPair } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { waitFor } from '@podwright/base';
+import { joinConnections } from './proxy-upgrade.ts';
+import { SpdyConnection } from './spdy/connection.ts';
+
+const CHUNK = Buffer.alloc(64 << 10);
+const SENT_BYTES = 16 << 20;
+
+/** What a program with `--expose-gc` is asked to collect. */
+function collections(t: TestContext) {
+  const gc = t.mock.fn((_options?: NodeJS.GCOptions) => undefined);
+  const { gc: own } = globalThis;
+  globalThis.gc = gc as unknown as NodeJS.GCFunction;
+  t.after(() => {
+    globalThis.gc = own;
+  });
+  return () => gc.mock.calls.map(({ arguments: [options] }) => options?.type);
+}
+
+/** Sends 16 MiB from one to the other. */
+async function send(source: Duplex, target: Duplex): Promise<void> {
+  let receivedBytes = 0;
+  target.on('data', (chunk: Buffer) => {
+    receivedBytes += chunk.length;
+  });
+  for (let sentBytes = 0; sentBytes < SENT_BYTES; sentBytes += CHUNK.length) source.write(CHUNK);
+  await waitFor(() => receivedBytes === SENT_BYTES || undefined, { intervalMs: 2, signal: AbortSignal.timeout(5000) });
+}
+
+test('the buffers of what SPDY connections send and receive are collected while they are young', async (t) => {
+  const [here, there] = duplexPair();
+  const accepted = Promise.withResolvers<Duplex>();
+  const onStream = (stream: Duplex) => {
+    accepted.resolve(stream);
+    return 'accept' as const;
+  };
+  const server = new SpdyConnection(there, { role: 'server', onStream });
+  const client = new SpdyConnection(here, { role: 'client' });
+  const opened = await client.open({ streamtype: 'stdout' });
+  const collected = collections(t);
+  await send(opened, await accepted.promise);
+  client.destroy();
+  server.destroy();
+  assert.deepEqual(collected(), Array(8).fill('minor')); // each side every 4 MiB
+});
+
+test('so are those of two connections that are joined, either way', async (t) => {
+  const [client, socket] = duplexPair();
+  const [upstream, runtime] = duplexPair();
+  joinConnections(socket, upstream);
+  const collected = collections(t);
+  await send(runtime, client);
+  await send(client, runtime);
+  client.destroy();
+  runtime.destroy();
+  assert.deepEqual(collected(), Array(8).fill('minor'));
+});
