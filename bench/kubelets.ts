@@ -40,7 +40,7 @@ async function measure(all: Sides, { containerd, podwright }: Bench): Promise<Ro
   return [
     { what: 'one manifest written → its process runs', ...one, goals },
     { what: 'twenty manifests at once → all run', ...twenty, goals },
-    { what: 'twenty such pods at once by bare CRI calls, without a kubelet', ...bare, inShort: true },
+    { what: 'twenty sleeping containers at once by bare CRI calls, without a kubelet', ...bare, inShort: true },
     { what: `${FULL_NODE} manifests at once → all run`, ...full, goals },
     { what: `the kubelet alone with ${FULL_NODE} pods (RSS)`, unit: 'MiB', ...rest.rss, goals: limits(110) },
     { what: `its CPU with ${FULL_NODE} pods and ten probes a second`, unit: '%', ...rest.cpu, goals: limits(2) },

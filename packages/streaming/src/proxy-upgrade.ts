@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
 import { lingeringClose } from './lingering-close.ts';
-import { ReadBuffers } from './read-buffers.ts';
+import { countBuffer } from './read-buffers.ts';
 
 /**
  * Passes an upgrade request on to another server and joins the two connections byte by byte, whatever protocol they
@@ -55,8 +55,7 @@ function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
 /** Passes everything on both ways. When the client's side ends, so does the other one's; in turn the client gets all first. */
 export function joinConnections(socket: Duplex, upstream: Duplex): void {
   upstream.on('error', () => upstream.destroy());
-  const buffers = new ReadBuffers();
-  for (const side of [socket, upstream]) side.on('data', (chunk: Buffer) => buffers.add(chunk.length));
+  for (const side of [socket, upstream]) side.on('data', (chunk: Buffer) => countBuffer(chunk.length));
   socket.pipe(upstream);
   upstream.pipe(socket, { end: false });
   socket.once('close', () => upstream.destroy());

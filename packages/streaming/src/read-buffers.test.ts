@@ -43,7 +43,7 @@ test('the buffers of what SPDY connections send and receive are collected while 
   await send(opened, await accepted.promise);
   client.destroy();
   server.destroy();
-  assert.deepEqual(collected(), Array(8).fill('minor')); // each side every 4 MiB
+  assert.deepEqual(collected(), Array(8).fill('minor')); // of what either side has, every 4 MiB
 });
 
 test('so are those of two connections that are joined, either way', async (t) => {

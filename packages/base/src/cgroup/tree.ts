@@ -92,18 +92,6 @@ export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, tim
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Removes the cgroup from every tree in which neither a process nor another cgroup is in it; others are left alone. */
-export async function removeUnusedCgroup(hierarchy: CgroupHierarchy, path: string): Promise<void> {
-  refuseRoot(path);
-  for (const tree of hierarchy.trees) {
-    const directory = cgroupDirectory(tree, path);
-    await rmdir(directory).catch((error: unknown) => {
-      if (!isErrno(error, 'EBUSY') && !isErrno(error, 'ENOENT'))
-        throw wrapError(`remove cgroup ${directory}`, error, 'internal');
-    });
-  }
-}
-
 /** Most cgroups have none below them, so that is looked into only where the kernel says EBUSY. */
 async function removeDirectory(directory: string, deadline: number): Promise<void> {
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {

@@ -106,7 +106,7 @@ export class ContentWriter {
       this.#batch.copy(grown, 0, 0, this.#batchSize);
       this.#batch = grown;
     }
-    return Math.min(this.#batch.length, this.#batchLimit) - this.#batchSize;
+    return this.#batch.length - this.#batchSize;
   }
 
   /** Writes what is left and returns the digest and size of it all; `data_loss` if they are not the expected ones. */

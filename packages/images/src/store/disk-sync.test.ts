@@ -63,3 +63,13 @@ test('once it is closed, nothing touches the records any more', async () => {
   find(root); // an error now would be unhandled, and end the test
   await new Promise(setImmediate);
 });
+
+test('closed before it has begun, it looks at no records', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const records = { list: () => assert.fail('closed') } as unknown as ImageRecords;
+  const sync = new DiskSync({ root, records, snapshotter: {} as Snapshotter, logger: silentLogger });
+  sync.begin();
+  sync.close();
+  context.mock.timers.tick(60_000);
+  await new Promise(setImmediate); // what rejected by now, unheard, ends the test
+});

@@ -28,14 +28,10 @@ export class DiskSync {
   /** To be called when an image has been recorded. It begins a little later: to start a program would hold up the pull's answer. */
   begin(): void {
     this.#again = true;
-    this.#running ??= sleep(SYNC_DELAY_MS, this.#abort.signal)
-      .then(
-        () => this.#run(),
-        () => undefined,
-      )
-      .finally(() => {
-        this.#running = undefined;
-      });
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#again && !this.#abort.signal.aborted) this.begin();
+    });
   }
 
   /** Stops, without waiting for the disk; what is not on it by now is written by the kernel, or after the next start. */
@@ -46,7 +42,9 @@ export class DiskSync {
   async #run(): Promise<void> {
     const { records, logger } = this.#options;
     const { signal } = this.#abort;
-    while (this.#again && !signal.aborted) {
+    while (this.#again) {
+      await sleep(SYNC_DELAY_MS, signal).catch(() => undefined);
+      if (signal.aborted) return;
       this.#again = false;
       const images = records.list().filter(({ unsyncedBoot }) => unsyncedBoot !== '');
       if (images.length === 0) return;

@@ -1,5 +1,5 @@
 /** Rotates logs of running containers as they grow, not when somebody happens to look. */
-import { constants, type FSWatcher, lstatSync, watch } from 'node:fs';
+import { constants, type FSWatcher, watch } from 'node:fs';
 import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -123,7 +123,7 @@ class FollowedLog {
     try {
       if (this.#closed) return;
       this.#watch();
-      const verdict = this.#growth.judge(sizeOf(logPath), performance.now());
+      const verdict = this.#growth.judge(await sizeOf(logPath), performance.now());
       if (verdict.kind === 'rotate') await this.#rotate();
       else this.#lookMs = verdict.afterMs;
     } catch (error) {
@@ -189,9 +189,13 @@ function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
 
-/** Asked at once: to hand the question to a thread takes four times as much, and a node has many logs. */
-function sizeOf(path: string): number {
-  return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await lstat(path)).size;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return 0;
+    throw error;
+  }
 }
 
 /** Rotated files of a log, oldest first. */

@@ -88,7 +88,7 @@ async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGe
       file ??= await openLog(path, query.tailLines, until.signal);
       if (file !== undefined) yield* file.lines(until.signal);
       if (until.signal.aborted) return;
-      if (file !== undefined && (await file.rotated())) {
+      if (query.follow && file !== undefined && (await file.rotated())) {
         yield* file.lines(until.signal); // what came after the last look: a slow reader may have let much come
         await file.close();
         file = await openLog(path, undefined, until.signal);

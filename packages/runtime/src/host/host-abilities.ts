@@ -7,7 +7,6 @@ import {
   findProgram,
   type ProgramFinding,
   readVersion,
-  removeUnusedCgroup,
 } from '@podwright/base';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
@@ -41,10 +40,7 @@ export type HostProbeOptions = {
   conmon: string;
 };
 
-/**
- * Finds out what the host can do. Missing programs are no error here, but for what needs them. Nothing is left of what was tried
- * but the findings.
- */
+/** Finds out what the host can do. Missing programs are no error here, but for what needs them. */
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
@@ -54,17 +50,15 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const probe = {
     directory: options.state,
     cacheDirectory: join(options.root, 'host'),
-    cgroupParent: options.cgroupParent,
+    cgroupParent: await existingCgroup(cgroups, options.cgroupParent),
     bootId: kernel.bootId,
     cgroups,
   };
-  const absent = await absentCgroups(cgroups, options.cgroupParent);
   const [idMapping, conmon, ...found] = await Promise.all([
     probeIdMapping(loadSystem(), options.root),
     findConmon(options.conmon),
     ...[...programs].map((path) => path && probeOciRuntime(path, probe)),
   ]);
-  for (const path of absent) await removeUnusedCgroup(cgroups, path);
   closePassage(options.state); // trials have opened it
   return {
     kernel,
@@ -76,10 +70,13 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   };
 }
 
-/** The cgroup and those above it, as far as they are not there yet. */
-async function absentCgroups(cgroups: CgroupHierarchy, path: string): Promise<string[]> {
-  if (path === '/' || (await cgroupExists(cgroups, path))) return [];
-  return [path, ...(await absentCgroups(cgroups, dirname(path)))];
+/**
+ * The cgroup, or the nearest above it that is there: trials make none that would stay, and remove none, which a node that starts
+ * beside them may be about to use.
+ */
+async function existingCgroup(cgroups: CgroupHierarchy, path: string): Promise<string> {
+  if (path === dirname(path) || (await cgroupExists(cgroups, path))) return path;
+  return existingCgroup(cgroups, dirname(path));
 }
 
 async function findConmon(nameOrPath: string): Promise<ProgramFinding | undefined> {

@@ -2,6 +2,7 @@ import { PassThrough, type Readable, Writable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { RawData, WebSocket } from 'ws';
 import { HELD_BACK_PING_MS } from '../limits.ts';
+import { countBuffer } from '../read-buffers.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
@@ -63,6 +64,7 @@ export class WebSocketChannels {
 
   /** Sends one message; an empty one only shows that the channel is there. */
   send(channel: number, payload: Buffer, done: (error?: Error | null) => void = () => undefined): void {
+    countBuffer(payload.length);
     this.#socket.send(encodeMessage(channel, payload, this.#base64), { binary: !this.#base64 }, done);
   }
 
@@ -74,6 +76,7 @@ export class WebSocketChannels {
   }
 
   #receive(message: Buffer): void {
+    countBuffer(message.length);
     const decoded = decodeMessage(message, this.#base64);
     if (decoded === undefined) return;
     const { channel, payload } = decoded;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { HELD_BACK_PING_MS, REPLY_TIMEOUT_MS } from '../limits.ts';
 import { lingeringClose } from '../lingering-close.ts';
-import { ReadBuffers } from '../read-buffers.ts';
+import { countBuffer } from '../read-buffers.ts';
 import { encodeControl, encodeDataHead, FLAG_FIN, type Frame, FrameParser, FrameType, uint32 } from './frames.ts';
 import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
 import { SpdyStream, type StreamCarrier } from './stream.ts';
@@ -45,7 +45,6 @@ export class SpdyConnection {
   readonly #transport: Duplex;
   readonly #options: SpdyConnectionOptions;
   readonly #carrier: StreamCarrier;
-  readonly #buffers = new ReadBuffers();
   readonly #parser = new FrameParser();
   readonly #headers = new HeaderCodec();
   readonly #behind = new Set<SpdyStream>();
@@ -120,7 +119,7 @@ export class SpdyConnection {
 
   #send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void {
     if (this.gone.aborted || !this.#transport.writable) return options.done(connectionEnded());
-    this.#buffers.add(payload.length);
+    countBuffer(payload.length);
     this.#transport.cork();
     let offset = 0;
     for (; payload.length - offset > MAX_DATA_BYTES; offset += MAX_DATA_BYTES) {
@@ -148,7 +147,7 @@ export class SpdyConnection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#buffers.add(chunk.length);
+    countBuffer(chunk.length);
     try {
       for (const frame of this.#parser.push(chunk)) {
         if (this.gone.aborted) return; // closing: what still comes is read away

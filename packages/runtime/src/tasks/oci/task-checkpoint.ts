@@ -38,9 +38,13 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
   throw wrapError(`${said}: CRIU says`, `${await firstError(join(work, DUMP_LOG))}; ${advice}`, 'internal');
 }
 
+/** How CRIU begins the line of an error, after the time and a process: other lines have paths of the container's. */
+const CRIU_ERROR = /^\(\d+\.\d+\)\s+(?:\d+:\s+)?Error \(/;
+const MAX_CRIU_ERROR = 300;
+
 /** The first line of CRIU's log that is an error: those after it are its consequences. */
 async function firstError(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
-  const line = text.split('\n').find((one) => one.includes('Error ('));
-  return line?.trim() ?? 'nothing';
+  const line = text.split('\n').find((one) => CRIU_ERROR.test(one));
+  return line?.slice(0, MAX_CRIU_ERROR).trim() ?? 'nothing';
 }
