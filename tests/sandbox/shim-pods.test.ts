@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { waitFor } from '@podwright/base';
+import { createCgroup, discoverCgroups, waitFor } from '@podwright/base';
 import { ContainerState, type CriClient, NamespaceMode, PodSandboxState } from '@podwright/cri';
 import { takeInventory } from '../fixtures/host-inventory.ts';
 import { startKillable } from '../fixtures/killable-runtime.ts';
@@ -17,7 +17,9 @@ place.options.handlers = {
 };
 const runtime = new RuntimeUnderTest(place);
 before(async () => {
-  mkdirSync(join(place.options.state, 'shim-runc/podwright'), { recursive: true }); // a first task would make it, to stay
+  // what a first task would make, to stay
+  mkdirSync(join(place.options.state, 'shim-runc/podwright'), { recursive: true });
+  await createCgroup(await discoverCgroups(), place.options.cgroupParent!);
   await runtime.start();
   await runtime.stop();
 });
