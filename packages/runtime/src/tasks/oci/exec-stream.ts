@@ -28,6 +28,8 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
   if (signal.aborted) stop();
   const exit = exec.exited.then(async (exitCode) => {
     signal.removeEventListener('abort', stop);
+    // A command as short as `true` may end before its pid file is read.
+    await started.running.catch(() => undefined);
     await started.remove();
     return { exitCode };
   });

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { closeSync, existsSync, linkSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ProgramStarter, type StartedProgram, silentLogger } from '@podwright/base';
+import { loadSystem } from '@podwright/system';
+import { execStream } from './exec-stream.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
+after(() => rmSync(directory, { recursive: true }));
+const system = loadSystem();
+
+test('a command that has ended before its pid was read has run', async () => {
+  const [config, pidFile, slowFile] = ['config.json', 'pid', 'slow'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(config, JSON.stringify({ process: { args: [] } }));
+  const stdio = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const child = Object.assign(new EventEmitter(), { pid: undefined, exitCode: null, signalCode: null, stdio });
+  const start: ProgramStarter = () => child as unknown as StartedProgram;
+  const runtime = { name: 'runc', path: 'runc', root: directory };
+  const request = { start, runtime, pidFile, id: 'a', command: ['true'], config, system, logger: silentLogger };
+
+  system.makeFifo(pidFile, 0o600); // who reads it does so until it is closed below
+  linkSync(pidFile, slowFile);
+  const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
+  const slow = openSync(slowFile, 'w');
+  writeFileSync(`${pidFile}.new`, '4194305');
+  renameSync(`${pidFile}.new`, pidFile);
+  for (const stream of stdio) stream.end();
+  child.emit('exit', 0, null);
+  await delay(50);
+  closeSync(slow);
+
+  const session = await starting;
+  assert.deepEqual(await session.exit, { exitCode: 0 });
+  assert.ok(!existsSync(pidFile) && !existsSync(`${pidFile}.json`));
+});
