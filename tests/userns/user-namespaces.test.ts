@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { waitFor } from '@podwright/base';
+import { createCgroup, discoverCgroups, waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
@@ -15,6 +15,7 @@ const runtime = new RuntimeUnderTest();
 let data: string;
 before(async () => {
   mkdirSync(join(runtime.place.options.state, 'oci', 'runc'), { recursive: true }); // where runc keeps its state
+  await createCgroup(await discoverCgroups(), runtime.place.options.cgroupParent!); // where its first pod's would be
   await runtime.start(HANDLERS);
   data = join(runtime.place.logs, 'data');
   mkdirSync(data, { recursive: true });
