@@ -46,7 +46,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
   const asked = [options.ociRuntime, ...KNOWN_OCI_RUNTIMES, ...(options.handlerPrograms ?? [])];
-  const programs = new Set(asked.map((name) => (name === '' ? undefined : findProgram(name)))); // some under two names
+  const programs = new Set(asked.flatMap((name) => (name === '' ? [] : (findProgram(name) ?? [])))); // some have two names
   const probe = {
     directory: options.state,
     cacheDirectory: join(options.root, 'host'),
@@ -57,7 +57,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const [idMapping, conmon, ...found] = await Promise.all([
     probeIdMapping(loadSystem(), options.root),
     findConmon(options.conmon),
-    ...[...programs].map((path) => path && probeOciRuntime(path, probe)),
+    ...[...programs].map((path) => probeOciRuntime(path, probe)),
   ]);
   closePassage(options.state); // trials have opened it
   return {
@@ -66,7 +66,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     selinux,
     idMapping,
     conmon,
-    ociRuntimes: found.filter((finding) => typeof finding === 'object'),
+    ociRuntimes: found.filter((finding) => finding !== undefined),
   };
 }
 

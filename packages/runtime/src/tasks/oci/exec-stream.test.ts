@@ -15,11 +15,9 @@ after(() => rmSync(directory, { recursive: true }));
 const system = loadSystem();
 
 test('a command that has ended before its pid was read has run', async () => {
-  const [config, pidFile, slowFile] = ['config.json', 'pid', 'slow'].map((name) => join(directory, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const config = join(directory, 'config.json');
+  const pidFile = join(directory, 'pid');
+  const slowFile = join(directory, 'slow');
   writeFileSync(config, JSON.stringify({ process: { args: [] } }));
   const stdio = [new PassThrough(), new PassThrough(), new PassThrough()];
   const child = Object.assign(new EventEmitter(), { pid: undefined, exitCode: null, signalCode: null, stdio });
