@@ -23,6 +23,8 @@ import type { StartedProgram } from '../pods/started-program.ts';
 /** So small that neither attack is anything to this host. */
 const POD_PIDS = 64;
 const MEMORY_OF_PODS = 256 * 2 ** 20;
+/** The limits alone are to hold: a kubelet that sees what is left of the pods' memory refuses others meanwhile. */
+const NO_EVICTION = '[kubelet.eviction]\nhard = {}\n';
 /** Never more than 511 processes, and a single level of them in the first: `exec` lets it stay whatever the others do. */
 const FORK_BOMB = 'b() { [ $1 -gt 0 ] && { b $(($1-1)) & b $(($1-1)) & }; exec sleep 1000; }; b 8 & exec sleep 1000';
 /** A GiB at once, again and again. */
@@ -79,7 +81,7 @@ test('a fork bomb and a pod that eats memory leave the node and other pods alone
   const node = await startNode(
     context,
     '10.99.121.0/24',
-    `[kubelet]\npod_pids_limit = ${POD_PIDS}\n[kubelet.system_reserved]\nmemory = "${memory}"\n`,
+    `[kubelet]\npod_pids_limit = ${POD_PIDS}\n[kubelet.system_reserved]\nmemory = "${memory}"\n${NO_EVICTION}`,
   );
   const { place, daemon } = node;
   const bomb = place.file('bomb.yaml', podManifest('bomb', FORK_BOMB));

@@ -30,7 +30,7 @@ spec:
   hostUsers: false
   hostnameOverride: db.example.org
   terminationGracePeriodSeconds: 0
-  securityContext: {sysctls: [{name: net/ipv4/tcp_syncookies, value: "0"}], supplementalGroupsPolicy: Strict}
+  securityContext: {sysctls: [{name: net/ipv4/tcp_keepalive_time, value: "600"}], supplementalGroupsPolicy: Strict}
   volumes:
   - {name: disk, emptyDir: {}}
   - {name: model, image: {reference: '${runtime.image}', pullPolicy: Never}}
@@ -55,7 +55,7 @@ spec:
 
 test('a pod of its own users sees its volumes as its own, and keeps its ids over a restart of the kubelet', async () => {
   const script = [
-    'cat /proc/self/uid_map | xargs; echo $A; hostname; cat /proc/sys/net/ipv4/tcp_syncookies',
+    'cat /proc/self/uid_map | xargs; echo $A; hostname; cat /proc/sys/net/ipv4/tcp_keepalive_time',
     'stat -c %u /disk/env /etc/hosts /model /dev/termination-log | sort -u',
     'test -x /programs/busybox && echo programs; touch /model/x 2>/dev/null || echo read-only',
     'grep -q /proc/timer_list /proc/mounts || echo unmasked; exec sleep 1000',
@@ -66,7 +66,7 @@ test('a pod of its own users sees its volumes as its own, and keeps its ids over
   const lines = async () => (await readFile(path, 'utf8')).trimEnd().split('\n');
   await kubelet.until('the script is through', async () => (await lines()).at(-1)!.endsWith('unmasked'));
   const [map, ...rest] = (await lines()).map((line) => line.replace(/^\S+ \S+ F /, ''));
-  assert.deepEqual(rest, ['from a file', 'db.example.org', '0', '0', 'programs', 'read-only', 'unmasked']);
+  assert.deepEqual(rest, ['from a file', 'db.example.org', '600', '0', 'programs', 'read-only', 'unmasked']);
   const file = join(kubelet.options.rootDir, 'pods', pod.metadata.uid, 'userns');
   const [mapping] = JSON.parse(await readFile(file, 'utf8')).uidMappings;
   assert.equal(map, `0 ${mapping.hostId} ${mapping.length}`);
