@@ -72,6 +72,7 @@ export class ExecProcess {
     const end = this.exited.then(() => {
       ended = true;
     });
+    end.catch(() => undefined); // it may reject while the file is read, before anybody waits for it
     let wake = () => {};
     using _watch = watchFile(this.#pidFile, () => wake());
     while (!ended) {

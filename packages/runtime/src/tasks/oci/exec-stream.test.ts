@@ -14,16 +14,30 @@ const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
 after(() => rmSync(directory, { recursive: true }));
 const system = loadSystem();
 
-test('a command that has ended before its pid was read has run', async () => {
+/** An exec whose program is a stand-in: what happens to it is emitted by the test. */
+function standIn() {
   const config = join(directory, 'config.json');
   const pidFile = join(directory, 'pid');
-  const slowFile = join(directory, 'slow');
   writeFileSync(config, JSON.stringify({ process: { args: [] } }));
   const stdio = [new PassThrough(), new PassThrough(), new PassThrough()];
   const child = Object.assign(new EventEmitter(), { pid: undefined, exitCode: null, signalCode: null, stdio });
   const start: ProgramStarter = () => child as unknown as StartedProgram;
   const runtime = { name: 'runc', path: 'runc', root: directory };
   const request = { start, runtime, pidFile, id: 'a', command: ['true'], config, system, logger: silentLogger };
+  return { request, child, stdio, pidFile };
+}
+
+test('a program that cannot be started leaves no files', async () => {
+  const { request, child, pidFile } = standIn();
+  const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
+  child.emit('error', new Error('spawn runc ENOENT'));
+  await assert.rejects(starting, /ENOENT/);
+  assert.ok(!existsSync(`${pidFile}.json`));
+});
+
+test('a command that has ended before its pid was read has run', async () => {
+  const { request, child, stdio, pidFile } = standIn();
+  const slowFile = join(directory, 'slow');
 
   system.makeFifo(pidFile, 0o600); // who reads it does so until it is closed below
   linkSync(pidFile, slowFile);

@@ -26,13 +26,7 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
   };
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const exit = exec.exited.then(async (exitCode) => {
-    signal.removeEventListener('abort', stop);
-    // A command as short as `true` may end before its pid file is read.
-    await started.running.catch(() => undefined);
-    await started.remove();
-    return { exitCode };
-  });
+  const exit = endOf(started).finally(() => signal.removeEventListener('abort', stop));
   try {
     await started.running;
   } catch (error) {
@@ -42,6 +36,17 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
     throw error;
   }
   return { ...streams, exit };
+}
+
+/** How an exec has ended, its files gone. Rejects if the OCI runtime could not be started. */
+async function endOf({ exec, running, remove }: StartedExec): Promise<{ exitCode: number }> {
+  try {
+    return { exitCode: await exec.exited };
+  } finally {
+    // A command as short as `true` may end before its pid file is read.
+    await running.catch(() => undefined);
+    await remove();
+  }
 }
 
 function startOnPipes(request: ExecRequest, signal: AbortSignal): StartedExec {
