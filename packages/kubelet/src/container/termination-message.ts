@@ -11,7 +11,7 @@ import {
 import type { LegacyLog } from '../logs/container-logs.ts';
 import { parseLogLine } from '../logs/cri-log.ts';
 import { followLink } from '../logs/log-link.ts';
-import { tailOffset } from '../logs/log-tail.ts';
+import { findTail } from '../logs/log-tail.ts';
 
 export type EndedContainer = {
   /** Where on the host the container's message file is; '' if it has none. */
@@ -52,8 +52,8 @@ async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | und
 
 async function readLogEnd(path: string): Promise<string> {
   return withFile(followLink(path), async (file, size) => {
-    const start = await tailOffset(file, { lines: MAX_LOG_MESSAGE_LINES, withinBytes: MAX_LOG_MESSAGE_READ_BYTES });
-    const bytes = await readBytes(file, start, size - start);
+    const search = { size, lines: MAX_LOG_MESSAGE_LINES, withinBytes: MAX_LOG_MESSAGE_READ_BYTES };
+    const { offset, bytes = await readBytes(file, offset, size - offset) } = await findTail(file.fd, search);
     return wholeCharacters(logText(bytes).subarray(-MAX_LOG_MESSAGE_BYTES));
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { isPartialDockerLine, parseDockerLine } from './docker-log.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
@@ -84,4 +84,17 @@ test('a link to a log of Docker is followed, and no other', async () => {
   mkdirSync(other);
   symlinkSync(secret, join(other, `${'cd'.repeat(32)}-json.log`));
   await assert.rejects(linked('worse', join(other, `${'cd'.repeat(32)}-json.log`)), { code: 'not_found' });
+});
+
+test('a link to a log of Docker that is a link again is not followed, nor two that lead to each other', async () => {
+  const [one, other] = ['ef'.repeat(32), '12'.repeat(32)].map((id) => join(scratch, id, `${id}-json.log`));
+  for (const [log, target] of [
+    [one!, other!],
+    [other!, one!],
+  ] as const) {
+    mkdirSync(dirname(log));
+    symlinkSync(target, log);
+  }
+  symlinkSync(one!, join(scratch, 'loop'));
+  await assert.rejects(read(join(scratch, 'loop'), {}), { code: 'not_found' });
 });

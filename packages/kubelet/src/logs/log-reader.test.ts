@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
-import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { seededRandom } from '../../../base/src/fuzz.fixture.ts';
 import { parseLogLine } from './cri-log.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
+import { findTail } from './log-tail.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-logs-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -158,4 +169,48 @@ test('a link in the place of a log is not followed', async () => {
   symlinkSync(secret, path);
   const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
   await assert.rejects(readLog(path, {}, until).next(), { code: 'not_found' });
+});
+
+test('what takes the place of a followed log is read only if it is a file', async () => {
+  const path = join(directory, 'replaced.log');
+  writeFileSync(path, `${three[0]}\n`);
+  const secret = join(directory, 'other-secret');
+  writeFileSync(secret, `${three[1]}\n`);
+  const ended = new AbortController();
+  const seen: string[] = [];
+  const until = { ended: ended.signal, signal: new AbortController().signal };
+  for await (const chunk of readLog(path, { follow: true }, until)) {
+    seen.push(chunk.toString());
+    if (seen.length === 1) {
+      renameSync(path, `${path}.1`);
+      symlinkSync(secret, path);
+      appendFileSync(`${path}.1`, `${three[1]}\n`);
+    }
+    if (seen.length === 2) {
+      rmSync(path);
+      execFileSync('mkfifo', [path]);
+      appendFileSync(`${path}.1`, `${three[0]}\n`);
+    }
+    if (seen.length === 3) {
+      rmSync(path);
+      writeFileSync(path, `${three[2]}\n`);
+    }
+    if (seen.length === 4) ended.abort();
+  }
+  assert.deepEqual(seen, ['one\n', 'two\n', 'one\n', 'three\n']);
+});
+
+test('the last lines are read once if they are in the last block', async () => {
+  const path = join(directory, 'once.log');
+  const entry = `${at(1)} stdout F ${'x'.repeat(80)}\n`;
+  writeFileSync(path, entry.repeat(2000));
+  const file = openSync(path, 'r');
+  const size = entry.length * 2000;
+  const find = (lines: number, more = {}) => findTail(file, { size, lines, ...more });
+  const last = await find(10);
+  assert.deepEqual([last.offset, last.bytes?.toString()], [size - 10 * entry.length, entry.repeat(10)]);
+  assert.deepEqual(await find(1000), { offset: size - 1000 * entry.length });
+  assert.deepEqual(await find(0), { offset: size });
+  assert.deepEqual(await find(10, { size: size + 1 }).then(({ bytes }) => bytes), undefined); // the file has shrunk
+  closeSync(file);
 });

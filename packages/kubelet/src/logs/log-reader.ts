@@ -1,13 +1,24 @@
-import { constants, type FSWatcher, watch } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  type FSWatcher,
+  fstatSync,
+  lstatSync,
+  openSync,
+  read,
+  readSync,
+  type Stats,
+  watch,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { LOG_SAFETY_INTERVAL_MS, MAX_LOG_LINE_BYTES, MIN_LOG_INTERVAL_MS } from '../limits.ts';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogStream } from './log-entry.ts';
 import { followLink } from './log-link.ts';
-import { tailOffset } from './log-tail.ts';
+import { findTail, type Tail } from './log-tail.ts';
 
 export type LogQuery = {
   /** Goes on as the file grows, through rotations, until `ended` aborts and everything is read. */
@@ -29,6 +40,7 @@ export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 << 10;
+const readAt = promisify(read);
 
 /**
  * Reads a container's log file as text, a buffer for each piece of the file that was read. A missing file is empty as long as the
@@ -82,16 +94,17 @@ async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGe
   await using changes = query.follow ? new FileChanges(path, until) : undefined;
   let file: OpenLog | undefined;
   try {
-    for (;;) {
+    for (let hasChanged = false; ; hasChanged = true) {
       // Asked before reading: what was written before the end is read after this.
       const last = !query.follow || until.ended.aborted;
       file ??= await openLog(path, query.tailLines, until.signal);
-      if (file !== undefined) yield* file.lines(until.signal);
+      if (file !== undefined) yield* file.lines(until.signal, { hasChanged });
       if (until.signal.aborted) return;
-      if (query.follow && file !== undefined && (await file.rotated())) {
+      if (query.follow && file?.rotated()) {
         yield* file.lines(until.signal); // what came after the last look: a slow reader may have let much come
-        await file.close();
-        file = await openLog(path, undefined, until.signal);
+        const next = await openLog(path, undefined, until.signal);
+        file.close();
+        file = next;
         if (file !== undefined) continue;
       }
       if (last) break;
@@ -99,18 +112,20 @@ async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGe
     }
     if (file === undefined) throw new PodwrightError('not_found', `read the log ${path}: there is no such file`);
   } finally {
-    await file?.close();
+    file?.close();
   }
 }
 
 async function openLog(path: string, tailLines: number | undefined, signal: AbortSignal): Promise<OpenLog | undefined> {
-  const handle = await openRegular(path);
-  if (handle === undefined) return undefined;
+  const opened = openRegular(path);
+  if (opened === undefined) return undefined;
+  const { file, stats } = opened;
   try {
-    const offset = tailLines === undefined ? 0 : await tailOffset(handle, { lines: tailLines, signal });
-    return new OpenLog(path, handle, offset);
+    const tail =
+      tailLines === undefined ? undefined : await findTail(file, { size: stats.size, lines: tailLines, signal });
+    return new OpenLog(path, { file, inode: stats.ino, begin: tail ?? { offset: 0 } });
   } catch (error) {
-    await handle.close();
+    closeSync(file);
     throw error;
   }
 }
@@ -118,30 +133,50 @@ async function openLog(path: string, tailLines: number | undefined, signal: Abor
 /** A log file that is being read, and how far. */
 class OpenLog {
   readonly #path: string;
-  readonly #handle: FileHandle;
+  readonly #file: number;
+  readonly #inode: number;
   #offset: number;
+  /** What stands at the offset, if that was read already. */
+  #known: Buffer | undefined;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(path: string, handle: FileHandle, offset: number) {
+  constructor(path: string, { file, inode, begin }: { file: number; inode: number; begin: Tail }) {
     this.#path = path;
-    this.#handle = handle;
-    this.#offset = offset;
+    this.#file = file;
+    this.#inode = inode;
+    this.#offset = begin.offset;
+    this.#known = begin.bytes;
   }
 
-  /** The whole lines from where the last call stopped to the present end. */
-  async *lines(signal: AbortSignal): AsyncGenerator<Buffer> {
-    while (!signal.aborted) {
-      const { buffer, bytesRead } = await this.#handle.read(
-        Buffer.allocUnsafe(CHUNK_BYTES),
-        0,
-        CHUNK_BYTES,
-        this.#offset,
-      );
-      if (bytesRead === 0) return;
-      this.#offset += bytesRead;
-      yield this.#take(buffer.subarray(0, bytesRead));
-      if (bytesRead < CHUNK_BYTES) return; // what comes meanwhile is for the next call
+  /**
+   * The whole lines from where the last call stopped to the present end. What the file has grown by is in memory, so that reading it
+   * takes less time than having a thread do so.
+   */
+  async *lines(signal: AbortSignal, { hasChanged } = { hasChanged: false }): AsyncGenerator<Buffer> {
+    for (let isInMemory = hasChanged; !signal.aborted; isInMemory = false) {
+      const chunk = this.#known ?? (isInMemory ? this.#readNow() : await this.#read());
+      this.#known = undefined;
+      if (chunk.length === 0) return;
+      this.#offset += chunk.length;
+      yield this.#take(chunk);
+      if (chunk.length < CHUNK_BYTES) return; // what comes meanwhile is for the next call
     }
+  }
+
+  #readNow(): Buffer {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    return buffer.subarray(0, readSync(this.#file, buffer, 0, CHUNK_BYTES, this.#offset));
+  }
+
+  async #read(): Promise<Buffer> {
+    const { buffer, bytesRead } = await readAt(
+      this.#file,
+      Buffer.allocUnsafe(CHUNK_BYTES),
+      0,
+      CHUNK_BYTES,
+      this.#offset,
+    );
+    return buffer.subarray(0, bytesRead);
   }
 
   #take(chunk: Buffer): Buffer {
@@ -152,37 +187,45 @@ class OpenLog {
   }
 
   /** True when the path names another file by now. */
-  async rotated(): Promise<boolean> {
-    const opened = await this.#handle.stat();
-    const named = await openStat(this.#path);
-    return named !== undefined && (named.ino !== opened.ino || named.size < this.#offset);
+  rotated(): boolean {
+    const named = namedFile(this.#path);
+    return named !== undefined && (named.ino !== this.#inode || named.size < this.#offset);
   }
 
-  close(): Promise<void> {
-    return this.#handle.close();
+  close(): void {
+    closeSync(this.#file);
   }
 }
 
-async function openStat(path: string): Promise<{ ino: number; size: number } | undefined> {
-  await using handle = await openRegular(path);
-  return handle === undefined ? undefined : await handle.stat();
+/** The regular file that a path names, as `openRegular` would open it. */
+function namedFile(path: string): Stats | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const named = stats?.isSymbolicLink() ? lstatSync(followLink(path), { throwIfNoEntry: false }) : stats;
+  return named?.isFile() ? named : undefined;
 }
 
 /**
  * Opens a file that is there and regular: a pod that may write to the directory of logs must neither make us wait for a FIFO, nor
- * show us a file of the host by a link. A link to a log of Docker's is followed.
+ * show us a file of the host by a link. A link to a log of Docker's is followed. Nothing of this waits for a disk for longer than
+ * looking up a name does, so that no thread is asked.
  */
-async function openRegular(path: string): Promise<FileHandle | undefined> {
-  let handle: FileHandle;
+function openRegular(path: string): { file: number; stats: Stats } | undefined {
+  const file = openIfThere(path);
+  if (file === undefined) return undefined;
+  const stats = fstatSync(file);
+  if (stats.isFile()) return { file, stats };
+  closeSync(file);
+  return undefined;
+}
+
+function openIfThere(path: string, mayFollow = true): number | undefined {
   try {
-    handle = await open(followLink(path), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO') || isErrno(error, 'ELOOP')) return undefined;
+    if (isErrno(error, 'ELOOP')) return mayFollow ? openIfThere(followLink(path), false) : undefined;
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
     throw error;
   }
-  if ((await handle.stat()).isFile()) return handle;
-  await handle.close();
-  return undefined;
 }
 
 /** Waits for changes in the directory of a file: growth and rotation alike. */

@@ -1,6 +1,7 @@
-import type { FileHandle } from 'node:fs/promises';
+import { read, readSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { MAX_TAIL_LINE_BYTES } from '../limits.ts';
-import { parseLogLine } from './cri-log.ts';
+import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
 const BLOCK_BYTES = 64 << 10;
@@ -11,6 +12,8 @@ const DOCKER_END_BYTES = 4 << 10;
 const NEWLINE = 0x0a;
 
 export type TailSearch = {
+  /** Of the file. */
+  size: number;
   /** Lines to find. */
   lines: number;
   /** Looks no further back than so many bytes from the end; the whole file unless given. */
@@ -18,64 +21,62 @@ export type TailSearch = {
   signal?: AbortSignal;
 };
 
+/** Where the last lines begin, and the bytes from there to the file's end if these were read on the way. */
+export type Tail = { offset: number; bytes?: Buffer };
+
+/** A piece of a log from `from` on, with the beginning of what follows it. */
+type Block = { file: number; from: number; bytes: Buffer };
+
+const readAt = promisify(read);
+
 /**
  * Where the last lines of a log begin. Partial entries belong to the line that ends them, so they are not counted; of a line
- * whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`, only the end is found. Reads the file backwards in
- * blocks. Rejects with the signal's reason when it aborts.
+ * whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`, only the end is found. Reads the file, an open one,
+ * backwards in blocks. Rejects with the signal's reason when it aborts.
  */
-export async function tailOffset(handle: FileHandle, { lines, withinBytes, signal }: TailSearch): Promise<number> {
-  const { size } = await handle.stat();
-  if (lines <= 0) return size;
-  const first = Math.max(0, size - (withinBytes ?? size));
+export async function findTail(file: number, search: TailSearch): Promise<Tail> {
+  const { size, lines, withinBytes = size, signal } = search;
+  if (lines <= 0) return { offset: size };
+  const first = Math.max(0, size - withinBytes);
+  // behind the block lies the beginning of the one after it, for entries whose tags are there
+  const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
   let found = 0;
-  /** The end of the line that is being looked for, and where the earliest entry begins. */
+  /** The end of the line that is being looked for, where the earliest entry begins, and the end of the one before the last look. */
   let wanted = size;
   let earliest = size;
-  for await (const { from, entries } of entriesBackwards(handle, { size, first, signal })) {
-    for (const { start, end, partial } of entries) {
-      if (!partial && ++found > lines) return end;
-      if (!partial) wanted = end;
+  let lineEnd = size;
+  let block: Block = { file, from: size, bytes: buffer.subarray(0, 0) };
+  for (let blockEnd = size; blockEnd > first; blockEnd = block.from) {
+    signal?.throwIfAborted();
+    const from = Math.max(first, blockEnd - BLOCK_BYTES);
+    buffer.copy(buffer, blockEnd - from, 0, HEAD_BYTES);
+    const { bytesRead } = await readAt(file, buffer, 0, blockEnd - from, from);
+    const behind = blockEnd === size ? 0 : HEAD_BYTES;
+    block = { file, from, bytes: buffer.subarray(0, Math.min(size - from, bytesRead + behind)) };
+    for (const start of startsBackwards(buffer, { from, before: blockEnd - from })) {
+      const entry = { start, end: lineEnd };
+      lineEnd = start - 1;
+      const partial = start < size ? isPartialEntry(block, entry) : undefined;
+      if (partial === undefined) continue;
+      const next = Math.min(entry.end + 1, size);
+      if (!partial && ++found > lines) return tailAt(next, block, size);
+      if (!partial) wanted = next;
       earliest = start;
     }
     if (wanted - from > MAX_TAIL_LINE_BYTES) break;
   }
-  return earliest;
+  return tailAt(earliest, block, size);
 }
 
-type EntryPlace = { start: number; end: number; partial: boolean };
+/** The block has all up to the end if it is the first that was read. */
+function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
+  return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
+}
 
-/** The entries of a log from the last to the first whole one at or after `first`, those of one block at a time. */
-async function* entriesBackwards(
-  handle: FileHandle,
-  { size, first, signal }: { size: number; first: number; signal?: AbortSignal },
-): AsyncGenerator<{ from: number; entries: EntryPlace[] }> {
-  // behind the block lies the beginning of the one after it, for entries whose tags are there
-  const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
-  let entryEnd = size;
-  for (let blockEnd = size; blockEnd > first; ) {
-    signal?.throwIfAborted();
-    const from = Math.max(first, blockEnd - BLOCK_BYTES);
-    buffer.copy(buffer, blockEnd - from, 0, HEAD_BYTES);
-    const { bytesRead } = await handle.read(buffer, 0, blockEnd - from, from);
-    const known = buffer.subarray(0, Math.min(size - from, bytesRead + HEAD_BYTES));
-    const starts: number[] = [];
-    const take = (start: number) => void starts.push(start);
-    for (let at = lineEndBefore(buffer, blockEnd - from); at >= 0; at = lineEndBefore(buffer, at)) {
-      if (from + at + 1 < size) take(from + at + 1);
-    }
-    if (from === 0) take(0);
-    const entries: EntryPlace[] = [];
-    for (const start of starts) {
-      const head = known.subarray(start - from, start - from + HEAD_BYTES);
-      const partial = isDockerLine(head, 0)
-        ? await isPartialDockerEntry(handle, { start, end: entryEnd, known, from })
-        : entryAt(head)?.partial;
-      if (partial !== undefined) entries.push({ start, end: entryEnd, partial });
-      entryEnd = start;
-    }
-    yield { from, entries };
-    blockEnd = from;
-  }
+/** Where entries begin that begin in the block, or right behind it, from the last to the first. */
+function* startsBackwards(bytes: Buffer, { from, before }: { from: number; before: number }): Generator<number> {
+  for (let at = lineEndBefore(bytes, before); at >= 0; at = lineEndBefore(bytes, at)) yield from + at + 1;
+  if (from === 0) yield 0;
 }
 
 /** The last line end in front of `before`, -1 if there is none. */
@@ -83,19 +84,22 @@ function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }
 
-/** The entry that begins here, as far as its head shows. */
-function entryAt(head: Buffer) {
-  const end = head.indexOf(NEWLINE);
-  return parseLogLine(end < 0 ? head : head.subarray(0, end));
+/** Whether the entry, which ends before its newline, goes on in the next one, as far as its head shows. Nothing for what is none. */
+function isPartialEntry(block: Block, { start, end }: { start: number; end: number }): boolean | undefined {
+  const { from, bytes } = block;
+  if (isDockerLine(bytes, start - from)) return isPartialDockerEntry(block, { start, end });
+  const headEnd = Math.min(start + HEAD_BYTES, end, from + bytes.length);
+  return entryParts(bytes, start - from, headEnd - from)?.partial;
 }
 
-/** Whether one of Docker's entries goes on in the next: its end tells, which may lie beyond the bytes that are known. */
-async function isPartialDockerEntry(
-  handle: FileHandle,
-  { start, end, known, from }: { start: number; end: number; known: Buffer; from: number },
-): Promise<boolean | undefined> {
-  if (end - from <= known.length) return isPartialDockerLine(known.subarray(start - from, end - from));
+/** The end of one of Docker's entries tells, which may lie beyond the block: then it was read just before, and is in memory. */
+function isPartialDockerEntry(
+  { file, from, bytes }: Block,
+  { start, end }: { start: number; end: number },
+): boolean | undefined {
+  if (end - from <= bytes.length) return isPartialDockerLine(bytes.subarray(start - from, end - from));
   const position = Math.max(start, end - DOCKER_END_BYTES);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(end - position), 0, end - position, position);
-  return isPartialDockerLine(buffer.subarray(0, bytesRead));
+  const ending = Buffer.alloc(end - position);
+  const bytesRead = readSync(file, ending, 0, ending.length, position);
+  return isPartialDockerLine(ending.subarray(0, bytesRead));
 }

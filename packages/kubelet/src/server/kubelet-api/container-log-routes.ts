@@ -13,6 +13,8 @@ const LOG_REFUSALS = {
   senseless: refusal(422, '{"message": "Invalid request."}'),
 };
 
+const ENDED = AbortSignal.abort();
+
 /** `/containerLogs/{namespace}/{pod}/{container}`. */
 export function containerLogRoutes(kubelet: Kubelet): ApiRoute[] {
   const path = '/containerLogs/:namespace/:pod/:container';
@@ -35,7 +37,8 @@ async function sendContainerLog(
   const file = logFile(kubelet, pod, { container, containerId: attempt.containerId });
   if (file === undefined)
     return sendText(response, 400, `unable to retrieve container logs for ${attempt.containerId}`);
-  const ended = file.running ? endOfLog(kubelet, pod, { container, path: file.path, signal }) : AbortSignal.abort();
+  const goesOn = wanted.query.follow && file.running;
+  const ended = goesOn ? endOfLog(kubelet, pod, { container, path: file.path, signal }) : ENDED;
   request.socket.setTimeout(0); // a container may say nothing for long
   await using chunks = readContainerLog(file, wanted.query, { ended, signal });
   response.setHeader('content-type', 'text/plain; charset=utf-8');
