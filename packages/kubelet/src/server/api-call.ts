@@ -24,7 +24,12 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 export function sendJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  sendJsonText(response, JSON.stringify(value));
+}
+
+/** What is JSON already. */
+export function sendJsonText(response: ServerResponse, text: string): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
 /** A line of a stream of JSON; waits for a client that reads slowly. */

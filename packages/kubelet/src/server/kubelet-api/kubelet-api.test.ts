@@ -36,6 +36,36 @@ test('pods have their specification and status, without the kind of each', async
   assert.equal((await ask('/pods/')).status, 200);
 });
 
+test('pods are shown as they are now, also those with much to say', async (t) => {
+  const { ask, fake } = await withPod(t);
+  const big = POD.replace('web', 'big').replace(
+    "uid: '1234'",
+    `uid: '5678', annotations: {x: '${'x'.repeat(50_000)}'}`,
+  );
+  fake.apply(`${POD}---\n${big}`);
+  await fake.pod('big', isRunning);
+  const shown = async () => {
+    const { items } = JSON.parse((await ask('/pods')).body) as { items: Pod[] };
+    return items.toSorted((a, b) => b.metadata.name.localeCompare(a.metadata.name));
+  };
+  const before = await shown();
+  assert.deepEqual(await shown(), before);
+  for (const name of ['web', 'big']) {
+    const [container] = fake.runtime.containers.filter(
+      ({ config }) => config.labels['io.kubernetes.pod.name'] === name,
+    );
+    fake.runtime.exitContainer(container!.id, { exitCode: 3 });
+    await fake.pod(name, ({ status }) => status!.containerStatuses!.some(({ restartCount }) => restartCount === 1));
+  }
+  const restarts = (await shown()).map(({ status }) =>
+    status!.containerStatuses!.map((one) => one.restartCount).sort(),
+  );
+  assert.deepEqual(restarts, [
+    [0, 1],
+    [0, 1],
+  ]);
+});
+
 test('running pods are what the runtime has', async (t) => {
   const { ask } = await withPod(t);
   const { items } = JSON.parse((await ask('/runningpods/')).body) as { items: Pod[] };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorMessage, type Logger, type Registry } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
 import { needsTranslation, proxyUpgrade, translateUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import type { Kubelet } from '../../kubelet.ts';
@@ -39,6 +39,9 @@ export type KubeletApiParts = {
 /** Where debugging handlers are when they are off: upstream says so there, and 404 elsewhere. */
 const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
+/** One for all calls: each ends so, and making an error takes longer than a small answer. */
+const CLIENT_GONE = new PodwrightError('cancelled', 'the client has gone');
+
 type Target = { kind: 'route'; route: ApiRoute } | { kind: 'stream'; stream: StreamKind };
 
 /**
@@ -73,7 +76,7 @@ export class KubeletApi implements HttpListener {
   handle(request: IncomingMessage, response: ServerResponse): void {
     ignoreBody(request);
     const gone = new AbortController();
-    response.on('close', () => gone.abort());
+    response.on('close', () => gone.abort(CLIENT_GONE));
     const { path, query } = parseTarget(request);
     const done = this.#counter.started(request.method ?? '', path ?? '');
     response.on('close', done);

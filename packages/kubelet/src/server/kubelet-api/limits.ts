@@ -12,6 +12,8 @@ export const KEEP_ALIVE_PROBE_MS = 15_000;
 export const STALLED_CLIENT_MS = 60_000;
 /** Request bodies that are not used are read and discarded up to this size. */
 export const MAX_IGNORED_BODY_BYTES = 64 << 10;
+/** The JSON of a pod is kept until it changes if it is no longer than this: usual ones have some 3 KiB. */
+export const MAX_KEPT_POD_LENGTH = 32 << 10;
 /** How long a command of `/run` may take: upstream's bound of a response. */
 export const MAX_RUN_MS = 4 * 3_600_000;
 /** Bearer tokens of a file, and its size. */

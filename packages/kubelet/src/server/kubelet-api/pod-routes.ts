@@ -1,18 +1,20 @@
 import type { Pod } from '../../api/types.ts';
 import type { RuntimePodStatus } from '../../kubecontainer/runtime-pod.ts';
 import type { Kubelet } from '../../kubelet.ts';
-import { sendJson } from '../api-call.ts';
+import { sendJson, sendJsonText } from '../api-call.ts';
 import type { ApiRoute } from './api-route.ts';
+import { MAX_KEPT_POD_LENGTH } from './limits.ts';
 
 /** `/pods`: the pods of the sources with their statuses. `/runningpods/`: what the runtime has. */
 export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   const list = (items: object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+  const texts = new PodTexts();
   return [
     {
       methods: ['GET'],
       path: '/pods',
       access: 'open',
-      handler: ({ response }) => sendJson(response, list(kubelet.pods().map(listedPod))),
+      handler: ({ response }) => sendJsonText(response, texts.listOf(kubelet.pods())),
     },
     {
       methods: ['GET'],
@@ -21,6 +23,23 @@ export function podRoutes(kubelet: Kubelet): ApiRoute[] {
       handler: ({ response }) => sendJson(response, list(kubelet.runtimePods().flatMap(runningPod))),
     },
   ];
+}
+
+/** Pods as JSON. Each is encoded once for as long as it stays as it is: what changes of a pod makes another object of it. */
+class PodTexts {
+  readonly #texts = new WeakMap<Pod, string>();
+
+  listOf(pods: Pod[]): string {
+    return `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[${pods.map((pod) => this.#textOf(pod)).join(',')}]}`;
+  }
+
+  #textOf(pod: Pod): string {
+    const known = this.#texts.get(pod);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(listedPod(pod));
+    if (text.length <= MAX_KEPT_POD_LENGTH) this.#texts.set(pod, text);
+    return text;
+  }
 }
 
 /** The members of a list say nothing of their kind, as upstream's. */
