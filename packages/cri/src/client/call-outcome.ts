@@ -1,6 +1,7 @@
 import { type ErrorCode, errorCodeOfStatus, PodwrightError } from '@podwright/base';
-import { END_CODE } from '../http2/frames.ts';
-import type { CallStream } from './call-stream.ts';
+import { END_CODE } from '../http2/end-codes.ts';
+import type { Http2Stream } from '../http2/http2-stream.ts';
+
 import type { Session } from './session.ts';
 
 /** What an answer means that is none of gRPC, by its HTTP status ("HTTP to gRPC Status Code Mapping" of gRPC's documentation). */
@@ -25,7 +26,7 @@ const RESET_CODES: Record<number, ErrorCode> = {
 
 /** How a call ends: by the status of the other side, by what we do not take of it, or without either. */
 export class CallOutcome {
-  readonly #stream: CallStream;
+  readonly #stream: Http2Stream;
   readonly #session: Session;
   #isAnswered = false;
   /** The stream ended with its connection. */
@@ -38,7 +39,7 @@ export class CallOutcome {
   constructor(session: Session, request: { head: Buffer; body: Buffer }, onData: (bytes: Buffer) => void) {
     this.#session = session;
     this.#stream = session.begin(request, {
-      onHeaders: (fields) => this.#hear(fields),
+      onHeaders: (fields, isLast) => this.#hear(new Map(fields), isLast),
       onData,
       onClose: () => {
         this.#isLost = session.isDestroyed;
@@ -93,7 +94,9 @@ export class CallOutcome {
     return new PodwrightError(RESET_CODES[closeCode] ?? 'internal', `the call was reset, code ${closeCode}`);
   }
 
-  #hear(fields: ReadonlyMap<string, string>): void {
+  #hear(fields: ReadonlyMap<string, string>, isLast: boolean): void {
+    if (fields.get(':status')?.startsWith('1')) return; // the answer is still to come
+    if (this.#isAnswered && !isLast) return this.#stream.cut(END_CODE.protocolError);
     const code = fields.get('grpc-status');
     if (code !== undefined) this.#status = { code: Number(code), message: decoded(fields.get('grpc-message') ?? '') };
     else if (!this.#isAnswered) this.#refuseForeign(fields);

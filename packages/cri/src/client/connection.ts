@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import { PodwrightError, type Tracer, wrapError } from '@podwright/base';
 import type { CriEndpoint } from '../endpoint.ts';
+import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { MessageReader, withPrefix } from '../message-reader.ts';
 import type { GrpcMethod } from '../service-definition.ts';
@@ -11,7 +12,6 @@ import { Channel, type ClientTls } from './channel.ts';
 import { defaultTimeoutMs } from './deadlines.ts';
 import type { CallObserver } from './observer.ts';
 import type { Session } from './session.ts';
-import { UnreadBytes } from './unread-bytes.ts';
 
 /** Options of one call. */
 export type CallOptions = {

@@ -234,7 +234,7 @@ test('headers in pieces, with padding and priority, are understood, and padding 
 
 test('a peer that breaks HTTP/2, or takes more than it may, loses the connection', TIMEOUT, async (t) => {
   const cases: [Buffer[], string][] = [
-    [[Buffer.from('ffffff0000000000ff', 'hex')], 'an HTTP/2 frame of 16777215 bytes'],
+    [[Buffer.from('ffffff0000000000ff', 'hex')], 'HTTP/2: a frame of 16777215 bytes'],
     [[frameOf(9, 0x4, 1)], 'HTTP/2: a header block torn apart'],
     [[frameOf(1, 0, 1), frameOf(0, 0, 1)], 'HTTP/2: a header block torn apart'],
     [[frameOf(1, 0, 1), frameOf(9, 0, 3)], 'HTTP/2: a header block that is none'],

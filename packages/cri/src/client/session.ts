@@ -1,35 +1,21 @@
 import type { OnReadOpts, Socket } from 'node:net';
 import { PodwrightError, wrapError } from '@podwright/base';
-import { FrameReader } from '../http2/frame-reader.ts';
-import {
-  broken,
-  CLIENT_PREFACE,
-  END_CODE,
-  endsStream,
-  FIRST_WINDOW_BYTES,
-  FLAG,
-  FRAME_TYPE,
-  type FrameHeader,
-  frame,
-  headersFrames,
-  isAck,
-  MAX_FRAME_BYTES,
-  MOST_WINDOW_BYTES,
-  numberFrame,
-  unpadded,
-} from '../http2/frames.ts';
-import { HeaderBlocks, type Headers } from '../http2/header-blocks.ts';
-import { HTTP2_CONNECT_TIMEOUT_MS, MAX_UNREAD_ANSWERS } from '../limits.ts';
-import { CallStream, type StreamListener, WINDOW_BYTES } from './call-stream.ts';
-import { PeerSettings } from './peer-settings.ts';
+import { END_CODE } from '../http2/end-codes.ts';
+import { CLIENT_PREFACE, MOST_STREAM_ID } from '../http2/frames.ts';
+import type { Headers } from '../http2/header-blocks.ts';
+import { Http2Connection } from '../http2/http2-connection.ts';
+import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
+import { settingsFrame } from '../http2/peer-settings.ts';
+import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 
 /** Where a session leads: `name` is for messages. The socket is read as `onread` says. */
 export type SessionTarget = { name: string; dial: (onread: OnReadOpts) => Socket };
 
 const READ_BYTES = 65_536;
-const MOST_STREAM_ID = 2 ** 31 - 1;
-/** Before the first header block: we use no dynamic table, whatever size the other side allows (RFC 7541, 6.3). */
-const NO_DYNAMIC_TABLE = Buffer.of(0x20);
+/** How much of an answer may come at once: lists of hundreds of containers come without waiting for us in between. */
+const WINDOW_BYTES = 1 << 20;
+/** Messages of errors are in a list of headers, and may be long. */
+const MAX_HEADER_LIST_BYTES = 1 << 20;
 
 /**
  * One HTTP/2 connection. It keeps a process alive while it is being made, and while a call is under way on it.
@@ -40,19 +26,11 @@ export class Session {
   readonly #target: SessionTarget;
   readonly #socket: Socket;
   readonly #onClose: () => void;
-  readonly #reader = new FrameReader((header, payload) => this.#receive(header, payload));
-  readonly #blocks = new HeaderBlocks();
-  readonly #peer = new PeerSettings();
+  readonly #connection: Http2Connection;
   readonly #connected = Promise.withResolvers<void>();
-  #isConnected = false;
-  readonly #streams = new Map<number, CallStream>();
-  /** Those that the other side does not take yet, with their headers. */
-  readonly #waiting = new Map<CallStream, Buffer>();
+  /** Calls that the other side does not take yet, with their requests. */
+  readonly #waiting = new Map<Http2Stream, { head: Buffer; body: Buffer }>();
   #nextStreamId = 1;
-  #sendWindowBytes = FIRST_WINDOW_BYTES;
-  #receivedBytes = 0;
-  /** Acknowledgements that the other side does not read. */
-  #unreadAnswers = 0;
   /** The last stream that the other side has looked at, or will, once it says that it takes no more. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isDestroyed = false;
@@ -63,11 +41,21 @@ export class Session {
   constructor(target: SessionTarget, onClose: () => void) {
     this.#target = target;
     this.#onClose = onClose;
-    const callback = (size: number, buffer: Uint8Array) => this.#read(buffer as Buffer, size);
+    const callback = (size: number, buffer: Uint8Array) => {
+      this.#connection.push((buffer as Buffer).subarray(0, size));
+      return true;
+    };
     this.#socket = target.dial({ buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback });
+    const limits = {
+      streamWindowBytes: WINDOW_BYTES,
+      windowBytes: WINDOW_BYTES,
+      headerListBytes: MAX_HEADER_LIST_BYTES,
+    };
+    this.#connection = new Http2Connection(this.#socket, this.#role, limits);
     this.#socket.on('error', (error) => this.#fail(error));
     for (const event of ['end', 'close']) this.#socket.once(event, () => this.destroy()); // no answer comes after the end
-    this.#socket.write(Buffer.concat([CLIENT_PREFACE, PeerSettings.ours(WINDOW_BYTES)]));
+    const settings = { enablePush: 0, initialWindowSize: WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_LIST_BYTES };
+    this.#socket.write(Buffer.concat([CLIENT_PREFACE, settingsFrame(settings)]));
     this.#connected.promise.catch(() => undefined);
   }
 
@@ -95,23 +83,23 @@ export class Session {
     } finally {
       clearTimeout(late);
     }
-    this.#grant(0, WINDOW_BYTES - FIRST_WINDOW_BYTES);
-    if (this.#streams.size === 0) this.#socket.unref();
+    this.#connection.widen();
+    if (this.#calls === 0) this.#socket.unref();
   }
 
   /** Begins a call, with its header block and its whole body. Throws `unavailable` if the connection has been lost meanwhile. */
-  begin({ head, body }: { head: Buffer; body: Buffer }, listener: StreamListener): CallStream {
+  begin(request: { head: Buffer; body: Buffer }, listener: StreamListener): Http2Stream {
     if (!this.isUsable) throw this.failure();
     if (this.#calls === 0) this.#socket.ref();
-    const stream = new CallStream(body, this.#host, listener);
-    if (this.#waiting.size > 0 || this.#streams.size >= this.#peer.maxStreams) this.#waiting.set(stream, head);
-    else this.#open(stream, head);
+    const stream = this.#connection.stream(listener);
+    if (this.#waiting.size > 0 || this.#mayNotOpen) this.#waiting.set(stream, request);
+    else this.#open(stream, request);
     return stream;
   }
 
   /** Whether the other side has said that it does not look at this stream, which has been cut. */
-  hasPassedOver({ id }: CallStream): boolean {
-    return this.#lastStreamId < (id ?? Number.POSITIVE_INFINITY);
+  hasPassedOver({ id }: Http2Stream): boolean {
+    return this.#lastStreamId < (id === 0 ? Number.POSITIVE_INFINITY : id);
   }
 
   /** Why a call has failed whose stream was cut, rather than ended by the other side. */
@@ -128,25 +116,46 @@ export class Session {
     this.#socket.destroy();
     const why = this.#error && wrapError(`connect to ${this.#target.name}`, reasonOf(this.#error), 'unavailable');
     this.#connected.reject(why ?? this.failure());
-    const open = [...this.#streams.values(), ...this.#waiting.keys()];
-    this.#streams.clear();
+    const waiting = [...this.#waiting.keys()];
     this.#waiting.clear();
-    for (const stream of open) stream.close(END_CODE.cancel);
+    this.#connection.close();
+    for (const stream of waiting) stream.close(END_CODE.cancel);
     this.#onClose();
   }
 
   get #calls(): number {
-    return this.#streams.size + this.#waiting.size;
+    return this.#connection.streams.size + this.#waiting.size;
   }
 
-  readonly #host = {
-    reset: (stream: CallStream, code: number) => {
-      this.#waiting.delete(stream);
-      if (stream.id !== undefined)
-        this.#write(numberFrame({ type: FRAME_TYPE.resetStream, streamId: stream.id }, code));
-      this.#forget(stream);
+  get #mayNotOpen(): boolean {
+    return this.#connection.streams.size >= this.#connection.peer.maxStreams;
+  }
+
+  readonly #role = {
+    isIdle: (streamId: number) => streamId >= this.#nextStreamId || streamId % 2 === 0,
+    onHeaders: ({ streamId, fields, endsStream }: Headers) => {
+      const stream = this.#connection.streams.get(streamId);
+      stream?.receiveHeaders(fields, endsStream);
+      if (endsStream && stream !== undefined && stream.closeCode === undefined) this.#connection.endByPeer(stream);
     },
-    grant: ({ id }: CallStream, bytes: number) => this.#grant(id!, bytes),
+    /** The other side has said all, also if it has not heard all. */
+    onEnd: (stream: Http2Stream) => {
+      if (stream.unsent.length > 0) stream.cut(END_CODE.noError);
+      else this.#connection.end(stream, END_CODE.noError);
+    },
+    onGone: (stream: Http2Stream) => {
+      this.#waiting.delete(stream);
+      this.#afterCall();
+    },
+    onSettings: () => {
+      this.#connected.resolve();
+      this.#openWaiting();
+    },
+    onGoAway: (lastStreamId: number, code: number) => this.#receiveGoAway(lastStreamId, code),
+    onBroken: (error: unknown) =>
+      this.#fail(
+        this.#connection.isGreeted ? error : new PodwrightError('unavailable', 'what answers speaks no HTTP/2'),
+      ),
   };
 
   #fail(error: unknown): void {
@@ -154,58 +163,21 @@ export class Session {
     this.destroy();
   }
 
-  #write(...frames: Buffer[]): void {
-    if (frames.length > 0 && !this.#isDestroyed)
-      this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
-  }
-
-  #grant(streamId: number, bytes: number): void {
-    this.#write(numberFrame({ type: FRAME_TYPE.windowUpdate, streamId }, bytes));
-  }
-
-  /** Sends what is due to an other side that should read it: one that does not may make us keep only so many. */
-  #acknowledge(type: number, payload?: Buffer): void {
-    this.#unreadAnswers = this.#socket.writableLength === 0 ? 0 : this.#unreadAnswers + 1;
-    if (this.#unreadAnswers > MAX_UNREAD_ANSWERS) throw new PodwrightError('resource_exhausted', 'HTTP/2: a flood');
-    this.#write(frame({ type, flags: FLAG.ack }, payload));
-  }
-
   #openWaiting(): void {
-    for (const [stream, head] of this.#waiting) {
-      if (this.#streams.size >= this.#peer.maxStreams) return;
+    for (const [stream, request] of this.#waiting) {
+      if (this.#mayNotOpen) return;
       this.#waiting.delete(stream);
-      this.#open(stream, head);
+      this.#open(stream, request);
     }
   }
 
-  #open(stream: CallStream, head: Buffer): void {
-    stream.id = this.#nextStreamId;
+  #open(stream: Http2Stream, { head, body }: { head: Buffer; body: Buffer }): void {
+    stream.send({ head, data: body, isLast: true });
+    this.#connection.open(stream, this.#nextStreamId);
     this.#nextStreamId += 2;
-    stream.sendWindowBytes = this.#peer.windowBytes;
-    this.#streams.set(stream.id, stream);
-    const block = stream.id === 1 ? Buffer.concat([NO_DYNAMIC_TABLE, head]) : head;
-    this.#write(headersFrames(block, { streamId: stream.id, endStream: false }), ...this.#dataOf(stream));
   }
 
-  /** As much of a request as the windows let through. */
-  #dataOf(stream: CallStream): Buffer[] {
-    const frames: Buffer[] = [];
-    for (;;) {
-      const { unsent, sendWindowBytes, id } = stream;
-      const size = Math.min(unsent.length, MAX_FRAME_BYTES, this.#sendWindowBytes, sendWindowBytes);
-      if (size <= 0) return frames;
-      stream.unsent = unsent.subarray(size);
-      stream.sendWindowBytes -= size;
-      this.#sendWindowBytes -= size;
-      const flags = size === unsent.length ? FLAG.endStream : 0;
-      frames.push(frame({ type: FRAME_TYPE.data, flags, streamId: id }, unsent.subarray(0, size)));
-    }
-  }
-
-  /** No more is heard of it. */
-  #forget({ id }: CallStream): void {
-    this.#streams.delete(id ?? 0);
-    if (this.#isDestroyed) return;
+  #afterCall(): void {
     if (!this.isUsable) {
       if (this.#calls === 0) this.destroy();
       return;
@@ -214,100 +186,14 @@ export class Session {
     if (this.#calls === 0) this.#socket.unref();
   }
 
-  #end(stream: CallStream, code: number): void {
-    stream.close(code);
-    this.#forget(stream);
-  }
-
-  #read(buffer: Buffer, size: number): boolean {
-    try {
-      this.#reader.push(buffer.subarray(0, size));
-    } catch (error) {
-      this.#fail(this.#isConnected ? error : new PodwrightError('unavailable', 'what answers speaks no HTTP/2'));
-    }
-    return true;
-  }
-
-  #receive(header: FrameHeader, payload: Buffer): void {
-    if (this.#isDestroyed) return;
-    if (!this.#isConnected && header.type !== FRAME_TYPE.settings) throw broken('no settings');
-    const headers = this.#blocks.take(header, payload);
-    if (headers !== undefined) return this.#receiveHeaders(headers);
-    const stream = this.#streams.get(header.streamId);
-    switch (header.type) {
-      case FRAME_TYPE.data:
-        return this.#receiveData(header, payload, stream);
-      case FRAME_TYPE.resetStream:
-        return stream && this.#end(stream, payload.readUInt32BE(0));
-      case FRAME_TYPE.settings:
-        return isAck(header) ? undefined : this.#receiveSettings(payload);
-      case FRAME_TYPE.ping:
-        return isAck(header) ? undefined : this.#acknowledge(FRAME_TYPE.ping, payload.subarray(0, 8));
-      case FRAME_TYPE.goAway:
-        return this.#receiveGoAway(payload.readUInt32BE(0) & MOST_STREAM_ID, payload.readUInt32BE(4));
-      case FRAME_TYPE.windowUpdate:
-        return this.#widen(header.streamId, payload.readUInt32BE(0) & MOST_WINDOW_BYTES);
-      case FRAME_TYPE.pushPromise:
-        throw broken('a push, which was not allowed');
-    }
-  }
-
-  #receiveHeaders({ streamId, fields, endsStream }: Headers): void {
-    const stream = this.#streams.get(streamId);
-    if (stream === undefined) return;
-    stream.headers(new Map(fields), endsStream);
-    if (endsStream) this.#endByPeer(stream);
-  }
-
-  #receiveData(header: FrameHeader, payload: Buffer, stream: CallStream | undefined): void {
-    const data = unpadded(header, payload);
-    if (data === undefined) throw broken('padding longer than its frame');
-    this.#receivedBytes += payload.length;
-    if (this.#receivedBytes >= WINDOW_BYTES / 2) {
-      this.#grant(0, this.#receivedBytes);
-      this.#receivedBytes = 0;
-    }
-    if (stream === undefined) return;
-    if (!stream.data(data, payload.length)) throw broken('more than the window of a stream');
-    if (endsStream(header)) this.#endByPeer(stream);
-  }
-
-  /** The other side has said all, also if it has not heard all. */
-  #endByPeer(stream: CallStream): void {
-    if (stream.closeCode !== undefined) return;
-    if (stream.unsent.length > 0)
-      this.#write(numberFrame({ type: FRAME_TYPE.resetStream, streamId: stream.id }, END_CODE.noError));
-    this.#end(stream, END_CODE.noError);
-  }
-
-  #receiveSettings(payload: Buffer): void {
-    const { windowBytes } = this.#peer;
-    this.#peer.apply(payload);
-    for (const stream of this.#streams.values()) stream.sendWindowBytes += this.#peer.windowBytes - windowBytes;
-    this.#acknowledge(FRAME_TYPE.settings);
-    this.#isConnected = true;
-    this.#connected.resolve();
-    this.#openWaiting();
-    for (const stream of this.#streams.values()) this.#write(...this.#dataOf(stream));
-  }
-
   #receiveGoAway(lastStreamId: number, code: number): void {
-    this.#lastStreamId = Math.min(lastStreamId, MOST_STREAM_ID);
+    this.#lastStreamId = lastStreamId;
     if (code !== END_CODE.noError) throw new Error(`Session closed with error code ${code}`);
-    const passedOver = [...this.#streams.values(), ...this.#waiting.keys()].filter((one) => this.hasPassedOver(one));
+    const all = [...this.#connection.streams.values(), ...this.#waiting.keys()];
+    const passedOver = all.filter((one) => this.hasPassedOver(one));
     this.#waiting.clear();
-    for (const stream of passedOver) this.#end(stream, END_CODE.refusedStream);
+    for (const stream of passedOver) this.#connection.end(stream, END_CODE.refusedStream);
     if (this.#calls === 0) this.destroy();
-  }
-
-  #widen(streamId: number, bytes: number): void {
-    const stream = this.#streams.get(streamId);
-    if (streamId === 0) this.#sendWindowBytes += bytes;
-    else if (stream !== undefined) stream.sendWindowBytes += bytes;
-    if (Math.max(this.#sendWindowBytes, stream?.sendWindowBytes ?? 0) > MOST_WINDOW_BYTES)
-      throw broken('a window that is too large');
-    for (const one of streamId === 0 ? this.#streams.values() : stream ? [stream] : [])
-      this.#write(...this.#dataOf(one));
   }
 }
 

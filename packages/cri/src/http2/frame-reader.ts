@@ -1,4 +1,5 @@
-import { BoundedBytes, PodwrightError } from '@podwright/base';
+import { BoundedBytes } from '@podwright/base';
+import { broken, END_CODE } from './end-codes.ts';
 import { FRAME_HEADER_BYTES, type FrameHeader, MAX_FRAME_BYTES, parseFrameHeader } from './frames.ts';
 
 /** Cuts what a peer sends into frames. */
@@ -12,15 +13,14 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** Takes the next bytes, which may be used again afterwards. Throws `resource_exhausted` for a frame that is too large. */
+  /** Takes the next bytes, which may be used again afterwards. Throws `invalid_argument` for a frame that is too large. */
   push(chunk: Buffer): void {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);
     let rest = isContinued ? this.#begun.bytes() : chunk;
     while (rest.length >= FRAME_HEADER_BYTES) {
       const header = parseFrameHeader(rest);
-      if (header.length > MAX_FRAME_BYTES)
-        throw new PodwrightError('resource_exhausted', `an HTTP/2 frame of ${header.length} bytes`);
+      if (header.length > MAX_FRAME_BYTES) throw broken(`a frame of ${header.length} bytes`, END_CODE.frameSizeError);
       const end = FRAME_HEADER_BYTES + header.length;
       if (rest.length < end) break;
       this.#onFrame(header, rest.subarray(FRAME_HEADER_BYTES, end));

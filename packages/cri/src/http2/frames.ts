@@ -1,5 +1,5 @@
 /** The frames of HTTP/2 (RFC 9113, 4 and 6). */
-import { PodwrightError } from '@podwright/base';
+import { broken, END_CODE } from './end-codes.ts';
 
 /** What every HTTP/2 client sends first (RFC 9113, 3.4). */
 export const CLIENT_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
@@ -8,14 +8,19 @@ export const FRAME_HEADER_BYTES = 9;
 
 /** The largest payload that a peer may send unless told otherwise (SETTINGS_MAX_FRAME_SIZE). */
 export const MAX_FRAME_BYTES = 16_384;
+/** The largest that a peer may be told to send. */
+export const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
 /** The window of a stream or a connection until somebody changes it, and the widest (RFC 9113, 6.9). */
 export const FIRST_WINDOW_BYTES = 65_535;
 export const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 
+export const MOST_STREAM_ID = 2 ** 31 - 1;
+
 export const FRAME_TYPE = {
   data: 0,
   headers: 1,
+  priority: 2,
   resetStream: 3,
   settings: 4,
   pushPromise: 5,
@@ -30,38 +35,40 @@ export const EMPTY_SETTINGS = Buffer.from([0, 0, 0, FRAME_TYPE.settings, 0, 0, 0
 
 export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
-/** Why a stream or a connection ends (RFC 9113, 7): those that somebody looks for. */
-export const END_CODE = {
-  noError: 0,
-  protocolError: 1,
-  internalError: 2,
-  refusedStream: 7,
-  cancel: 8,
-  enhanceYourCalm: 11,
-  inadequateSecurity: 12,
-} as const;
-
-/** What a peer has sent that HTTP/2 does not allow. */
-export const broken = (what: string): PodwrightError => new PodwrightError('invalid_argument', `HTTP/2: ${what}`);
-
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
+/** What is said of a frame that is sent. */
+type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
+/** Where in a buffer the next frame goes. */
+type Place = { bytes: Buffer; at: number };
+
 /** A frame as it is sent. */
-export function frame(
-  { type, flags = 0, streamId = 0 }: Pick<FrameHeader, 'type'> & Partial<FrameHeader>,
-  payload: Uint8Array = new Uint8Array(0),
-): Buffer {
+export function frame(header: SentHeader, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
-  bytes.writeUInt32BE(payload.length * 0x100 + type, 0);
-  bytes[4] = flags;
-  bytes.writeUInt32BE(streamId, 5);
-  bytes.set(payload, FRAME_HEADER_BYTES);
+  putFrame({ bytes, at: 0 }, header, payload);
   return bytes;
 }
 
+function putFrame({ bytes, at }: Place, header: SentHeader, payload: Uint8Array): number {
+  const next = putFrameHeader({ bytes, at }, { ...header, length: payload.length });
+  bytes.set(payload, next);
+  return next + payload.length;
+}
+
+/** Writes the nine bytes of a frame header; returns where its payload begins. */
+export function putFrameHeader(
+  { bytes, at }: Place,
+  { length, type, flags = 0, streamId = 0 }: SentHeader & { length: number },
+): number {
+  bytes.writeUInt32BE(length * 0x100 + type, at);
+  bytes[at + 4] = flags;
+  bytes.writeUInt32BE(streamId, at + 5);
+  return at + FRAME_HEADER_BYTES;
+}
+
 /** A frame whose payload is one number of 32 bits: what is added to a window, or why a stream is reset. */
-export function numberFrame(header: Pick<FrameHeader, 'type'> & Partial<FrameHeader>, value: number): Buffer {
+export function numberFrame(header: SentHeader, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value, 0);
   return frame(header, payload);
@@ -94,16 +101,59 @@ export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer 
   return start <= end ? payload.subarray(start, end) : undefined;
 }
 
-/** The HEADERS frame, and the CONTINUATION frames if it takes more, of a header block. */
-export function headersFrames(block: Buffer, options: { streamId: number; endStream: boolean }): Buffer {
-  const parts: Buffer[] = [];
+/** How long so many bytes of data are in frames. */
+export const framedLength = (bytes: number): number => bytes + FRAME_HEADER_BYTES * Math.ceil(bytes / MAX_FRAME_BYTES);
+
+/** How long a header block is in its frames. */
+export const headersLength = (block: Buffer): number => Math.max(FRAME_HEADER_BYTES, framedLength(block.length));
+
+/** Writes the HEADERS frame of a header block, and the CONTINUATION frames if it takes more; returns where the next one begins. */
+export function putHeaders(
+  { bytes, at }: Place,
+  block: Buffer,
+  { streamId, endStream }: { streamId: number; endStream: boolean },
+): number {
+  let next = at;
   for (let offset = 0; offset === 0 || offset < block.length; offset += MAX_FRAME_BYTES) {
-    const fragment = block.subarray(offset, offset + MAX_FRAME_BYTES);
-    const isFirst = offset === 0;
     const isLast = offset + MAX_FRAME_BYTES >= block.length;
-    const type = isFirst ? FRAME_TYPE.headers : FRAME_TYPE.continuation;
-    const flags = (isFirst && options.endStream ? FLAG.endStream : 0) | (isLast ? FLAG.endHeaders : 0);
-    parts.push(frame({ type, flags, streamId: options.streamId }, fragment));
+    const type = offset === 0 ? FRAME_TYPE.headers : FRAME_TYPE.continuation;
+    const flags = (offset === 0 && endStream ? FLAG.endStream : 0) | (isLast ? FLAG.endHeaders : 0);
+    next = putFrame({ bytes, at: next }, { type, flags, streamId }, block.subarray(offset, offset + MAX_FRAME_BYTES));
   }
-  return Buffer.concat(parts);
+  return next;
+}
+
+/** The frames of a header block. */
+export function headersFrames(block: Buffer, options: { streamId: number; endStream: boolean }): Buffer {
+  const bytes = Buffer.allocUnsafe(headersLength(block));
+  putHeaders({ bytes, at: 0 }, block, options);
+  return bytes;
+}
+
+/** What frames look like (RFC 9113, 6): their length, and whether they are of a stream. */
+const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
+  { isOfStream: true },
+  { isOfStream: true },
+  { isOfStream: true, bytes: 5 },
+  { isOfStream: true, bytes: 4 },
+  { isOfStream: false },
+  { isOfStream: true },
+  { isOfStream: false, bytes: 8 },
+  { isOfStream: false },
+  { isOfStream: undefined, bytes: 4 },
+  { isOfStream: true },
+];
+/** GOAWAY frames have at least so many bytes, and may say more. */
+const LEAST_GOAWAY_BYTES = 8;
+
+/** Throws `invalid_argument` for a frame that is not as those of its type are; those of unknown types may be as they like. */
+export function checkShape({ type, length, flags, streamId }: FrameHeader): void {
+  const shape = SHAPES[type];
+  if (shape === undefined) return;
+  const { bytes = length, isOfStream = streamId !== 0 } = shape;
+  const isShort = type === FRAME_TYPE.goAway && length < LEAST_GOAWAY_BYTES;
+  const isSaying = type === FRAME_TYPE.settings && flags & FLAG.ack && length > 0;
+  if (length !== bytes || isShort || isSaying)
+    throw broken(`a frame of type ${type} with ${length} bytes`, END_CODE.frameSizeError);
+  if ((streamId !== 0) !== isOfStream) throw broken(`a frame of type ${type} on stream ${streamId}`);
 }

@@ -9,7 +9,7 @@ import { encodeLiterals } from './hpack-encoder.ts';
 
 /** What is seen of what a peer sends, or the code of the error that ends the connection. */
 function seen(chunks: Iterable<Buffer>): unknown[] | string {
-  const blocks = new HeaderBlocks();
+  const blocks = new HeaderBlocks(1 << 20);
   const all: unknown[] = [];
   const reader = new FrameReader((header, payload) =>
     all.push(blocks.take(header, payload) ?? [header, payload.toString('latin1')]),

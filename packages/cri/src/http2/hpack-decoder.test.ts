@@ -4,6 +4,7 @@ import { connect } from 'node:http2';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
+import { fuzz } from '../../../base/src/fuzz.fixture.ts';
 import { CLIENT_PREFACE, FRAME_TYPE, parseFrameHeader, unpadded } from './frames.ts';
 import { HpackDecoder } from './hpack-decoder.ts';
 import { encodeLiterals } from './hpack-encoder.ts';
@@ -145,3 +146,29 @@ function blocksIn(bytes: Buffer): Buffer[] {
   }
   return blocks;
 }
+
+test('damaged header blocks are decoded or refused within the limits, and what is decoded can be encoded again', async () => {
+  const limits = { tableBytes: 256, listBytes: 2048 };
+  // indexed fields, a literal that is remembered, a Huffman string, a change of the table's size
+  const compressed = hex(
+    '3fe1018386 44 41 0c 2f72756e2f6372692e736f636b 5f 0a 6170706c69636174696f 6e 7a 04 a8eb1063 be',
+  );
+  const samples = [
+    compressed,
+    encodeLiterals([
+      [':authority', '/x'],
+      ['x', 'y'.repeat(1000)],
+    ]),
+  ];
+  await fuzz({ samples, rounds: 5000 }, (input) => {
+    let fields: HeaderField[];
+    try {
+      fields = new HpackDecoder(limits).decode(input);
+    } catch (error) {
+      assert.ok(['invalid_argument', 'resource_exhausted'].includes(errorCode(error)), String(error));
+      return;
+    }
+    assert.ok(fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= limits.listBytes);
+    assert.deepEqual(new HpackDecoder(limits).decode(encodeLiterals(fields)), fields);
+  });
+});

@@ -1,4 +1,5 @@
 import { PodwrightError } from '@podwright/base';
+import { undecodable } from './end-codes.ts';
 import { decodeHuffman } from './huffman.ts';
 import { type HeaderField, STATIC_TABLE } from './static-table.ts';
 
@@ -26,7 +27,7 @@ export class HpackDecoder {
   }
 
   /** The fields of a whole header block. */
-  decode(block: Uint8Array): HeaderField[] {
+  decode(block: Buffer): HeaderField[] {
     const reader = new BlockReader(block);
     const fields: HeaderField[] = [];
     let listBytes = 0;
@@ -51,7 +52,7 @@ export class HpackDecoder {
     if (first & 0x80) return this.#entry(reader.integer(7));
     if (first & 0x40) return this.#remember(this.#literal(reader, 6));
     if (first & 0x20) {
-      if (!atStart) throw new PodwrightError('invalid_argument', 'hpack: table size changed within a block');
+      if (!atStart) throw undecodable('table size changed within a block');
       return this.#resize(reader.integer(5));
     }
     return this.#literal(reader, 4);
@@ -65,7 +66,7 @@ export class HpackDecoder {
 
   #entry(index: number): HeaderField {
     const field = STATIC_TABLE[index - 1] ?? this.#dynamic[index - 1 - STATIC_TABLE.length];
-    if (field === undefined) throw new PodwrightError('invalid_argument', `hpack: no entry ${index} in the tables`);
+    if (field === undefined) throw undecodable(`no entry ${index} in the tables`);
     return field;
   }
 
@@ -78,10 +79,7 @@ export class HpackDecoder {
 
   #resize(bytes: number): undefined {
     if (bytes > this.#limits.tableBytes) {
-      throw new PodwrightError(
-        'invalid_argument',
-        `hpack: table of ${bytes} bytes, ${this.#limits.tableBytes} allowed`,
-      );
+      throw undecodable(`table of ${bytes} bytes, ${this.#limits.tableBytes} allowed`);
     }
     this.#capacityBytes = bytes;
     this.#evict();
@@ -101,10 +99,10 @@ const MAX_INTEGER_OCTETS = 4;
 
 /** Reads the primitive types of RFC 7541 (5) off a block. */
 class BlockReader {
-  readonly #block: Uint8Array;
+  readonly #block: Buffer;
   #position = 0;
 
-  constructor(block: Uint8Array) {
+  constructor(block: Buffer) {
     this.#block = block;
   }
 
@@ -114,7 +112,7 @@ class BlockReader {
 
   peek(): number {
     const octet = this.#block[this.#position];
-    if (octet === undefined) throw new PodwrightError('invalid_argument', 'hpack: block ends within a field');
+    if (octet === undefined) throw undecodable('block ends within a field');
     return octet;
   }
 
@@ -127,16 +125,17 @@ class BlockReader {
       value += (octet & 0x7f) * scale;
       if (octet < 0x80) return value;
     }
-    throw new PodwrightError('invalid_argument', 'hpack: integer too long');
+    throw undecodable('integer too long');
   }
 
   string(): string {
     const huffman = (this.peek() & 0x80) !== 0;
     const length = this.integer(7);
-    const bytes = this.#block.subarray(this.#position, this.#position + length);
-    if (bytes.length < length) throw new PodwrightError('invalid_argument', 'hpack: block ends within a string');
-    this.#position += length;
-    return huffman ? decodeHuffman(bytes).toString('latin1') : Buffer.from(bytes).toString('latin1');
+    const [start, end] = [this.#position, this.#position + length];
+    if (end > this.#block.length) throw undecodable('block ends within a string');
+    this.#position = end;
+    if (huffman) return decodeHuffman(this.#block.subarray(start, end)).toString('latin1');
+    return this.#block.toString('latin1', start, end);
   }
 
   #next(): number {

@@ -1,4 +1,4 @@
-import { PodwrightError } from '@podwright/base';
+import { undecodable } from './end-codes.ts';
 
 /**
  * The lengths in bits of the Huffman codes of HPACK (RFC 7541, Appendix B), one digit in base 36 for each byte value
@@ -40,7 +40,7 @@ export function decodeHuffman(input: Uint8Array): Buffer {
     for (let bit = 7; bit >= 0; bit--) {
       code = code * 2 + ((octet >> bit) & 1);
       length++;
-      if (length > MAX_LENGTH) throw new PodwrightError('invalid_argument', 'hpack: no such Huffman code');
+      if (length > MAX_LENGTH) throw undecodable('no such Huffman code');
       const { first, bytes } = groups[length]!;
       const byte = bytes[code - first];
       if (byte === undefined) continue;
@@ -50,7 +50,7 @@ export function decodeHuffman(input: Uint8Array): Buffer {
     }
   }
   if (length > 7 || code !== 2 ** length - 1) {
-    throw new PodwrightError('invalid_argument', 'hpack: wrong padding of a Huffman-coded string');
+    throw undecodable('wrong padding of a Huffman-coded string');
   }
   return output.subarray(0, size);
 }

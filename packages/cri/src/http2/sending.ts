@@ -1,0 +1,127 @@
+import { broken, END_CODE } from './end-codes.ts';
+import type { FrameWriter } from './frame-writer.ts';
+import {
+  FIRST_WINDOW_BYTES,
+  FLAG,
+  FRAME_TYPE,
+  framedLength,
+  headersLength,
+  MAX_FRAME_BYTES,
+  MOST_WINDOW_BYTES,
+  putFrameHeader,
+  putHeaders,
+} from './frames.ts';
+import type { Http2Stream } from './http2-stream.ts';
+
+/** Data that is sent at once of one stream, before others have their turn. */
+const TURN_BYTES = 16 * MAX_FRAME_BYTES;
+/** Data up to this length is copied next to its frames: that takes less time than to write it in a piece of its own. */
+const MOST_COPIED_BYTES = 2048;
+/** Before the first header block: we use no dynamic table, whatever size the other side allows (RFC 7541, 6.3). */
+const NO_DYNAMIC_TABLE = Buffer.of(0x20);
+
+/**
+ * Sends what streams have, as far as the other side takes it: its windows let data through (RFC 9113, 5.2), and it reads what is
+ * written. Until then it stays with the stream.
+ */
+export class Sending {
+  readonly #writer: FrameWriter;
+  /** Called once our side of a stream has said all. */
+  readonly #onSaid: (stream: Http2Stream) => void;
+  #windowBytes = FIRST_WINDOW_BYTES;
+  #hasSentHeaders = false;
+  /** Streams that wait for their turn, but for those whose own window holds them up. */
+  readonly #waiting = new Set<Http2Stream>();
+
+  constructor(writer: FrameWriter, onSaid: (stream: Http2Stream) => void) {
+    this.#writer = writer;
+    this.#onSaid = onSaid;
+  }
+
+  send(stream: Http2Stream): void {
+    this.#waiting.add(stream);
+    this.flush();
+  }
+
+  /** The other side takes so many bytes more (or less) of a stream. Throws `invalid_argument` for more than there may be. */
+  widenStream(stream: Http2Stream, bytes: number): void {
+    stream.sendWindowBytes += bytes;
+    if (stream.sendWindowBytes > MOST_WINDOW_BYTES) throw tooWide();
+    if (stream.unsent.length === 0) return;
+    this.#waiting.add(stream);
+    if (this.#windowBytes > 0) this.flush();
+  }
+
+  /** The other side takes so many bytes more of all streams together. */
+  widen(bytes: number): void {
+    this.#windowBytes += bytes;
+    if (this.#windowBytes > MOST_WINDOW_BYTES) throw tooWide();
+    this.flush();
+  }
+
+  /** Nothing more is sent of it. */
+  forget(stream: Http2Stream): void {
+    this.#waiting.delete(stream);
+  }
+
+  /** Sends what can be sent now, one stream after the other. */
+  flush(): void {
+    for (const stream of this.#waiting) {
+      if (this.#writer.isBlocked) return;
+      const size = Math.min(stream.unsent.length, this.#windowBytes, stream.sendWindowBytes, TURN_BYTES);
+      if (size <= 0 && stream.unsent.length > 0 && stream.head === undefined) {
+        if (stream.sendWindowBytes <= 0) this.#waiting.delete(stream);
+        continue;
+      }
+      this.#waiting.delete(stream);
+      this.#write(stream, Math.max(0, size));
+      if (stream.unsent.length > 0) this.#waiting.add(stream);
+      else this.#onWritten(stream);
+    }
+  }
+
+  #onWritten(stream: Http2Stream): void {
+    if (stream.isLast) this.#onSaid(stream);
+    else stream.listener?.onSent?.();
+  }
+
+  /** Writes the head of a stream, so much of its data, and the trailers if that is all. */
+  #write(stream: Http2Stream, size: number): void {
+    const { unsent, trailers, id: streamId } = stream;
+    const head = this.#headOf(stream);
+    const isAll = size === unsent.length;
+    const tail = isAll ? trailers : undefined;
+    const endStream = isAll && stream.isLast && tail === undefined;
+    const isCopied = size <= MOST_COPIED_BYTES;
+    const dataBytes = framedLength(size) - (isCopied ? 0 : size);
+    const bytes = Buffer.allocUnsafe(lengthOf(head) + dataBytes + lengthOf(tail));
+    const pieces: Buffer[] = [];
+    let [begin, at] = [0, 0];
+    if (head !== undefined) at = putHeaders({ bytes, at }, head, { streamId, endStream: endStream && size === 0 });
+    for (let offset = 0; offset < size; offset += MAX_FRAME_BYTES) {
+      const end = Math.min(size, offset + MAX_FRAME_BYTES);
+      const flags = endStream && end === size ? FLAG.endStream : 0;
+      at = putFrameHeader({ bytes, at }, { type: FRAME_TYPE.data, flags, streamId, length: end - offset });
+      if (isCopied) {
+        at += unsent.copy(bytes, at, offset, end);
+      } else {
+        pieces.push(bytes.subarray(begin, at), unsent.subarray(offset, end));
+        begin = at;
+      }
+    }
+    if (tail !== undefined) at = putHeaders({ bytes, at }, tail, { streamId, endStream: true });
+    if (at > begin) pieces.push(bytes.subarray(begin, at));
+    this.#windowBytes -= size;
+    stream.sent(size);
+    this.#writer.write(...pieces);
+  }
+
+  #headOf({ head }: Http2Stream): Buffer | undefined {
+    if (head === undefined || this.#hasSentHeaders) return head;
+    this.#hasSentHeaders = true;
+    return Buffer.concat([NO_DYNAMIC_TABLE, head]);
+  }
+}
+
+const lengthOf = (block: Buffer | undefined) => (block === undefined ? 0 : headersLength(block));
+const tooWide = () => broken('a window that is too large', END_CODE.flowControlError);
