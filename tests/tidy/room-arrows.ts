@@ -30,8 +30,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     handling: [],
     http2: [],
     otlp: ['client'],
-    server: ['server/authority'],
-    'server/authority': ['http2'],
+    server: ['http2'],
     testing: ['client', 'server'],
   },
   streaming: {

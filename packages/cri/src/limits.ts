@@ -28,8 +28,12 @@ export const CLIENT_CLOCK_AHEAD_MS = 200;
 /** A client that has not even said that it speaks HTTP/2 after this long is cut off. */
 export const PREFACE_TIMEOUT_MS = 10_000;
 
-/** What a client sends before its first request is held back for so long: it needs answers, to pings and such, all the same. */
-export const HOLD_TIMEOUT_MS = 1000;
+/** Calls at once on one connection; what they hold is bounded by the size of messages, not in all. */
+export const MAX_CALLS = 1000;
+
+/** Calls that a client may cut at once, and how many more with each second; nghttp2's bounds. */
+export const MAX_RESETS = 1000;
+export const RESETS_PER_SECOND = 33;
 
 /** How long the calls under way may go on when a server is closed. */
 export const DEFAULT_CLOSE_GRACE_MS = 5000;

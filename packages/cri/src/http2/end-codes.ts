@@ -1,5 +1,5 @@
 /** Why streams and connections end (RFC 9113, 7). */
-import { PodwrightError } from '@podwright/base';
+import { errorCode, PodwrightError } from '@podwright/base';
 
 /** The codes that somebody looks for or sends. */
 export const END_CODE = {
@@ -25,4 +25,10 @@ export function undecodable(what: string): PodwrightError {
   return Object.assign(new PodwrightError('invalid_argument', `hpack: ${what}`), {
     endCode: END_CODE.compressionError,
   });
+}
+
+/** What a peer is told of the error that ends its connection. */
+export function endCodeOf(error: unknown): number {
+  if (errorCode(error) === 'resource_exhausted') return END_CODE.enhanceYourCalm;
+  return (error as { endCode?: number }).endCode ?? END_CODE.internalError;
 }

@@ -30,9 +30,6 @@ export const FRAME_TYPE = {
   continuation: 9,
 } as const;
 
-/** A SETTINGS frame that changes nothing (RFC 9113, 6.5). */
-export const EMPTY_SETTINGS = Buffer.from([0, 0, 0, FRAME_TYPE.settings, 0, 0, 0, 0, 0]);
-
 export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
 /** The fields of a frame header. */
@@ -86,7 +83,6 @@ export function parseFrameHeader(bytes: Buffer): FrameHeader {
 }
 
 export const isAck = ({ flags }: FrameHeader): boolean => (flags & FLAG.ack) !== 0;
-export const isSettingsAck = (header: FrameHeader): boolean => header.type === FRAME_TYPE.settings && isAck(header);
 export const endsHeaders = ({ flags }: FrameHeader): boolean => (flags & FLAG.endHeaders) !== 0;
 export const endsStream = ({ flags }: FrameHeader): boolean => (flags & FLAG.endStream) !== 0;
 

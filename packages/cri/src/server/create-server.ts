@@ -76,7 +76,7 @@ async function listen(
   const health = createHealthService(served.map(({ fullName }) => fullName));
   const all = [...served, add(asDeclared(health.service))];
   for (const [path, answer] of reflectionMethods(all)) methods.set(path, answer);
-  const server = new GrpcServer(methods);
+  const server = new GrpcServer(methods, logger);
   const listeners = await Listeners.open(options, (connection) => server.accept(connection));
   const close = async (graceMs: number) => {
     health.stopServing();

@@ -1,5 +1,8 @@
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
+import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
+import type { HeaderField } from '../http2/static-table.ts';
+import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { MessageReader } from '../message-reader.ts';
 
 /** The status message travels in a header: what is longer is cut, in characters. */
@@ -8,30 +11,38 @@ const MAX_DETAILS = 4096;
 /** The units of the `grpc-timeout` header, in ms. */
 const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
-const HEADERS = { ':status': 200, 'content-type': 'application/grpc' };
-const BEGINNING = { waitForTrailers: true, sendDate: false };
-const WHOLE = { endStream: true, sendDate: false };
+const HEADERS: readonly HeaderField[] = [
+  [':status', '200'],
+  ['content-type', 'application/grpc'],
+];
+const HEAD = encodeLiterals(HEADERS);
+const SUCCESS = encodeLiterals([['grpc-status', '0']]);
 
-type Status = { 'grpc-status': number; 'grpc-message'?: string };
+/** What takes the request of a call. */
+type Taker = { onData: (bytes: Buffer) => void; onEnd: () => void };
 
 /**
  * A call of gRPC on its HTTP/2 stream (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). What is sent to a client that
  * has gone is lost.
  */
-export class GrpcCall {
-  readonly #stream: ServerHttp2Stream;
-  readonly #headers: IncomingHttpHeaders;
-  #status: Status = { 'grpc-status': 0 };
+export class GrpcCall implements StreamListener {
+  readonly #stream: Http2Stream;
+  readonly #fields: readonly HeaderField[];
+  readonly #goneListeners: (() => void)[] = [];
+  #taker: Taker | undefined;
+  #isOpen = false;
+  #room: PromiseWithResolvers<void> | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: Http2Stream, fields: readonly HeaderField[]) {
     this.#stream = stream;
-    this.#headers = headers;
+    this.#fields = fields;
+    stream.listener = this;
   }
 
   /** A header of the request; the first if there are several. */
   header(name: string): string | undefined {
-    const value = this.#headers[name];
-    return Array.isArray(value) ? value[0] : value;
+    for (const field of this.#fields) if (field[0] === name) return field[1];
+    return undefined;
   }
 
   /** How long the client waits, in ms. Throws `invalid_argument` for what is no time. */
@@ -45,78 +56,103 @@ export class GrpcCall {
 
   /** Calls `listener` once the stream has ended, however it did. */
   onGone(listener: () => void): void {
-    this.#stream.once('close', listener);
+    this.#goneListeners.push(listener);
   }
 
   /** The request of a call that has one. Throws `unimplemented` if the client sends none, or more. */
   request(): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const reader = new MessageReader();
-    const messages: Buffer[] = [];
-    this.#stream.on('data', (chunk: Buffer) => {
+    let request: Buffer | undefined;
+    const onData = (bytes: Buffer) => {
+      this.#stream.take(bytes.length);
       try {
-        messages.push(...reader.push(chunk));
-        if (messages.length > 1) throw new PodwrightError('unimplemented', 'a request of several messages, not one');
+        for (const message of reader.push(bytes)) {
+          if (request !== undefined)
+            throw new PodwrightError('unimplemented', 'a request of several messages, not one');
+          request = message;
+        }
       } catch (error) {
         reject(error);
       }
-    });
-    this.#stream.once('end', () => {
-      if (messages.length === 1) resolve(messages[0]!);
+    };
+    const onEnd = () => {
+      if (request !== undefined) resolve(request);
       else reject(new PodwrightError('unimplemented', 'a request without a message'));
-    });
+    };
+    this.#taker = { onData, onEnd };
     return promise;
   }
 
   /** The requests of a call that may have several. */
   async *requests(): AsyncGenerator<Buffer> {
     const reader = new MessageReader();
-    const chunks = this.#stream.iterator({ destroyOnReturn: false });
-    for await (const chunk of chunks) yield* reader.push(chunk as Buffer);
+    const unread = new UnreadBytes();
+    this.#taker = { onData: (bytes) => unread.add(bytes), onEnd: () => unread.end() };
+    for (let bytes = await unread.next(); bytes !== undefined; bytes = await unread.next()) {
+      this.#stream.take(bytes.length);
+      yield* reader.push(bytes);
+    }
   }
 
   /** Answers with one response, which has its prefix and is not changed any more. */
   reply(response: Buffer): void {
-    this.open();
-    if (!this.#hasGone) this.#stream.end(response);
+    this.#stream.send({ head: HEAD, data: response, trailers: SUCCESS });
   }
 
   /** Tells the client that its call has been taken, before there is a response. */
   open(): void {
-    if (this.#hasGone) return;
-    this.#stream.respond(HEADERS, BEGINNING);
-    this.#stream.once('wantTrailers', () => this.#stream.sendTrailers(this.#status));
+    this.#isOpen = true;
+    this.#stream.send({ head: HEAD });
   }
 
   /** Sends one of several responses, each with its prefix; resolves once there is room for the next, or nobody to take it. */
   async send(response: Buffer): Promise<void> {
-    if (this.#hasGone) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (!this.#stream.write(response, () => resolve())) await promise;
+    this.#stream.send({ data: response });
+    if (this.#stream.unsent.length === 0) return;
+    this.#room ??= Promise.withResolvers();
+    await this.#room.promise;
   }
 
   /** Ends a call with several responses. */
   end(): void {
-    this.#stream.end();
+    this.#stream.send({ trailers: SUCCESS });
   }
 
   /** Ends the call with the code and the message of the error. */
   fail(error: unknown): void {
-    if (this.#hasGone) return;
-    this.#status = errorStatus(error);
-    if (this.#stream.headersSent) this.#stream.end();
-    else this.#stream.respond({ ...HEADERS, ...this.#status }, WHOLE);
-    this.#stream.removeAllListeners('data').resume(); // what the client still sends
+    this.#taker = undefined;
+    const status = errorStatus(error);
+    if (this.#isOpen) this.#stream.send({ trailers: encodeLiterals(status) });
+    else this.#stream.send({ head: encodeLiterals([...HEADERS, ...status]), isLast: true });
   }
 
-  get #hasGone(): boolean {
-    return this.#stream.closed || this.#stream.destroyed;
+  onData(bytes: Buffer): void {
+    this.#taker?.onData(bytes);
+  }
+
+  onEnd(): void {
+    this.#taker?.onEnd();
+  }
+
+  onSent(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  onClose(): void {
+    for (const listener of this.#goneListeners) listener();
+    this.onSent();
+    this.onEnd();
   }
 }
 
 /** What a client is told about a failed call. */
-function errorStatus(error: unknown): Status {
+function errorStatus(error: unknown): HeaderField[] {
   const message = errorMessage(error).toWellFormed();
   const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;
-  return { 'grpc-status': statusNumber(errorCode(error)), 'grpc-message': encodeURI(details) };
+  return [
+    ['grpc-status', String(statusNumber(errorCode(error)))],
+    ['grpc-message', encodeURI(details)],
+  ];
 }

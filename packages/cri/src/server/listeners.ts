@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import {
   errorMessage,
@@ -12,7 +11,6 @@ import {
   wrapError,
 } from '@podwright/base';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
-import { acceptAnyAuthority } from './authority/accept-any-authority.ts';
 
 /**
  * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. Without `tls` every
@@ -46,13 +44,13 @@ export class Listeners {
   /** Starts to listen on the unix socket and, if asked for, on TCP; every connection goes to `accept`. */
   static async open(
     options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
-    accept: (connection: Duplex) => void,
+    accept: (connection: Socket) => void,
   ): Promise<Listeners> {
     const connections = new Set<Socket>();
     const onConnection = (socket: Socket) => {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
-      acceptAnyAuthority(socket, options.logger, accept);
+      accept(socket);
     };
     const unix = createServer(onConnection);
     const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? PRIVATE_FILE);
@@ -103,7 +101,8 @@ async function listenTcp({ address, port, tls }: TcpOptions, onConnection: (sock
   const endpoint = formatEndpoint({ kind: 'tcp', host: address, port });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   try {
-    const server = tls === undefined ? createServer(onConnection) : createTlsListener(tls, onConnection);
+    const server =
+      tls === undefined ? createServer({ noDelay: true }, onConnection) : createTlsListener(tls, onConnection);
     server.once('error', reject).listen(port, address, resolve);
     await promise;
     server.off('error', reject);
@@ -119,7 +118,7 @@ function createTlsListener(
   onConnection: (socket: Socket) => void,
 ): Server {
   return createTlsServer(
-    { cert: certificate, key, ca: clientCa, requestCert: clientCa !== undefined, ALPNProtocols: ['h2'] },
+    { cert: certificate, key, ca: clientCa, requestCert: clientCa !== undefined, ALPNProtocols: ['h2'], noDelay: true },
     onConnection,
   );
 }

@@ -1,0 +1,311 @@
+/** What a client may not do costs it the connection, and nobody else anything. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { type Logger, silentLogger, sleep, waitFor } from '@podwright/base';
+import { CLIENT_PREFACE, FRAME_TYPE, frame, headersFrames, numberFrame } from '../http2/frames.ts';
+import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import { MAX_CONNECTION_IDLE_MS, PREFACE_TIMEOUT_MS } from '../limits.ts';
+import { BareClient, callFrames, requestHeaders, SETTINGS, startServer } from './bare-client.fixture.ts';
+
+const { data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation } =
+  FRAME_TYPE;
+const NOTHING = Buffer.alloc(0);
+const call = (streamId: number) => callFrames(streamId, requestHeaders('Version'), NOTHING);
+/** The headers of a request whose message does not come. */
+const begun = (streamId: number, method = 'Version') =>
+  headersFrames(encodeLiterals(requestHeaders(method)), { streamId, endStream: false });
+const reset = (streamId: number) => numberFrame({ type: resetStream, streamId }, 8);
+const bytes = (count: number) => Buffer.alloc(count);
+const many = <T>(count: number, one: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => one(index));
+
+/** The names of HTTP/2 for the codes that clients are told. */
+const CODES: Record<number, string> = {
+  1: 'PROTOCOL',
+  3: 'FLOW_CONTROL',
+  6: 'FRAME_SIZE',
+  9: 'COMPRESSION',
+  11: 'CALM',
+};
+
+const cases: [what: string, frames: Buffer[], code: string][] = [
+  ['a frame above the limit', [Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1])], 'FRAME_SIZE'],
+  ['a continuation without headers', [frame({ type: continuation, flags: 4, streamId: 1 })], 'PROTOCOL'],
+  [
+    'a header block torn apart by data',
+    [frame({ type: headers, streamId: 1 }), frame({ type: data, streamId: 1 })],
+    'PROTOCOL',
+  ],
+  [
+    'a header block torn apart by what nobody knows',
+    [frame({ type: headers, streamId: 1 }), frame({ type: 99 })],
+    'PROTOCOL',
+  ],
+  [
+    'a continuation of another stream',
+    [frame({ type: headers, streamId: 1 }), frame({ type: continuation, flags: 4, streamId: 3 })],
+    'PROTOCOL',
+  ],
+  ['headers on no stream', [frame({ type: headers, flags: 4 }, Buffer.of(0x82))], 'PROTOCOL'],
+  ['headers on a stream of the server', [frame({ type: headers, flags: 4, streamId: 2 }, Buffer.of(0x82))], 'PROTOCOL'],
+  ['headers in the middle of a request', [begun(1), begun(1)], 'PROTOCOL'],
+  [
+    'headers after the end of a request',
+    [begun(1, 'Status'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), begun(1)],
+    'PROTOCOL',
+  ],
+  [
+    'data after the end of a request',
+    [begun(1, 'Status'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), frame({ type: data, streamId: 1 })],
+    'PROTOCOL',
+  ],
+  ['data on a stream that nobody began', [frame({ type: data, streamId: 1 })], 'PROTOCOL'],
+  ['data on no stream', [frame({ type: data })], 'PROTOCOL'],
+  ['a reset of a stream that nobody began', [reset(1)], 'PROTOCOL'],
+  ['a window for a stream that nobody began', [numberFrame({ type: windowUpdate, streamId: 1 }, 1)], 'PROTOCOL'],
+  [
+    'padding longer than its headers',
+    [frame({ type: headers, flags: 0xc, streamId: 1 }, Buffer.from([9, 0x82]))],
+    'PROTOCOL',
+  ],
+  [
+    'padding longer than its data',
+    [begun(1), frame({ type: data, flags: 8, streamId: 1 }, Buffer.from([9, 0]))],
+    'PROTOCOL',
+  ],
+  ['a priority in headers that is cut', [frame({ type: headers, flags: 0x24, streamId: 1 }, bytes(2))], 'PROTOCOL'],
+  ['a push', [frame({ type: pushPromise, flags: 4, streamId: 1 }, bytes(5))], 'PROTOCOL'],
+  [
+    'a flood of empty continuations',
+    [frame({ type: headers, streamId: 1 }), ...many(30, () => frame({ type: continuation, streamId: 1 }))],
+    'CALM',
+  ],
+  [
+    'a flood of full continuations',
+    [
+      frame({ type: headers, streamId: 1 }, bytes(16_384)),
+      ...many(8, () => frame({ type: continuation, streamId: 1 }, bytes(16_384))),
+    ],
+    'CALM',
+  ],
+  [
+    'a header list that expands',
+    [
+      frame(
+        { type: headers, flags: 4, streamId: 1 },
+        Buffer.concat([
+          Buffer.from([0x40, 1, 0x61, 0x7f, 0x81, 0x1e]),
+          Buffer.alloc(4000, 'x'),
+          Buffer.alloc(9000, 0xbe),
+        ]),
+      ),
+    ],
+    'CALM',
+  ],
+  [
+    'a wrong Huffman code',
+    [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.from([0x41, 0x84, 0xff, 0xff, 0xff, 0xff]))],
+    'COMPRESSION',
+  ],
+  [
+    'a table size above the limit',
+    [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.from([0x3f, 0xe2, 0x1f]))],
+    'COMPRESSION',
+  ],
+  ['an entry that no table has', [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.of(0xc0))], 'COMPRESSION'],
+  ...[0, 4, 6].map((size): (typeof cases)[0] => [
+    `a priority of ${size} bytes`,
+    [frame({ type: priority, streamId: 1 }, bytes(size))],
+    'FRAME_SIZE',
+  ]),
+  ...[0, 3, 5].map((size): (typeof cases)[0] => [
+    `a reset of ${size} bytes`,
+    [begun(1), frame({ type: resetStream, streamId: 1 }, bytes(size))],
+    'FRAME_SIZE',
+  ]),
+  ...[0, 7, 9].map((size): (typeof cases)[0] => [
+    `a ping of ${size} bytes`,
+    [frame({ type: ping }, bytes(size))],
+    'FRAME_SIZE',
+  ]),
+  ...[0, 3, 5].map((size): (typeof cases)[0] => [
+    `a window of ${size} bytes`,
+    [frame({ type: windowUpdate }, bytes(size))],
+    'FRAME_SIZE',
+  ]),
+  ...[0, 7].map((size): (typeof cases)[0] => [
+    `a goodbye of ${size} bytes`,
+    [frame({ type: goAway }, bytes(size))],
+    'FRAME_SIZE',
+  ]),
+  ...[1, 5, 7].map((size): (typeof cases)[0] => [
+    `settings of ${size} bytes`,
+    [frame({ type: settings }, bytes(size))],
+    'FRAME_SIZE',
+  ]),
+  ['an acknowledgement that says something', [frame({ type: settings, flags: 1 }, bytes(6))], 'FRAME_SIZE'],
+  ['settings of a stream', [frame({ type: settings, streamId: 1 })], 'PROTOCOL'],
+  ['a ping of a stream', [frame({ type: ping, streamId: 1 }, bytes(8))], 'PROTOCOL'],
+  ['a setting of push to 2', [frame({ type: settings }, Buffer.from('000200000002', 'hex'))], 'PROTOCOL'],
+  ['frames that may be too short', [frame({ type: settings }, Buffer.from('000500000001', 'hex'))], 'PROTOCOL'],
+  ['a first window that is too large', [frame({ type: settings }, Buffer.from('000480000000', 'hex'))], 'FLOW_CONTROL'],
+  ['a window of the connection that is too large', [numberFrame({ type: windowUpdate }, 0x7fffffff)], 'FLOW_CONTROL'],
+  [
+    'a window of a stream that is too large',
+    [begun(1), numberFrame({ type: windowUpdate, streamId: 1 }, 0x7fffffff)],
+    'FLOW_CONTROL',
+  ],
+  [
+    'a setting that makes a window too large',
+    [
+      begun(1),
+      numberFrame({ type: windowUpdate, streamId: 1 }, 0x7fff0000),
+      frame({ type: settings }, Buffer.from('00047fffffff', 'hex')),
+    ],
+    'FLOW_CONTROL',
+  ],
+  ['a window that grows by nothing', [numberFrame({ type: windowUpdate }, 0)], 'PROTOCOL'],
+  [
+    'a window of a stream that grows by nothing',
+    [begun(1), numberFrame({ type: windowUpdate, streamId: 1 }, 0)],
+    'PROTOCOL',
+  ],
+];
+
+test('a client that breaks the protocol is told why and loses its connection, and no other client does', async (t) => {
+  const never = () => new Promise<never>(() => undefined);
+  const lines: string[] = [];
+  const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(JSON.stringify(fields)) };
+  const path = await startServer(t, { runtime: { version: async () => ({}), status: never }, logger });
+  const good = await BareClient.open(t, path);
+  for (const [what, frames, code] of cases) {
+    const bad = await BareClient.open(t, path);
+    bad.send(...frames);
+    const end = await bad.end();
+    assert.ok(end !== 'nothing', what);
+    assert.equal(CODES[end.code], code, `${what}: ${end.why}`);
+    assert.ok(lines.pop()?.includes(end.why), what);
+  }
+  good.send(call(1));
+  assert.equal((await good.reply(1)).status, '0');
+});
+
+test('who speaks no HTTP/2 loses the connection at the first byte that shows it', async (t) => {
+  const path = await startServer(t);
+  for (const first of [
+    'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r?',
+    'x',
+    '\x16\x03\x01',
+  ]) {
+    const client = await BareClient.open(t, path, Buffer.from(first, 'latin1'));
+    await client.closed;
+  }
+  const unset = await BareClient.open(t, path, Buffer.concat([CLIENT_PREFACE, call(1)]));
+  assert.deepEqual(await unset.end(), { code: 1, why: 'HTTP/2: no settings' });
+});
+
+test('who does not say that it speaks HTTP/2 is cut off, and who has made no call for long is sent away', async (t) => {
+  const path = await startServer(t);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const silent = await BareClient.open(t, path, NOTHING);
+  const half = await BareClient.open(t, path, CLIENT_PREFACE);
+  const idle = await BareClient.open(t, path);
+  for (const one of [silent, half, idle]) await settled(one);
+  idle.send(frame({ type: ping }, bytes(8)));
+  await next(idle, ({ type }) => type === ping);
+  t.mock.timers.tick(PREFACE_TIMEOUT_MS);
+  assert.deepEqual(await Promise.all([silent.end(), half.end()]), ['nothing', 'nothing']);
+  t.mock.timers.tick(MAX_CONNECTION_IDLE_MS);
+  await next(idle, ({ type }) => type === goAway);
+  assert.deepEqual(await idle.end(), { code: 0, why: '' });
+});
+
+/** Waits for a frame without a timer. */
+async function next(client: BareClient, isIt: (one: ReturnType<BareClient['frames']>[0]) => boolean): Promise<void> {
+  while (!client.frames().some(isIt)) await once(client.socket, 'data');
+}
+const settled = (client: BareClient) => next(client, () => true);
+
+/** A client that never reads, and sends these frames again and again until it has lost the connection. */
+async function assertFloodEnds(t: TestContext, frames: (round: number) => Buffer): Promise<void> {
+  const client = await BareClient.open(t, await startServer(t));
+  client.socket.pause();
+  let isClosed = false;
+  client.socket.once('error', () => {
+    isClosed = true;
+  });
+  client.socket.once('close', () => {
+    isClosed = true;
+  });
+  const deadline = performance.now() + 30_000;
+  for (let round = 0; !isClosed; round++) {
+    assert.ok(performance.now() < deadline, 'the connection still stands');
+    if (!client.socket.write(frames(round)))
+      await Promise.race([once(client.socket, 'drain'), client.closed]).catch(() => undefined);
+    await new Promise(setImmediate);
+  }
+}
+
+test('a client that asks and asks and never reads loses the connection', async (t) => {
+  const floods: Record<string, (round: number) => Buffer> = {
+    pings: () => Buffer.concat(many(1000, () => frame({ type: ping }, bytes(8)))),
+    settings: () => Buffer.concat(many(1000, () => SETTINGS)),
+    'requests that are none': (round) =>
+      Buffer.concat(
+        many(1000, (index) =>
+          headersFrames(Buffer.of(0x82), { streamId: 2 * (1000 * round + index) + 1, endStream: true }),
+        ),
+      ),
+  };
+  for (const frames of Object.values(floods)) await assertFloodEnds(t, frames);
+});
+
+test('calls that are cut as soon as they have begun end the connection after a thousand', async (t) => {
+  const path = await startServer(t);
+  const patient = await BareClient.open(t, path);
+  patient.send(...many(900, (index) => Buffer.concat([begun(2 * index + 1), reset(2 * index + 1)])));
+  patient.send(call(9001));
+  assert.equal((await patient.reply(9001)).status, '0');
+  patient.send(...many(300, (index) => Buffer.concat([begun(2 * index + 9003), reset(2 * index + 9003)])));
+  assert.deepEqual(await patient.end(), { code: 11, why: 'HTTP/2: too many calls were cut' });
+});
+
+test('a request of more than its window is not taken while nobody reads it', async (t) => {
+  const client = await BareClient.open(t, await startServer(t));
+  // the first answer waits for a window, so that nobody asks for the second request
+  client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
+  client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
+  client.send(frame({ type: data, streamId: 1 }, bytes(5)));
+  await client.frame(({ type }) => type === headers);
+  await sleep(100);
+  client.send(...many(4, () => frame({ type: data, streamId: 1 }, bytes(16_384))));
+  assert.deepEqual(await client.end(), { code: 3, why: 'HTTP/2: more than the window of a stream' });
+});
+
+const reflection = requestHeaders('').map(([name, value]): [string, string] => [
+  name,
+  name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
+]);
+
+test('answers that nobody reads wait with their calls, of which there are a thousand at most', async (t) => {
+  let answered = 0;
+  const version = async () => {
+    answered++;
+    return { version: 'x'.repeat(100_000) };
+  };
+  const path = await startServer(t, { runtime: { version } });
+  const client = await BareClient.open(t, path);
+  client.socket.pause();
+  client.send(
+    numberFrame({ type: windowUpdate }, 0x7fff0000),
+    frame({ type: settings }, Buffer.from('00047fffffff', 'hex')),
+  );
+  for (let id = 1; id < 8000; id += 2) client.socket.write(call(id));
+  await waitFor(() => answered >= 1000 || undefined, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
+  const other = await BareClient.open(t, path);
+  other.send(callFrames(1, requestHeaders('Status'), NOTHING));
+  assert.equal((await other.reply(1)).status, '12');
+  assert.ok(answered < 1100, `${answered} answers`);
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import { errorMessage } from '@podwright/base';
+import { fuzz, pieces } from '../../../base/src/fuzz.fixture.ts';
+import { FrameReader } from '../http2/frame-reader.ts';
+import { CLIENT_PREFACE, FLAG, FRAME_TYPE, frame, headersFrames, numberFrame } from '../http2/frames.ts';
+import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import { callFrames, requestHeaders, SETTINGS } from './bare-client.fixture.ts';
+import { ServerSession } from './session.ts';
+
+/** Indexed fields, a literal that is remembered, a Huffman string, a change of the table's size. */
+const compressed = Buffer.from(
+  '3fe11f8386440d2f72756e2f6372692e736f636b5f106170706c69636174696f6e2f677270637a86a8eb10649cbf',
+  'hex',
+);
+const long = encodeLiterals([...requestHeaders('Version'), ['x', 'y'.repeat(20_000)]]);
+
+const conversation = (...frames: Buffer[]) => Buffer.concat([CLIENT_PREFACE, SETTINGS, ...frames]);
+const samples = [
+  conversation(
+    callFrames(1, requestHeaders('Version', [':authority', '/run/x.sock']), Buffer.from('message')),
+    frame({ type: FRAME_TYPE.ping }, Buffer.alloc(8)),
+    callFrames(3, requestHeaders('Version'), Buffer.alloc(0)),
+    numberFrame({ type: FRAME_TYPE.resetStream, streamId: 3 }, 8),
+  ),
+  conversation(
+    headersFrames(compressed, { streamId: 1, endStream: true }),
+    headersFrames(compressed, { streamId: 3, endStream: false }),
+    frame({ type: FRAME_TYPE.data, flags: FLAG.padded, streamId: 3 }, Buffer.from([1, 2, 3, 0])),
+    headersFrames(encodeLiterals([['x-checksum', '1']]), { streamId: 3, endStream: true }),
+  ),
+  conversation(
+    frame({ type: FRAME_TYPE.settings }, Buffer.from('000400000010', 'hex')),
+    headersFrames(long, { streamId: 1, endStream: false }),
+    numberFrame({ type: FRAME_TYPE.windowUpdate, streamId: 1 }, 100),
+    numberFrame({ type: FRAME_TYPE.windowUpdate }, 100),
+    frame({ type: FRAME_TYPE.goAway }, Buffer.alloc(8)),
+  ),
+];
+
+/** What is made of what a client sends: the streams that begin, go on and end; what it is answered; and why the connection ends. */
+function made(chunks: Iterable<Buffer>): { told: string[]; answers: string[]; end: unknown } {
+  const told: string[] = [];
+  const answers: string[] = [];
+  let end: unknown;
+  const reader = new FrameReader((header, payload) =>
+    answers.push(`${JSON.stringify(header)} ${payload.toString('latin1')}`),
+  );
+  const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+    reader.push(chunk);
+    done();
+  };
+  const socket = new Duplex({ read: () => undefined, write });
+  const session = new ServerSession(socket, {
+    onRequest: (stream, fields) => {
+      const tell = (...what: unknown[]) => told.push(JSON.stringify([stream.id, ...what]));
+      tell('begins', fields);
+      stream.listener = {
+        onData: (bytes) => {
+          stream.take(bytes.length);
+          tell('data', bytes.toString('latin1'));
+        },
+        onEnd: () => {
+          tell('end');
+          stream.send({ head: Buffer.of(0x88), data: Buffer.alloc(30), trailers: Buffer.of(0x88) });
+        },
+        onClose: () => tell('closed'),
+      };
+    },
+    onClose: (error) => {
+      end = error;
+    },
+  });
+  for (const chunk of chunks) socket.emit('data', chunk);
+  session.destroy();
+  return { told, answers: answers.sort(), end: end && errorMessage(end) };
+}
+
+test('whatever a client sends is understood the same however it is cut, or ends the connection', async () => {
+  for (const sample of samples) assert.equal(made([sample]).end, undefined);
+  await fuzz({ samples, rounds: 5000 }, (input, random) => {
+    const whole = made([input]);
+    assert.deepEqual(made(pieces(random, input)), whole);
+    assert.ok(whole.end === undefined || /^(HTTP\/2|hpack): /.test(String(whole.end)), String(whole.end));
+  });
+});
