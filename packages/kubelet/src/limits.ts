@@ -21,6 +21,8 @@ export const MAX_MANIFEST_FILES = 5000;
 export const RESIZE_RETRY_MS = 10_000;
 /** Delays after steps that failed for a reason whose end no event announces. */
 export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
+/** A restart of a container that takes longer waits for something else than a processor, and holds up no others. */
+export const RESTART_PATIENCE_MS = 500;
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;

@@ -1,5 +1,7 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { Limiter } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -20,7 +22,7 @@ import { runtimeHandler } from '../kuberuntime/pod-sandbox.ts';
 import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
-import { ERROR_BACKOFF } from '../limits.ts';
+import { ERROR_BACKOFF, RESTART_PATIENCE_MS } from '../limits.ts';
 import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeResources } from '../node/node-resources.ts';
@@ -240,6 +242,7 @@ function runtimeDependencies(
   return {
     ...own,
     cri,
+    restarts: new Limiter(availableParallelism(), RESTART_PATIENCE_MS),
     events,
     logger: options.logger,
     hooks: parts.hooks,

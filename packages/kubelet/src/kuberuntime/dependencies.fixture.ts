@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { silentLogger } from '@podwright/base';
+import { Limiter, silentLogger } from '@podwright/base';
 import { noSpanExporter } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { LocalObjects } from '../config/local-objects.ts';
@@ -41,6 +41,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     hooks: { run: async () => undefined },
     tracer: new PodTracer(noSpanExporter),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
+    restarts: new Limiter(1, 200),
     actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
     dns: async () => ({

@@ -1,4 +1,4 @@
-import type { Logger } from '@podwright/base';
+import type { Limiter, Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodObjects } from '../config/local-objects.ts';
@@ -26,6 +26,8 @@ export type KuberuntimeDependencies = {
   tracer: PodTracer;
   logger: Logger;
   crashBackoff: CrashBackoff;
+  /** Lets few containers be restarted at once: the runtime's time is for pods that are new. */
+  restarts: Limiter;
   actuated: ActuatedResources;
   /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;

@@ -22,7 +22,7 @@ import { nonRootViolation } from './security-context.ts';
 export type StartContainerDependencies = KillContainerDependencies &
   Pick<
     KuberuntimeDependencies,
-    'features' | 'kubeletId' | 'logger' | 'node' | 'objects' | 'prepare' | 'seccompDefault' | 'seccompRoot'
+    'features' | 'kubeletId' | 'logger' | 'node' | 'objects' | 'prepare' | 'restarts' | 'seccompDefault' | 'seccompRoot'
   >;
 
 /** The sandbox that containers are started in. */
@@ -66,31 +66,38 @@ export async function startContainer(
     warn(deps, request, `Error: ${violation.message}`);
     return held(violation);
   }
-  const created = await createContainer(
-    deps,
-    { ...request, targetId: target.id, prepared: configured, image: image.image },
-    signal,
-  );
-  if ('reason' in created) return held(created);
-  return { ...step, error: await finishStart(deps, { ...request, id: created.id }, signal) };
+  const begin = () =>
+    createAndStart(deps, { ...request, targetId: target.id, prepared: configured, image: image.image }, signal);
+  const begun = await (hasEnded(request) ? deps.restarts.run(begin, signal) : begin());
+  if (!('id' in begun)) return held(begun);
+  return { ...step, error: begun.error ?? (await runPostStart(deps, { ...request, id: begun.id }, signal)) };
 }
 
-/** Starts a created container and runs its hook; the reason why it does not run, if so. */
-async function finishStart(
+/** Whether the container has ended by itself in this sandbox. One that was stopped to be restarted is started at once. */
+function hasEnded({ status, container, sandbox }: StartRequest): boolean {
+  const latest = latestContainer(status, container.name);
+  return latest?.state === 'exited' && latest.sandboxId === sandbox.id;
+}
+
+/** What the runtime does for a container; its id once it is created, with the reason why it does not run, if so. */
+async function createAndStart(
   deps: StartContainerDependencies,
-  request: StartRequest & { id: string },
+  request: CreateRequest,
   signal: AbortSignal,
-): Promise<WaitingReason | undefined> {
-  const { pod, container, id } = request;
+): Promise<{ id: string; error?: WaitingReason } | WaitingReason> {
+  const { pod, container } = request;
+  const created = await createContainer(deps, request, signal);
+  if ('reason' in created) return created;
+  const { id } = created;
   try {
     await deps.tracer.span(pod.metadata.uid, `start ${container.name}`, () =>
       deps.cri.runtime.startContainer({ containerId: id }, { signal }),
     );
   } catch (error) {
-    return fail(deps, request, { reason: 'RunContainerError', error, signal });
+    return { id, error: fail(deps, request, { reason: 'RunContainerError', error, signal }) };
   }
   deps.events.event(eventSubject(pod, container.name), 'Normal', 'Started', 'Container started');
-  return runPostStart(deps, request, signal);
+  return { id };
 }
 
 /** The runtime's id of the container whose processes an ephemeral container is to see; none for any other container. */

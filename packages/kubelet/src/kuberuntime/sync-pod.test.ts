@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { PodwrightError } from '@podwright/base';
+import { Limiter, PodwrightError, waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
 import type { FakeRuntime } from '@podwright/cri/testing';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
@@ -26,8 +26,8 @@ const prepare: Container = { name: 'prepare', image: 'busybox:1' };
 const proxy: Container = { name: 'proxy', image: 'busybox:1', restartPolicy: 'Always' };
 const away = new PodwrightError('unavailable', 'the runtime is away');
 
-function podOf(spec: Partial<PodSpec> = {}): Pod {
-  const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
+function podOf(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
+  const metadata = { name: 'web', namespace: 'default', uid };
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', ...spec } };
 }
 
@@ -248,6 +248,41 @@ test('a container that waits out its delay is told with the time of its next try
   assert.ok(steps[0]!.retryAtMs! > Date.now());
   assert.equal(hasActed(steps), false);
   assert.ok(synced.runtime.calls.slice(calls).every(({ method }) => /^list|Status$/.test(method)));
+});
+
+/** Two pods whose containers have crashed, so many of which may be restarted at once, while the runtime does not answer the first. */
+async function crashedPods(restarts: Limiter) {
+  const synced = new SyncedPod();
+  synced.deps.restarts = restarts;
+  const crashed = ['c1', 'c2'].map((uid) => podOf({}, uid));
+  for (const pod of crashed) await synced.sync(pod);
+  for (const { id } of synced.runtime.containers) synced.runtime.exitContainer(id, { exitCode: 1 });
+  synced.runtime.inject('createContainer', { delayMs: 60_000, times: 1 });
+  const before = synced.runtime.calls.length;
+  const created = () => synced.runtime.calls.slice(before).filter(({ method }) => method === 'createContainer').length;
+  const stop = new AbortController();
+  const ends = [synced.sync(crashed[0]!, stop.signal).catch(() => undefined)];
+  await waitFor(() => created() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  ends.push(synced.sync(crashed[1]!, stop.signal).catch(() => undefined));
+  const end = () => {
+    stop.abort(new Error('the pod ends'));
+    return Promise.all(ends);
+  };
+  return { synced, created, second: ends[1]!, end };
+}
+
+test('containers that have crashed take turns, and a new pod waits for none of them', async () => {
+  const { synced, created, end } = await crashedPods(new Limiter(1, 60_000));
+  assert.deepEqual(told(await synced.sync(podOf({}, 'new'))), ['CreatePodSandbox', 'StartContainer app']);
+  assert.equal(created(), 2); // the first that crashed, and the new one
+  await end();
+  assert.equal(created(), 2);
+});
+
+test('a restart that takes long holds up no others', async () => {
+  const { second, end } = await crashedPods(new Limiter(1, 20));
+  assert.deepEqual(told((await second)!), ['StartContainer app']);
+  await end();
 });
 
 test('a container that somebody asks to restart again and again waits out no delay', async () => {
