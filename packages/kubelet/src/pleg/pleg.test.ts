@@ -38,7 +38,7 @@ function clientWith(runtime: FakeRuntime, events: Events): CriClient {
 }
 
 /** A PLEG on a runtime in memory. */
-async function start(context: TestContext, events: Events) {
+async function start(context: TestContext, events: Events, relistPeriodMs = 20) {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   const cri = clientWith(runtime, events);
   const cache = new PodStatusCache();
@@ -56,7 +56,7 @@ async function start(context: TestContext, events: Events) {
     cache,
     logger: silentLogger,
     metrics,
-    relistPeriodMs: 20,
+    relistPeriodMs,
     eventedRelistPeriodMs: 60_000,
     onChange: () => changes++,
     onListing: (works) => listing.push(works),
@@ -275,6 +275,22 @@ test('a PLEG that has not listed anything yet is a problem', (context) => {
   const pleg = new Pleg({ cri, reader, ...rest, onChange: () => undefined, onListing: () => undefined });
   context.after(() => pleg.stop());
   assert.equal(pleg.problem(), 'pleg has yet to be successful');
+});
+
+test('a runtime that takes long to list its pods is listed less often after a change', async (context) => {
+  const { runtime, until, metrics } = await start(context, 'none', 60_000);
+  const listingMs = 50;
+  runtime.inject('listContainers', { delayMs: listingMs });
+  await runApp(runtime);
+  await until('running');
+  const listings = async () =>
+    Number(/^kubelet_pleg_relist_duration_seconds_count (.*)$/m.exec(await metrics.metrics())?.[1]);
+  const [before, beginMs] = [await listings(), performance.now()];
+  await sleep(800);
+  const count = (await listings()) - before;
+  assert.ok(count >= 1);
+  // one of them may have begun before
+  assert.ok(count <= 2 + (performance.now() - beginMs) / (10 * listingMs), `${count}`);
 });
 
 test('listings, looks and events are counted', async (context) => {

@@ -49,6 +49,8 @@ const MAX_EVENT_AGE_MS = 5000;
  * and what has lasted long is noticed within a fraction of that.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
+/** The pause between two listings, in times of what one takes: many pods on a busy host must not be busy with being listed. */
+const PAUSE_PER_LISTING = 10;
 const RECONNECT_AFTER_MS = 1000;
 
 export class Pleg {
@@ -66,6 +68,8 @@ export class Pleg {
   /** Those of them of which nothing was there when they were looked at since, by UID. */
   readonly #gone = new Set<string>();
   #delayMs = afterChange.delayMs;
+  /** How long the last listing took. */
+  #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
   /** When the last listing began that was answered, and the last of all; monotonic. */
@@ -183,6 +187,7 @@ export class Pleg {
       this.#metrics.relisted(secondsSince(asOfMs), sinceLastMs === undefined ? undefined : sinceLastMs / 1000);
     }
     this.#lastRelistAtMs = performance.now();
+    this.#listingMs = this.#lastRelistAtMs - asOfMs;
     this.#seenAtMs = asOfMs;
     this.#metrics.seen(Math.floor(Date.now() / 1000));
     this.#listedAtMs = asOfMs;
@@ -252,7 +257,7 @@ export class Pleg {
   #nextDelayMs(): number {
     const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
-    const delayMs = Math.min(relistPeriodMs, this.#delayMs);
+    const delayMs = Math.min(relistPeriodMs, Math.max(this.#delayMs, PAUSE_PER_LISTING * this.#listingMs));
     this.#delayMs = delayMs * afterChange.growth;
     return delayMs;
   }
