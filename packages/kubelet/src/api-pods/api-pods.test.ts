@@ -224,6 +224,7 @@ test('an outage is waited out one pod at a time, and what was missed is told aft
 test('mirrors wait for the node', async () => {
   const api = fakeApi();
   api.remove(NODES, { name: 'node' });
+  api.script({ verb: 'create', plural: 'nodes' }, ...Array<Error>(1000).fill(refusal(503, 'ServiceUnavailable')));
   const manifest = staticPod('one');
   const { kubelet, shown, close } = await startFakeCluster({ api, manifest });
   await kubelet.pod('local-node', isRunning);
