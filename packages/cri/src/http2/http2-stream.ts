@@ -71,7 +71,7 @@ export class Http2Stream {
   }
 
   /** Sends more, as soon as the other side takes it; nothing once it is closed. */
-  send({ head = this.head, data, trailers = this.trailers, isLast = false }: Outgoing): void {
+  send({ head = this.head, data, trailers = this.trailers, isLast = this.isLast }: Outgoing): void {
     if (this.#closeCode !== undefined) return;
     this.head = head;
     if (data !== undefined) this.unsent = this.unsent.length === 0 ? data : Buffer.concat([this.unsent, data]);

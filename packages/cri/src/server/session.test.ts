@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { silentLogger, sleep, waitFor } from '@podwright/base';
 import { connectCri } from '../client/connect.ts';
 import { CLIENT_PREFACE, FLAG, FRAME_TYPE, frame, headersFrames, numberFrame } from '../http2/frames.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import { settingsFrame } from '../http2/peer-settings.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { withPrefix } from '../message-reader.ts';
 import { VersionRequestSchema, VersionResponseSchema } from '../messages.ts';
@@ -21,6 +23,9 @@ async function assertAnswered(client: BareClient, streamId = 1, name = ''): Prom
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);
 }
 
+const someTurns = async () => {
+  for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+};
 const until = (isIt: () => boolean) =>
   waitFor(() => isIt() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
 
@@ -296,6 +301,67 @@ test('a server that closes looks at no new call, ends its connections with the l
   await assertAnswered(client, 1, 'late');
   await closed;
   assert.ok(!client.frames().some(({ streamId }) => streamId === 3));
+});
+
+test('an answer that is on its way when a server closes comes whole, also to a client that pings meanwhile', async (t) => {
+  const answered = Promise.withResolvers<void>();
+  const version = async () => {
+    answered.resolve();
+    return { runtimeName: 'x'.repeat(250_000) };
+  };
+  const { server, path } = await openServer(t, { runtime: { version } });
+  const client = await BareClient.open(t, path);
+  const wide = numberFrame({ type: FRAME_TYPE.windowUpdate }, 1 << 20);
+  client.send(settingsFrame({ initialWindowSize: 1 << 20 }), wide);
+  client.socket.pause();
+  client.send(callFrames(1, requestHeaders('Version'), EMPTY));
+  await answered.promise;
+  const closed = server.close(20_000);
+  await until(() => !existsSync(path));
+  await someTurns(); // the server has said all by then
+  client.send(frame({ type: FRAME_TYPE.ping }, Buffer.alloc(8)));
+  await someTurns(); // it reads the ping before we read anything
+  client.socket.resume();
+  const { status, message } = await client.reply(1);
+  assert.deepEqual([status, nameIn(message).length], ['0', 250_000]);
+  await closed;
+});
+
+test('data that new settings of the client allow comes after their acknowledgement', async (t) => {
+  const { path } = await openServer(t, { runtime: { version: async () => ({ runtimeName: 'x'.repeat(5000) }) } });
+  const client = await BareClient.open(t, path);
+  client.send(settingsFrame({ initialWindowSize: 1000 }), callFrames(1, requestHeaders('Version'), EMPTY));
+  await client.frame(({ type }) => type === FRAME_TYPE.data);
+  const count = client.frames().length;
+  client.send(settingsFrame({ initialWindowSize: 100_000 }));
+  await client.reply(1);
+  const [first, second] = client.frames().slice(count);
+  assert.deepEqual([first!.type, first!.flags, second!.type], [FRAME_TYPE.settings, FLAG.ack, FRAME_TYPE.data]);
+});
+
+test('a client that breaks the protocol after it was sent away is told the same last stream', async (t) => {
+  const release = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const version = async () => {
+    begun.resolve();
+    await release.promise;
+    return {};
+  };
+  const { server, path } = await openServer(t, { runtime: { version } });
+  const client = await BareClient.open(t, path);
+  client.send(callFrames(1, requestHeaders('Version'), EMPTY));
+  await begun.promise;
+  const closed = server.close(20_000);
+  await client.frame(({ type }) => type === FRAME_TYPE.goAway);
+  client.send(callFrames(3, requestHeaders('Version'), EMPTY), frame({ type: FRAME_TYPE.ping }, Buffer.alloc(7)));
+  await client.closed;
+  const told = client.frames().filter(({ type }) => type === FRAME_TYPE.goAway);
+  assert.deepEqual(
+    told.map(({ payload }) => payload.readUInt32BE(0)),
+    [1, 1],
+  );
+  release.resolve();
+  await closed;
 });
 
 test('large requests and responses pass whole in both directions', async (t) => {

@@ -36,6 +36,8 @@ export class ServerSession {
   /** How much of the client's preface has come. */
   #prefaceBytes = 0;
   #lastStreamId = 0;
+  /** The last stream that we look at. */
+  #lastServedId = 0;
   #isRetired = false;
   #timer: NodeJS.Timeout;
 
@@ -54,7 +56,7 @@ export class ServerSession {
   retire(): void {
     if (this.#isRetired || this.#connection.isClosed) return;
     this.#isRetired = true;
-    this.#connection.write(goAway(this.#lastStreamId, END_CODE.noError));
+    this.#connection.write(goAway(this.#lastServedId, END_CODE.noError));
     if (this.#connection.streams.size === 0) this.#socket.end();
   }
 
@@ -112,6 +114,7 @@ export class ServerSession {
     if (streamId <= this.#lastStreamId) return; // trailers that have crossed our answer
     this.#lastStreamId = streamId;
     if (this.#isRetired) return; // the client was told that nobody looks at it
+    this.#lastServedId = streamId;
     if (this.#connection.streams.size >= MAX_CALLS) return this.#connection.refuse(streamId, END_CODE.refusedStream);
     if (!isRequest(fields)) return this.#connection.refuse(streamId, END_CODE.protocolError);
     const stream = this.#connection.stream();
@@ -123,7 +126,7 @@ export class ServerSession {
 
   /** Tells the client why, if it reads it, and leaves. */
   #break(error: unknown): void {
-    this.#connection.write(goAway(this.#lastStreamId, endCodeOf(error), errorMessage(error)));
+    this.#connection.write(goAway(this.#lastServedId, endCodeOf(error), errorMessage(error)));
     this.destroy(error);
   }
 }
