@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { hasErrno } from '../../packages/system/src/errno.ts';
 import { mountsBelow, unmountEntries, unmountTree } from '../../packages/system/src/mountinfo.ts';
-import { mountAll } from '../../packages/system/src/mounts.ts';
+import { mountAll, mountAllAside } from '../../packages/system/src/mounts.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 
 const system = loadSystem();
@@ -56,6 +56,26 @@ test('a bind mount is read-only if asked, and its source is not', () => {
   writeFileSync(join(source, 'x'), 'seen');
   assert.equal(readFileSync(join(target, 'x'), 'utf8'), 'seen');
   assert.deepEqual(mountsBelow(target)[0]!.propagation, []);
+});
+
+/** An overlay of directories in `scratch`, of which those named are made. */
+function overlay(...made: string[]) {
+  for (const name of made) mkdirSync(join(scratch, name));
+  const directories = ['lower', 'upper', 'work'].map((name) => `${name}dir=${join(scratch, name)}`);
+  return [{ type: 'overlay', source: 'overlay', options: directories }];
+}
+
+test('an overlay is mounted by another thread if asked', async () => {
+  const elsewhere = Object.assign(loadSystem(), { mount: () => assert.fail('mounted by this thread') });
+  await mountAllAside(elsewhere, overlay('lower', 'upper', 'work'), target);
+  writeFileSync(join(target, 'x'), 'written');
+  assert.equal(readFileSync(join(scratch, 'upper/x'), 'utf8'), 'written');
+});
+
+test('an overlay that another thread cannot mount tells why, and is not there', async () => {
+  const failure = mountAllAside(system, overlay('upper', 'work'), target);
+  await assert.rejects(failure, (error) => hasErrno(error, 'ENOENT'));
+  assert.deepEqual(mountsBelow(target), []);
 });
 
 test('mounts are made one over the other, and none stays when one fails', () => {

@@ -1,5 +1,8 @@
 import koffi from 'koffi';
 
+/** What koffi makes of a definition. */
+type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
+
 /** A pointer argument: bytes, or null. */
 type Pointer = Buffer | null;
 
@@ -9,6 +12,8 @@ export type Libc = {
   /** malloc_trim(3), where the C library has it (glibc). */
   mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
+  /** mount(2) in a thread of its own. `errno` tells nothing of it. */
+  mountAside(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): Promise<number>;
   umount2(target: Pointer, flags: number): number;
   /** mknodat(2), relative to the working directory. */
   mknod(path: Pointer, mode: number, device: number): number;
@@ -53,12 +58,14 @@ export function loadLibc(): Libc {
   const bind = (definition: string) => library.func(definition);
   const syscall = bind('long syscall(long number, ...)');
   const statvfs = bind('int statvfs(void *path, void *result)');
+  const mount = bind('int mount(void *source, void *target, void *type, unsigned long flags, void *data)');
   const ioctl = bind('int ioctl(int fd, unsigned long request, ...)');
   const mknodatNumber = MKNODAT_NUMBERS[process.arch];
   return {
     errno: () => koffi.errno(),
     mallocTrim: bindIfThere(library, 'int malloc_trim(size_t pad)'),
-    mount: bind('int mount(void *source, void *target, void *type, unsigned long flags, void *data)'),
+    mount,
+    mountAside: (...given) => aside(mount, ...given),
     umount2: bind('int umount2(void *target, int flags)'),
     mknod: (path, mode, device) => {
       if (mknodatNumber === undefined) throw new Error(`mknodat: unknown number on ${process.arch}`);
@@ -87,11 +94,15 @@ export function loadLibc(): Libc {
       const how = ['unsigned int', flags, 'void *', attributes, 'size_t', attributes.length] as const;
       return syscall(CALL_NUMBERS.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
     },
-    statvfs: (path, result) =>
-      new Promise((resolve, reject) =>
-        statvfs.async(path, result, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),
-      ),
+    statvfs: (path, result) => aside(statvfs, path, result),
   };
+}
+
+/** Calls a function in a thread of the pool; its arguments stay as they are until then. */
+function aside(call: NativeFunction, ...given: unknown[]): Promise<number> {
+  return new Promise((resolve, reject) =>
+    call.async(...given, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),
+  );
 }
 
 function bindIfThere(library: ReturnType<typeof koffi.load>, definition: string) {

@@ -25,6 +25,21 @@ export function mountAll(system: System, mounts: Mount[], target: string): void 
   }
 }
 
+/**
+ * As `mountAll`, in a thread of the pool where that is one overlay: the kernel makes and removes half a dozen files in its work
+ * directory, which on a busy disk takes as many milliseconds.
+ */
+export async function mountAllAside(system: System, mounts: Mount[], target: string): Promise<void> {
+  const [mount, ...others] = mounts;
+  if (mount?.type !== 'overlay' || others.length > 0) return mountAll(system, mounts, target);
+  const { flags, propagation, data } = parseMountOptions(mount.options);
+  const text = data.join(',');
+  // What is spelled relative to a working directory is for the main thread.
+  if (propagation.length > 0 || Buffer.byteLength(text) > MAX_DATA_BYTES) return mountAll(system, mounts, target);
+  forgetVolatile(mount);
+  await system.mountAside(target, { source: mount.source, type: mount.type, flags, data: text });
+}
+
 function mountOne(system: System, mount: Mount, target: string): void {
   const { flags, propagation, data } = parseMountOptions(mount.options);
   const { bind, remount, recursive } = mountFlags;

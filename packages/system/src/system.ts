@@ -6,6 +6,9 @@ import { type Libc, loadLibc } from './libc.ts';
 /** A path as text, or as the bytes that the kernel has (names need not be UTF-8). */
 export type SystemPath = string | Buffer;
 
+/** What mount(2) is called with beside the target. */
+export type MountCall = { source?: SystemPath; type?: string; flags: number; data?: string };
+
 /** What a device node stands for: character or block device, major and minor number. */
 export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number };
 
@@ -60,10 +63,14 @@ export class System {
   }
 
   /** mount(2). Empty `source`, `type` and `data` are passed as such. */
-  mount(target: SystemPath, options: { source?: SystemPath; type?: string; flags: number; data?: string }): void {
-    const { source = '', type = '', flags, data = '' } = options;
-    const result = this.#libc.mount(cString(source), cString(target), cString(type), flags, cString(data));
-    this.#check(result, 'mount', target);
+  mount(target: SystemPath, options: MountCall): void {
+    this.#check(this.#libc.mount(...mountArguments(target, options)), 'mount', target);
+  }
+
+  /** The same in a thread of the pool, for a file system that makes files of its own: on a busy disk that takes milliseconds. */
+  async mountAside(target: SystemPath, options: MountCall): Promise<void> {
+    const result = await this.#libc.mountAside(...mountArguments(target, options));
+    if (result === -1) this.mount(target, options); // which tells why
   }
 
   /** umount2(2), never through a symbolic link; `detach` takes a busy mount out of sight at once (MNT_DETACH). */
@@ -234,6 +241,10 @@ export function loadSystem(): System {
       { cause },
     );
   }
+}
+
+function mountArguments(target: SystemPath, { source = '', type = '', flags, data = '' }: MountCall) {
+  return [cString(source), cString(target), cString(type), flags, cString(data)] as const;
 }
 
 function cString(text: SystemPath): Buffer {

@@ -16,7 +16,7 @@ import {
   type IdMappings,
   type MappedUsers,
   type Mount,
-  mountAll,
+  mountAllAside,
   mountAllIdMapped,
   openPassage,
   resolveInRoot,
@@ -113,7 +113,7 @@ export class ContainerFiles {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
     mkdirSync(target, { recursive: true, mode: PRIVATE_DIRECTORY });
-    this.#mount(mounts, target, users);
+    await this.#mount(mounts, target, users);
   }
 
   /** Lets root of the container's user namespace reach its root file system, as an OCI runtime has to when it starts it. */
@@ -121,9 +121,9 @@ export class ContainerFiles {
     openPassage({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
   }
 
-  #mount(mounts: Mount[], target: string, users: MappedUsers | undefined): void {
+  async #mount(mounts: Mount[], target: string, users: MappedUsers | undefined): Promise<void> {
     const { system } = this.#dependencies;
-    if (users === undefined) mountAll(system, mounts, target);
+    if (users === undefined) await mountAllAside(system, mounts, target);
     else mountAllIdMapped(system, mounts, { target, users });
   }
 
@@ -132,7 +132,7 @@ export class ContainerFiles {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
     await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
-    this.#mount(mounts, target, users);
+    await this.#mount(mounts, target, users);
     const source = await resolveInRoot(target, subPath);
     await stat(source).catch((cause) => {
       throw wrapError(`mount ${subPath} of image ${image.id}`, cause, 'not_found');

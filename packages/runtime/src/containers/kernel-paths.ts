@@ -26,13 +26,13 @@ const EMULATED = [
  * that leads to on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun). `invalid_argument`.
  */
 export async function checkKernelDirectories(rootfs: string, image: string): Promise<void> {
-  for (const name of KERNEL_DIRECTORIES) {
-    if (!(await isLink(join(rootfs, name)))) continue;
-    throw new PodwrightError(
-      'invalid_argument',
-      `use image ${image}: its /${name} is a symbolic link; it must be a directory, or not be there`,
-    );
-  }
+  const links = await Promise.all(KERNEL_DIRECTORIES.map((name) => isLink(join(rootfs, name))));
+  const name = KERNEL_DIRECTORIES[links.indexOf(true)];
+  if (name === undefined) return;
+  throw new PodwrightError(
+    'invalid_argument',
+    `use image ${image}: its /${name} is a symbolic link; it must be a directory, or not be there`,
+  );
 }
 
 /**
