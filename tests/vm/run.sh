@@ -50,7 +50,7 @@ make_guest() {
   rm -rf "$dir/root" && mkdir -p "$dir"
   mmdebstrap --quiet --variant=minbase --components="$components" ${PODWRIGHT_VM_KEYRING:+--keyring="$PODWRIGHT_VM_KEYRING"} \
     --include="$packages" "$suite" "$dir/root"
-  systemctl --root="$dir/root" mask containerd docker-registry prometheus getty@ serial-getty@ 2> /dev/null
+  systemctl --root="$dir/root" mask containerd docker docker.socket docker-registry prometheus getty@ serial-getty@ 2> /dev/null
   systemctl --root="$dir/root" enable systemd-networkd 2> /dev/null
   printf '[Match]\nName=e*\n[Network]\nDHCP=ipv4\n' > "$dir/root/etc/systemd/network/10-ethernet.network"
   echo podwright-vm > "$dir/root/etc/hostname"
