@@ -8,7 +8,7 @@
 # PODWRIGHT_VM_KEYRING the keys of the mirror, if this host's apt does not know them (Ubuntu's are in its package ubuntu-keyring)
 # PODWRIGHT_VM_DIR     keeps the guests, 2 GB each (/var/tmp/podwright-vm); remove it to have them made anew
 # PODWRIGHT_VM_ACCEL   kvm, tcg or uml; kvm where the processor has it, then uml if it is named, then tcg. tcg emulates the CPU: some
-#                      twenty times slower. uml is a user-mode Linux 7 or later in place of QEMU: needs no KVM, one processor, no CRIU
+#                      twenty times slower. uml is a user-mode Linux 7 or later in place of QEMU: needs no KVM, has no CRIU
 # PODWRIGHT_VM_UML     the program of user-mode Linux (linux.uml); its modules, if any, are in ../lib/uml/modules
 set -eu -o pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
@@ -50,7 +50,7 @@ make_guest() {
   rm -rf "$dir/root" && mkdir -p "$dir"
   mmdebstrap --quiet --variant=minbase --components="$components" ${PODWRIGHT_VM_KEYRING:+--keyring="$PODWRIGHT_VM_KEYRING"} \
     --include="$packages" "$suite" "$dir/root"
-  systemctl --root="$dir/root" mask containerd docker-registry prometheus getty@ serial-getty@ 2> /dev/null
+  systemctl --root="$dir/root" mask containerd docker docker.socket docker-registry prometheus getty@ serial-getty@ 2> /dev/null
   systemctl --root="$dir/root" enable systemd-networkd 2> /dev/null
   printf '[Match]\nName=e*\n[Network]\nDHCP=ipv4\n' > "$dir/root/etc/systemd/network/10-ethernet.network"
   echo podwright-vm > "$dir/root/etc/hostname"
@@ -96,10 +96,12 @@ run_qemu() {
     -serial "file:$dir/console.log" -serial stdio < /dev/null
 }
 
-# The kernel is a program of this host. Its io_uring loses pages, and its network is a device that leads nowhere.
+# The kernel is a program of this host. Its io_uring loses pages, and its network is a device that leads nowhere. It has as many
+# processors as the other guest, which kubelets with a policy for them need: that takes SMP in it, and seccomp of this host.
+# Pages of a guest's process are mappings of one here: at vm.max_map_count (65530, some 256 MB) it goes on no more, and spins.
 run_uml() {
   mkdir "$work/empty"
-  nice -n 19 "$uml" mem=4096M seccomp=auto sysctl.kernel.io_uring_disabled=2 "hostfs=${share:-$work/empty}" \
+  nice -n 19 "$uml" mem=4096M ncpus=2 seccomp=on sysctl.kernel.io_uring_disabled=2 "hostfs=${share:-$work/empty}" \
     "ubda=$work/changes,$dir/disk" "ubdbr=$work/disk.tar" \
     root=/dev/ubda rw security=apparmor systemd.mask=systemd-networkd-wait-online.service panic=-1 \
     con=null console=tty0 con0=null,fd:2 ssl1=null,fd:3 < /dev/null 3>&1 > "$dir/console.log" 2>&1

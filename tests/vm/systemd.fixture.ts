@@ -32,7 +32,12 @@ export function unitsWith(part: string): string[] {
   return lines.map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes(part));
 }
 
-export const reloadSystemd = () => run('systemctl', 'daemon-reload');
+/** Also what systemd puts off at a reload, as writing files of its units' cgroups, is done: a unit has come and gone since. */
+export function reloadSystemd(): void {
+  run('systemctl', 'daemon-reload');
+  run('systemd-run', '--quiet', '--wait', 'true');
+}
+
 export const stopUnits = (...units: string[]) => run('systemctl', 'stop', ...units);
 
 /** How many jobs systemd has had: every start and stop of a unit is one. */

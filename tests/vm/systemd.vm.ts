@@ -47,7 +47,7 @@ const LIMITS = {
   memoryLimitInBytes: 64n << 20n,
   cpuQuota: 50_000n,
   cpuPeriod: 100_000n,
-  unified: { 'pids.max': '40' },
+  unified: { 'pids.max': '40', 'memory.oom.group': '1' },
 };
 
 /** A running container of a pod of its own, below `cgroupParent`. */
@@ -66,7 +66,8 @@ async function start(name: string, handler: string, cgroupParent: string, script
 
 const memoryOf = async (containerId: string) =>
   (await runtime.cri.runtime.containerStats({ containerId })).stats?.memory;
-const limitsIn = (cgroup: string) => ['memory.max', 'cpu.max', 'pids.max'].map((file) => readCgroup(cgroup, file));
+const limitsIn = (cgroup: string) =>
+  ['memory.max', 'cpu.max', 'pids.max', 'memory.oom.group'].map((file) => readCgroup(cgroup, file));
 
 async function exec(containerId: string): Promise<void> {
   const { stdout } = await runtime.cri.runtime.execSync({ containerId, cmd: ['echo', 'hello'], timeout: 60n });
@@ -95,7 +96,7 @@ for (const handler of ['runc', 'crun', 'shimmed']) {
     const scope = `${slice}/podwright-${containerId}.scope`;
     const cgroup = cgroupOf(pid);
     assert.ok(cgroup === scope || cgroup === `${scope}/container`, cgroup);
-    assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40']);
+    assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40', '1']);
     assert.deepEqual(unitsWith(containerId), [`podwright-${containerId}.scope`]);
     assert.ok((await memoryOf(containerId))!.usageBytes!.value > 0n);
     const { stats } = await runtime.cri.runtime.podSandboxStats({ podSandboxId });
@@ -103,7 +104,7 @@ for (const handler of ['runc', 'crun', 'shimmed']) {
 
     const linux = { ...LIMITS, memoryLimitInBytes: 48n << 20n, cpuQuota: 20_000n, unified: {} };
     await runtime.cri.runtime.updateContainerResources({ containerId, linux });
-    const updated = [String(48 << 20), '20000 100000', '40'];
+    const updated = [String(48 << 20), '20000 100000', '40', '1'];
     assert.deepEqual(limitsIn(cgroup), updated);
     reloadSystemd();
     assert.deepEqual(limitsIn(cgroup), updated, 'after a daemon-reload');
@@ -132,6 +133,18 @@ for (const handler of ['runc', 'crun']) {
     }
   });
 
+  test(`with ${handler} all of a container in a slice ends when a command in it takes its memory, also after a reload`, async () => {
+    const slice = makePodSlice(`3_${handler}`);
+    const { podSandboxId, containerId } = await start(`together-${handler}`, handler, slice);
+    reloadSystemd();
+    const cmd = ['sh', '-c', 'x=a; while :; do x=$x$x; done'];
+    await runtime.cri.runtime.execSync({ containerId, cmd, timeout: 60n }).catch(() => undefined);
+    await runtime.untilExited(containerId);
+    const { status } = await runtime.cri.runtime.containerStatus({ containerId });
+    assert.equal(status?.reason, 'OOMKilled');
+    await removed(podSandboxId, containerId);
+  });
+
   test(`with ${handler} a pod without a slice costs systemd nothing`, async () => {
     const { cgroupParent } = options;
     mkdirSync(join('/sys/fs/cgroup', cgroupParent, 'kubepods'), { recursive: true });
@@ -141,7 +154,7 @@ for (const handler of ['runc', 'crun']) {
         const { podSandboxId, containerId, pid } = await start(`plain-${handler}`, handler, parent);
         const cgroup = `${parent === '' ? cgroupParent : parent}/${containerId}`;
         assert.equal(cgroupOf(pid), cgroup);
-        assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40']);
+        assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40', '1']);
         assert.ok((await memoryOf(containerId))!.usageBytes!.value > 0n);
         await exec(containerId);
         await removed(podSandboxId, containerId);
@@ -159,7 +172,7 @@ for (const handler of ['runc', 'crun']) {
     reloadSystemd();
     const again = await delegateCgroup(await discoverCgroups(), unit, silentLogger);
     assert.equal(again, options.cgroupParent, 'a node that starts now has its pods where they are');
-    assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40']);
+    assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40', '1']);
     await exec(containerId);
     await removed(podSandboxId, containerId);
     await delegateCgroup(await discoverCgroups(), unit, silentLogger);

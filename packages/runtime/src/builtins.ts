@@ -133,12 +133,13 @@ function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
 }
 
 function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
-  const { root, state, cgroupParent, ociRuntime, conmon } = options;
+  const { root, state, cgroupParent, cgroupDriver, ociRuntime, conmon } = options;
   const init = () =>
     probeHost({
       state: join(state, 'host'),
       root,
       cgroupParent,
+      cgroupDriver,
       ociRuntime,
       handlerPrograms: handlerPrograms(options),
       conmon,

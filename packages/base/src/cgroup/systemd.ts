@@ -103,6 +103,15 @@ export async function endSlice(hierarchy: CgroupHierarchy, slice: string): Promi
   if (await cgroupExists(hierarchy, slicePath(slice))) await stopUnit(slice);
 }
 
+/**
+ * Whether scopes may have an `OOMPolicy`: from systemd 253 on, and in later ones of Debian's 252. Others refuse to make one that has.
+ * Asked of a scope that is always there.
+ */
+export async function takesScopeOomPolicy(): Promise<boolean> {
+  const { stdout } = await systemctl('show', '--property=OOMPolicy', 'init.scope');
+  return stdout.startsWith('OOMPolicy=');
+}
+
 /** Ends a unit, and its cgroup with it if nothing else is in that. No error if there is none. */
 async function stopUnit(unit: string): Promise<void> {
   const { exitCode, stderr } = await systemctl('stop', unit);

@@ -24,6 +24,7 @@ import {
 } from './resolve-mounts.ts';
 import { resolveNamespaces } from './resolve-namespaces.ts';
 import { type Confinement, resolveSecurity } from './resolve-security.ts';
+import { scopeProperties } from './scope-properties.ts';
 
 export type ContainerSpecsDependencies = {
   system: System;
@@ -37,6 +38,8 @@ export type ContainerSpecsDependencies = {
   confinement: Confinement;
   /** What the host has. */
   host: SpecHost;
+  /** systemd takes `OOMPolicy` for scopes. */
+  scopeOomPolicy: boolean;
 };
 
 /** Everything that a container's specification is made from, looked up. */
@@ -58,7 +61,7 @@ export class ContainerSpecs {
    * the label of the container, the default AppArmor profile is loaded, and the init of a shared PID namespace is started.
    */
   async resolve(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<SpecSources> {
-    const { controllers, containers, cgroupsPath, host, cdiDirectories, confinement } = this.#dependencies;
+    const { controllers, containers, host, cdiDirectories, confinement } = this.#dependencies;
     const { config } = record;
     const controller = controllers.of(sandbox);
     const environment = controller.environment(sandbox);
@@ -74,8 +77,7 @@ export class ContainerSpecs {
       devices: devices.flat(),
       hostDevices: config.security.privileged ? await listHostDevices() : [],
       resources: resourcesAtStart(config.resources),
-      cgroupsPath: cgroupsPath(sandbox, record.id),
-      annotations: annotationsOf(record, sandbox),
+      ...this.#cgroup(record, sandbox),
       host,
     };
     return { input, cdi };
@@ -109,6 +111,14 @@ export class ContainerSpecs {
       rootfs: { path: this.#dependencies.files.rootfs(id), readonly: config.security.readonlyRootfs },
       hostname: podName,
     };
+  }
+
+  #cgroup(record: ContainerRecord, sandbox: SandboxRecord): Pick<SpecInput, 'cgroupsPath' | 'annotations'> {
+    const cgroupsPath = this.#dependencies.cgroupsPath(sandbox, record.id);
+    const { resources, security } = record.config;
+    const needs = { cgroupsPath, unified: resources.unified, privileged: security.privileged };
+    const properties = this.#dependencies.scopeOomPolicy ? scopeProperties(needs) : {};
+    return { cgroupsPath, annotations: { ...annotationsOf(record, sandbox), ...properties } };
   }
 
   async #mounts(

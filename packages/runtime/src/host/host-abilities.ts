@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import {
+  type CgroupDriver,
   type CgroupHierarchy,
   cgroupExists,
   closePassage,
@@ -7,6 +8,7 @@ import {
   findProgram,
   type ProgramFinding,
   readVersion,
+  takesScopeOomPolicy,
 } from '@podwright/base';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
@@ -18,6 +20,8 @@ import { readSelinuxContexts } from './selinux.ts';
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;
+  /** systemd is asked for cgroups, and takes `OOMPolicy` for scopes. */
+  scopeOomPolicy: boolean;
   /** Contexts of containers in the host's SELinux policy; '' without SELinux. */
   selinux: SelinuxContexts;
   /** What pods in user namespaces need of the file system of image layers. */
@@ -33,6 +37,8 @@ export type HostProbeOptions = {
   /** Directory on the file system of image layers, in which findings are kept until the host is rebooted. */
   root: string;
   cgroupParent: string;
+  /** `systemd` has it asked what it can do. */
+  cgroupDriver?: CgroupDriver | undefined;
   /** Name or path, '' for the known ones alone. */
   ociRuntime: string;
   /** Names or paths of OCI runtimes that runtime handlers name. */
@@ -54,7 +60,8 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     bootId: kernel.bootId,
     cgroups,
   };
-  const [idMapping, conmon, ...found] = await Promise.all([
+  const [scopeOomPolicy, idMapping, conmon, ...found] = await Promise.all([
+    options.cgroupDriver === 'systemd' && takesScopeOomPolicy(),
     probeIdMapping(loadSystem(), options.root),
     findConmon(options.conmon),
     ...[...programs].map((path) => probeOciRuntime(path, probe)),
@@ -63,6 +70,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   return {
     kernel,
     cgroups,
+    scopeOomPolicy,
     selinux,
     idMapping,
     conmon,

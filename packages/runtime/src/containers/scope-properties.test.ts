@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ScopeNeeds, scopeProperties } from './scope-properties.ts';
+
+const needs: ScopeNeeds = {
+  cgroupsPath: 'kubepods-pod1.slice:podwright:abc',
+  unified: { 'memory.oom.group': '1' },
+  privileged: false,
+};
+const check = (change: Partial<ScopeNeeds>, expected: string[]) =>
+  assert.deepEqual(Object.values(scopeProperties({ ...needs, ...change })), expected);
+
+test('systemd is told that the processes of a scope end together, and to forget it then', () => {
+  check({}, ["'kill'", "'inactive-or-failed'"]);
+  check({ unified: { 'memory.oom.group': ' 1\n', 'pids.max': '5' } }, ["'kill'", "'inactive-or-failed'"]);
+});
+
+test('it is told nothing of other cgroups, of containers whose processes end alone, and of those that may have cgroups below', () => {
+  check({ cgroupsPath: '/podwright-pods.service/pods/abc' }, []);
+  check({ unified: {} }, []);
+  check({ unified: { 'memory.oom.group': '0' } }, []);
+  check({ privileged: true }, []);
+});
