@@ -312,7 +312,7 @@ export class Kubelet {
       pod.metadata.uid,
       stop.map(({ id }) => id),
     );
-    for (const container of hurry) crashBackoff.forget(pod, container);
+    for (const container of hurry) crashBackoff.hurry(pod, container);
     workers.retry(pod.metadata.uid);
     return [...stop, ...hurry].map(({ name }) => name);
   }

@@ -242,7 +242,7 @@ function runtimeDependencies(
   return {
     ...own,
     cri,
-    restarts: new Limiter(availableParallelism(), RESTART_PATIENCE_MS),
+    restarts: new Limiter(Math.max(2, availableParallelism()), RESTART_PATIENCE_MS),
     events,
     logger: options.logger,
     hooks: parts.hooks,

@@ -26,6 +26,8 @@ export class CrashBackoff {
   readonly #clocks: Clocks;
   /** The last end that was seen of each container. */
   readonly #ends = new Map<string, { id: string; atMs: number }>();
+  /** Containers whose restart a person has asked for. */
+  readonly #hurried = new Set<string>();
 
   constructor(policy: BackoffPolicy, clocks: Clocks = HOST_CLOCKS) {
     this.#backoff = new Backoff(policy, clocks.monotonicMs);
@@ -56,17 +58,30 @@ export class CrashBackoff {
     this.#endOf(restart);
   }
 
-  /** Its next restart comes at once. */
+  /** Its next restart waits out no delay. */
   forget(pod: Pod, container: Container): void {
     const key = crashKey(pod, container);
     this.#backoff.forget(key);
     this.#ends.delete(key);
+    this.#hurried.delete(key);
+  }
+
+  /** A person asks for its restart, which comes before those of other crashed containers. */
+  hurry(pod: Pod, container: Container): void {
+    this.forget(pod, container);
+    this.#hurried.add(crashKey(pod, container));
+  }
+
+  /** Whether the restart that is due takes its turn among those of crashed containers. To be asked once for each. */
+  takesTurn(pod: Pod, container: Container): boolean {
+    return !this.#hurried.delete(crashKey(pod, container));
   }
 
   /** Drops what no restart of the last while counts on. */
   collectGarbage(): void {
     this.#backoff.collectGarbage();
     for (const key of this.#ends.keys()) if (this.#backoff.delayOf(key) === 0) this.#ends.delete(key);
+    this.#hurried.clear(); // whoever was to be restarted at once has been
   }
 
   /** When the container ended last, by the monotonic clock, also if it is removed since. One that runs, even if it is being killed, has not ended yet. */

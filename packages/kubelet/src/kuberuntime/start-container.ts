@@ -36,6 +36,8 @@ export type StartRequest = {
   image: Promise<ImageOutcome>;
   volumeImages: VolumeImages;
   action: SyncAction;
+  /** If it has crashed, others that have crashed may be restarted first. */
+  takesTurn: boolean;
 };
 
 /** Creates a container, starts it and runs its hook. Rejects only when aborted. */
@@ -59,21 +61,25 @@ export async function startContainer(
     warn(deps, request, `Error: ${mounted.waiting.reason}`);
     return held(mounted.waiting, mounted.retryAtMs);
   }
-  const configured = await configure(deps, { ...request, images: mounted.images }, signal);
-  if ('reason' in configured) return held(configured);
-  const violation = nonRootViolation(pod, container, imageUser(image.image));
-  if (violation !== undefined) {
+  const begin = async () => {
+    const configured = await configure(deps, { ...request, images: mounted.images }, signal);
+    if ('reason' in configured) return configured;
+    const violation = nonRootViolation(pod, container, imageUser(image.image));
+    if (violation === undefined)
+      return createAndStart(
+        deps,
+        { ...request, targetId: target.id, prepared: configured, image: image.image },
+        signal,
+      );
     warn(deps, request, `Error: ${violation.message}`);
-    return held(violation);
-  }
-  const begin = () =>
-    createAndStart(deps, { ...request, targetId: target.id, prepared: configured, image: image.image }, signal);
-  const begun = await (hasEnded(request) ? deps.restarts.run(begin, signal) : begin());
+    return violation;
+  };
+  const begun = await (request.takesTurn && hasEnded(request) ? deps.restarts.run(begin, signal) : begin());
   if (!('id' in begun)) return held(begun);
   return { ...step, error: begun.error ?? (await runPostStart(deps, { ...request, id: begun.id }, signal)) };
 }
 
-/** Whether the container has ended by itself in this sandbox. One that was stopped to be restarted is started at once. */
+/** Whether the container has ended before this sync, in this sandbox. One that the sync has stopped itself is started at once. */
 function hasEnded({ status, container, sandbox }: StartRequest): boolean {
   const latest = latestContainer(status, container.name);
   return latest?.state === 'exited' && latest.sandboxId === sandbox.id;

@@ -251,7 +251,7 @@ test('a container that waits out its delay is told with the time of its next try
 });
 
 /** Two pods whose containers have crashed, so many of which may be restarted at once, while the runtime does not answer the first. */
-async function crashedPods(restarts: Limiter) {
+async function crashedPods(restarts: Limiter, { isHurried = false } = {}) {
   const synced = new SyncedPod();
   synced.deps.restarts = restarts;
   const crashed = ['c1', 'c2'].map((uid) => podOf({}, uid));
@@ -263,6 +263,7 @@ async function crashedPods(restarts: Limiter) {
   const stop = new AbortController();
   const ends = [synced.sync(crashed[0]!, stop.signal).catch(() => undefined)];
   await waitFor(() => created() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  if (isHurried) synced.deps.crashBackoff.hurry(crashed[1]!, app);
   ends.push(synced.sync(crashed[1]!, stop.signal).catch(() => undefined));
   const end = () => {
     stop.abort(new Error('the pod ends'));
@@ -277,6 +278,12 @@ test('containers that have crashed take turns, and a new pod waits for none of t
   assert.equal(created(), 2); // the first that crashed, and the new one
   await end();
   assert.equal(created(), 2);
+});
+
+test('a restart that a person asks for waits for none of a container that has crashed', async () => {
+  const { second, end } = await crashedPods(new Limiter(1, 60_000), { isHurried: true });
+  assert.deepEqual(told((await second)!), ['StartContainer app']);
+  await end();
 });
 
 test('a restart that takes long holds up no others', async () => {

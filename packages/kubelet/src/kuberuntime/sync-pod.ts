@@ -236,7 +236,8 @@ async function startContainers(
   for (const container of containers) {
     const action = actionOf(sync, container);
     const image = images.get(container.name)!;
-    const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action };
+    const takesTurn = !isAsked(plan, container) && deps.crashBackoff.takesTurn(pod, container);
+    const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action, takesTurn };
     if (!isAsked(plan, container)) deps.crashBackoff.count({ pod, container, status });
     const step = await startContainer(deps, request, signal);
     steps.push(step);

@@ -257,9 +257,11 @@ export class Pleg {
   #nextDelayMs(): number {
     const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
-    const delayMs = Math.min(relistPeriodMs, Math.max(this.#delayMs, PAUSE_PER_LISTING * this.#listingMs));
+    const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
-    return delayMs;
+    // This pause counts from the last listing: a change on the way does not begin it anew.
+    const pauseMs = Math.min(relistPeriodMs, PAUSE_PER_LISTING * this.#listingMs);
+    return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }
 
   /** Called where a stream ends and where the next one is seen to stand. */
