@@ -6,6 +6,7 @@ import { discoverCgroups, runProgram, silentLogger, startByFork, waitFor } from 
 import { startedByOthers, startedHere } from '../../packages/runtime/src/oci-runtime/covered-call.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
+import { startExec } from '../../packages/runtime/src/tasks/oci/exec-process.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { loadSystem, readMounts } from '../../packages/system/src/index.ts';
 import { findProgram, makeScratch, openTasks, type Scratch, testSpec, workingCrun } from './fixture.ts';
@@ -175,4 +176,16 @@ test('what cannot be covered is an error of the call, before anything is started
   assert.throws(() => startedByOthers(program, namespaces), { code: 'invalid_argument' });
   assert.throws(() => startedHere({ program, start: startByFork }, namespaces), { code: 'invalid_argument' });
   assert.deepEqual(covered(), []);
+});
+
+test('a command whose runtime cannot be started leaves no namespace', async () => {
+  const config = join(scratch.directory, 'config.json');
+  writeFileSync(config, JSON.stringify(testSpec(scratch, 'none', ['true'])));
+  const start = () => {
+    throw new Error('too many open files');
+  };
+  const runtime = { ...crun, root: scratch.directory };
+  const request = { start, runtime, config, pidFile: join(scratch.directory, 'pid'), id: 'none', command: ['true'] };
+  assert.throws(() => startExec({ ...request, ...namespaces }, ['ignore', 'pipe', 'pipe']), /too many/);
+  await waitFor(() => covered().length === 0 || undefined, { intervalMs: 1, signal: bound() });
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { type ProgramStarter, runProgram, startByFork } from '@podwright/base';
 import { ProcessStarter } from './process-starter.ts';
@@ -98,4 +100,26 @@ test('a program may write some way ahead of who reads', async () => {
   await said.catch(() => undefined).finally(() => program.stdio[1]!.on('data', () => undefined));
   await once(program as never, 'close');
   assert.equal(await said, 'done\n');
+});
+
+test('a program for whose pipes there are too few descriptors is an error, and none of them stays open', async () => {
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  const limit = (most: string) => execFileSync('prlimit', ['--pid', `${process.pid}`, `--nofile=${most}:`]);
+  const before = execFileSync('sh', ['-c', 'ulimit -Sn'], { encoding: 'utf8' }).trim();
+  limit('512');
+  const taken: number[] = [];
+  try {
+    assert.throws(() => {
+      for (;;) taken.push(openSync('/dev/null', 'r'));
+    });
+    for (const descriptor of taken.splice(-3)) closeSync(descriptor); // enough for one pipe
+    const open = descriptors();
+    const program = start('true', [], { env: process.env, stdio: ['pipe', 'pipe', 'pipe'] });
+    const error = await new Promise<Error>((resolve) => program.once('error', resolve));
+    assert.match(error.message, /EMFILE|too many open files/);
+    assert.equal(descriptors(), open);
+  } finally {
+    for (const descriptor of taken) closeSync(descriptor);
+    limit(before);
+  }
 });

@@ -10,6 +10,9 @@ import { failedProgram, SpawnedProgram } from './spawned-program.ts';
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };
 
+/** The ends of a pipe. */
+type Pipe = { ours: number; theirs: number };
+
 /**
  * Starts programs as `startByFork` does, without the price of fork(2) in a big process. Their ends come with SIGCHLD,
  * which it listens to as long as there are any. For the main thread: signals come to no other.
@@ -20,9 +23,10 @@ export class ProcessStarter {
   readonly #onChild = () => this.#reap();
 
   readonly start: ProgramStarter = (file, args, options) => {
-    const pipes = options.stdio.map((kind, index) => (kind === 'pipe' ? this.#pipe(index) : undefined));
+    const pipes: (Pipe | undefined)[] = [];
     if (this.#running.size === 0) process.on('SIGCHLD', this.#onChild);
     try {
+      for (const [index, kind] of options.stdio.entries()) pipes.push(kind === 'pipe' ? this.#pipe(index) : undefined);
       const descriptors = options.stdio.map((kind, index) => {
         if (kind === 'ignore') return 'null';
         return kind === 'pipe' ? pipes[index]!.theirs : kind;
@@ -46,7 +50,7 @@ export class ProcessStarter {
   };
 
   /** The program reads from the first descriptor and writes to the others. */
-  #pipe(index: number): { ours: number; theirs: number } {
+  #pipe(index: number): Pipe {
     const [reader, writer] = this.#posix.pipe();
     return index === 0 ? { ours: writer, theirs: reader } : { ours: reader, theirs: writer };
   }

@@ -60,6 +60,7 @@ test('a line goes on unless its text ends with a newline', () => {
   whole('a\\\n', false);
   whole('","stream":"\n', false);
   assert.equal(isPartialDockerLine(Buffer.from('{"log":"cut')), undefined);
+  assert.equal(isPartialDockerLine(Buffer.from(line(1, 'a\n').slice(0, -1))), undefined);
 });
 
 test('a line of bytes that are no text is passed over', () => {

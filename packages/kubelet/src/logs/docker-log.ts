@@ -2,6 +2,7 @@ import type { LogEntry } from './log-entry.ts';
 
 /** What a line of Docker's json-file driver begins with; no time does. */
 const BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
 /** What follows the text of a line. In the text every quote has a backslash before it, so this is nowhere else. */
 const AFTER_TEXT = Buffer.from('","stream":"');
@@ -32,10 +33,10 @@ export function parseDockerLine(line: Buffer): LogEntry | undefined {
   return { time, stream, partial: !isWhole, text };
 }
 
-/** Whether a line goes on in the next one, without decoding it; `undefined` if the end of its text is not in `line`. */
+/** Whether a line goes on in the next one, without decoding it; `undefined` if the end of its text is not in `line`, or the line breaks off. */
 export function isPartialDockerLine(line: Buffer): boolean | undefined {
   const textEnd = line.lastIndexOf(AFTER_TEXT);
-  if (textEnd < 0) return undefined;
+  if (textEnd < 0 || line.at(-1) !== CLOSING_BRACE) return undefined;
   const escapeAt = textEnd - NEWLINE_ESCAPE.length;
   if (escapeAt < 0 || !line.subarray(escapeAt, textEnd).equals(NEWLINE_ESCAPE)) return true;
   let backslashes = 1;

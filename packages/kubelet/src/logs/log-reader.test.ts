@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { getEventListeners } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
+import { getEventListeners, once } from 'node:events';
 import {
   appendFileSync,
   closeSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -14,6 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '@podwright/base';
 import { seededRandom } from '../../../base/src/fuzz.fixture.ts';
 import { parseLogLine } from './cri-log.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
@@ -23,9 +26,12 @@ const directory = mkdtempSync(join(tmpdir(), 'podwright-logs-'));
 after(() => rmSync(directory, { recursive: true }));
 const at = (second: number) => `2026-11-21T00:00:0${second}.000000000Z`;
 
-async function check(lines: string[], query: LogQuery, expected: string) {
+const check = (lines: string[], query: LogQuery, expected: string) =>
+  checkText(lines.map((line) => `${line}\n`).join(''), query, expected);
+
+async function checkText(log: string, query: LogQuery, expected: string) {
   const path = join(directory, `${Math.random()}.log`);
-  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+  writeFileSync(path, log);
   const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
   const chunks: Buffer[] = [];
   for await (const chunk of readLog(path, query, until)) chunks.push(chunk);
@@ -213,4 +219,75 @@ test('the last lines are read once if they are in the last block', async () => {
   assert.deepEqual(await find(0), { offset: size });
   assert.deepEqual(await find(10, { size: size + 1 }).then(({ bytes }) => bytes), undefined); // the file has shrunk
   closeSync(file);
+});
+
+test('the last entry is shown without its newline once nothing more is waited for', async () => {
+  const log = `${three[0]}\n${three[1]}`;
+  await checkText(log, {}, 'one\ntwo');
+  await checkText(log, { follow: true }, 'one\ntwo');
+  await checkText(log, { timestamps: true }, `${at(1)} one\n${at(2)} two`);
+  await checkText(log, { limitBytes: 5 }, 'one\nt');
+  await checkText(log, { tailLines: 1 }, 'two');
+  await checkText(log, { tailLines: 2 }, 'one\ntwo');
+  await checkText(log, { tailLines: 0 }, '');
+  await checkText(log.slice(0, -'F two'.length - 'stderr '.length), { tailLines: 1 }, 'one\n');
+  await checkText(`${three[0]}\n${at(2)} stdout P`, {}, 'one\n');
+});
+
+test('of a log that is written meanwhile no more than the last lines are shown', async () => {
+  const path = join(directory, 'busy.log');
+  const entry = `${at(1)} stdout F ${'x'.repeat(100)}\n`;
+  for (const tailLines of [0, 100, 3000]) {
+    writeFileSync(path, entry.repeat(5000));
+    let lines = 0;
+    const reading = readLog(path, { tailLines }, { ended: AbortSignal.abort(), signal: new AbortController().signal });
+    for await (const chunk of reading) {
+      lines += chunk.toString().split('\n').length - 1;
+      if (lines <= tailLines) appendFileSync(path, entry.repeat(1000));
+    }
+    assert.equal(lines, tailLines);
+  }
+});
+
+test('the last lines are those of the first file only, also if the next one comes late', async () => {
+  const path = join(directory, 'late.log');
+  writeFileSync(path, `${three[0]}\n`);
+  const ended = new AbortController();
+  const seen: string[] = [];
+  const until = { ended: ended.signal, signal: new AbortController().signal };
+  for await (const chunk of readLog(path, { follow: true, tailLines: 1 }, until)) {
+    seen.push(chunk.toString());
+    if (seen.length === 1) {
+      renameSync(path, `${path}.1`);
+      appendFileSync(`${path}.1`, `${three[1]}\n`);
+      writeFileSync(path, '');
+    }
+    if (seen.length === 2) {
+      rmSync(path); // rotated once more, and the runtime has not opened the next one yet
+      setTimeout(() => {
+        writeFileSync(`${path}.new`, `${three.join('\n')}\n`);
+        renameSync(`${path}.new`, path);
+      }, 100);
+    }
+    if (seen.length === 3) ended.abort();
+  }
+  assert.deepEqual(seen, ['one\n', 'two\n', 'one\ntwo\nthree\n']);
+});
+
+test('a FIFO in the place of a log is not opened, so that who writes to it goes on waiting', async () => {
+  const path = join(directory, 'fifo.log');
+  execFileSync('mkfifo', [path]);
+  const writer = spawn('sh', ['-c', 'echo begins; : > "$1"', 'sh', path], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(writer, 'exit').then(() => 'ended');
+  try {
+    await once(writer.stdout, 'data');
+    const sleeps = () => /^State:\tS/m.test(readFileSync(`/proc/${writer.pid}/status`, 'latin1')) || undefined;
+    await waitFor(sleeps, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+    const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
+    await assert.rejects(readLog(path, {}, until).next(), { code: 'not_found' });
+    assert.equal(await Promise.race([ended, delay(100, 'waits')]), 'waits');
+  } finally {
+    writer.kill('SIGKILL');
+    await ended;
+  }
 });

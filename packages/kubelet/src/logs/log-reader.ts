@@ -58,12 +58,12 @@ export async function* readLog(path: string, query: LogQuery, until: LogEnd): As
   }
 }
 
-/** What of whole lines of the file is wanted, as text, which is never longer than they are. */
+/** What of lines of the file is wanted, as text, which is never longer than they are. Only the last one may lack its newline. */
 function renderLines(lines: Buffer, query: LogQuery): Buffer {
   const text = Buffer.allocUnsafe(lines.length);
   let length = 0;
   for (let start = 0, end = 0; start < lines.length; start = end + 1) {
-    end = lines.indexOf(NEWLINE, start);
+    end = lineEnd(lines, start);
     if (isDockerLine(lines, start)) {
       length += renderDockerLine(lines.subarray(start, end), text.subarray(length), query);
       continue;
@@ -71,9 +71,14 @@ function renderLines(lines: Buffer, query: LogQuery): Buffer {
     const entry = entryParts(lines, start, end);
     if (entry === undefined || !isWanted(entry, () => lines.toString('latin1', start, entry.timeEnd), query)) continue;
     if (query.timestamps) length += lines.copy(text, length, start, entry.timeEnd + 1);
-    length += lines.copy(text, length, entry.textStart, entry.partial ? end : end + 1);
+    length += lines.copy(text, length, entry.textStart, entry.partial ? end : Math.min(end + 1, lines.length));
   }
   return text.subarray(0, length);
+}
+
+function lineEnd(lines: Buffer, start: number): number {
+  const newline = lines.indexOf(NEWLINE, start);
+  return newline < 0 ? lines.length : newline;
 }
 
 /** Writes what is wanted of one of Docker's lines and returns its length. */
@@ -92,17 +97,24 @@ function isWanted({ stream }: { stream: LogStream }, time: () => string, query: 
 
 async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   await using changes = query.follow ? new FileChanges(path, until) : undefined;
+  const { follow = false } = query;
+  let { tailLines } = query;
   let file: OpenLog | undefined;
+  let wasFound = false;
   try {
     for (let hasChanged = false; ; hasChanged = true) {
       // Asked before reading: what was written before the end is read after this.
-      const last = !query.follow || until.ended.aborted;
-      file ??= await openLog(path, query.tailLines, until.signal);
-      if (file !== undefined) yield* file.lines(until.signal, { hasChanged });
+      const last = !follow || until.ended.aborted;
+      file ??= await openLog(path, { tailLines, follow }, until.signal);
+      if (file !== undefined) {
+        wasFound = true;
+        tailLines = undefined; // a file that takes its place is all new
+        yield* file.lines(until.signal, { hasChanged });
+      }
       if (until.signal.aborted) return;
-      if (query.follow && file?.rotated()) {
+      if (follow && file?.rotated()) {
         yield* file.lines(until.signal); // what came after the last look: a slow reader may have let much come
-        const next = await openLog(path, undefined, until.signal);
+        const next = await openLog(path, { tailLines, follow }, until.signal);
         file.close();
         file = next;
         if (file !== undefined) continue;
@@ -110,20 +122,28 @@ async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGe
       if (last) break;
       await changes?.next();
     }
-    if (file === undefined) throw new PodwrightError('not_found', `read the log ${path}: there is no such file`);
+    if (file !== undefined) yield file.rest();
+    if (!wasFound) throw new PodwrightError('not_found', `read the log ${path}: there is no such file`);
   } finally {
     file?.close();
   }
 }
 
-async function openLog(path: string, tailLines: number | undefined, signal: AbortSignal): Promise<OpenLog | undefined> {
+async function openLog(
+  path: string,
+  { tailLines, follow }: { tailLines: number | undefined; follow: boolean },
+  signal: AbortSignal,
+): Promise<OpenLog | undefined> {
   const opened = openRegular(path);
   if (opened === undefined) return undefined;
   const { file, stats } = opened;
   try {
-    const tail =
-      tailLines === undefined ? undefined : await findTail(file, { size: stats.size, lines: tailLines, signal });
-    return new OpenLog(path, { file, inode: stats.ino, begin: tail ?? { offset: 0 } });
+    const { ino: inode, size } = stats;
+    const end = Number.POSITIVE_INFINITY;
+    if (tailLines === undefined) return new OpenLog(path, { file, inode, begin: { offset: 0 }, end });
+    const begin = await findTail(file, { size, lines: tailLines, signal });
+    // The lines were counted up to this size: what is written from now on would be more of them.
+    return new OpenLog(path, { file, inode, begin, end: follow ? end : size });
   } catch (error) {
     closeSync(file);
     throw error;
@@ -135,15 +155,18 @@ class OpenLog {
   readonly #path: string;
   readonly #file: number;
   readonly #inode: number;
+  /** Nothing is read from here on. */
+  readonly #end: number;
   #offset: number;
   /** What stands at the offset, if that was read already. */
   #known: Buffer | undefined;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(path: string, { file, inode, begin }: { file: number; inode: number; begin: Tail }) {
+  constructor(path: string, { file, inode, begin, end }: { file: number; inode: number; begin: Tail; end: number }) {
     this.#path = path;
     this.#file = file;
     this.#inode = inode;
+    this.#end = end;
     this.#offset = begin.offset;
     this.#known = begin.bytes;
   }
@@ -165,18 +188,17 @@ class OpenLog {
 
   #readNow(): Buffer {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    return buffer.subarray(0, readSync(this.#file, buffer, 0, CHUNK_BYTES, this.#offset));
+    return buffer.subarray(0, readSync(this.#file, buffer, 0, this.#wantedBytes(), this.#offset));
   }
 
   async #read(): Promise<Buffer> {
-    const { buffer, bytesRead } = await readAt(
-      this.#file,
-      Buffer.allocUnsafe(CHUNK_BYTES),
-      0,
-      CHUNK_BYTES,
-      this.#offset,
-    );
-    return buffer.subarray(0, bytesRead);
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const { bytesRead } = await readAt(this.#file, chunk, 0, this.#wantedBytes(), this.#offset);
+    return chunk.subarray(0, bytesRead);
+  }
+
+  #wantedBytes(): number {
+    return Math.min(CHUNK_BYTES, this.#end - this.#offset);
   }
 
   #take(chunk: Buffer): Buffer {
@@ -184,6 +206,11 @@ class OpenLog {
     const end = data.lastIndexOf(NEWLINE) + 1;
     this.#rest = data.length - end > MAX_LOG_LINE_BYTES ? Buffer.alloc(0) : data.subarray(end);
     return data.subarray(0, end);
+  }
+
+  /** What follows the last newline: the entry of a runtime that was killed, or had no space, in the middle of it. */
+  rest(): Buffer {
+    return this.#rest;
   }
 
   /** True when the path names another file by now. */
@@ -206,11 +233,12 @@ function namedFile(path: string): Stats | undefined {
 
 /**
  * Opens a file that is there and regular: a pod that may write to the directory of logs must neither make us wait for a FIFO, nor
- * show us a file of the host by a link. A link to a log of Docker's is followed. Nothing of this waits for a disk for longer than
+ * show us a file of the host by a link. A link to a log of Docker's is followed. The look before spares a FIFO or a device the
+ * opening, which its writer or driver would notice; the one after it is what counts. Nothing of this waits for a disk for longer than
  * looking up a name does, so that no thread is asked.
  */
 function openRegular(path: string): { file: number; stats: Stats } | undefined {
-  const file = openIfThere(path);
+  const file = namedFile(path) && openIfThere(path);
   if (file === undefined) return undefined;
   const stats = fstatSync(file);
   if (stats.isFile()) return { file, stats };

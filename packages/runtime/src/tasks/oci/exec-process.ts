@@ -1,4 +1,4 @@
-import { readFileSync, watch, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import {
@@ -135,18 +135,25 @@ function watchFile(path: string, onChange: () => void): Disposable {
   }
 }
 
-/** Runs a command in a task, with the OCI runtime's stdio for its own. */
+/** Runs a command in a task, with the OCI runtime's stdio for its own. Leaves nothing if the runtime cannot be started at once. */
 export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
   const { pidFile, id } = request;
-  const { file, oomScoreAdj } = writeProcess(request, { terminal: false });
-  const call = startedHere({ program: request.runtime, start: request.start }, request);
-  const runtime = withOomScore(call.program, oomScoreAdj);
-  const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', file, id];
-  // A session of its own: by it the exec's processes are known when their parents are dead.
-  const exec = new ExecProcess(request, call.start(runtime.path, args, { env: process.env, stdio, detached: true }));
-  const end = () => call[Symbol.dispose]();
-  exec.exited.then(end, end);
-  return exec;
+  let call: ReturnType<typeof startedHere<OciRuntime>> | undefined;
+  const end = () => call?.[Symbol.dispose]();
+  try {
+    const { file, oomScoreAdj } = writeProcess(request, { terminal: false });
+    call = startedHere({ program: request.runtime, start: request.start }, request);
+    const runtime = withOomScore(call.program, oomScoreAdj);
+    const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', file, id];
+    // A session of its own: by it the exec's processes are known when their parents are dead.
+    const exec = new ExecProcess(request, call.start(runtime.path, args, { env: process.env, stdio, detached: true }));
+    exec.exited.then(end, end);
+    return exec;
+  } catch (error) {
+    end();
+    rmSync(processFile(pidFile), { force: true });
+    throw error;
+  }
 }
 
 const processFile = (pidFile: string) => `${pidFile}.json`;

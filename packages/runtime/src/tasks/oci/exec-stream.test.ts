@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ProgramStarter, type StartedProgram, silentLogger } from '@podwright/base';
 import { loadSystem } from '@podwright/system';
 import { execStream } from './exec-stream.ts';
+import { execSync } from './exec-sync.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -33,6 +34,38 @@ test('a program that cannot be started leaves no files', async () => {
   child.emit('error', new Error('spawn runc ENOENT'));
   await assert.rejects(starting, /ENOENT/);
   assert.ok(!existsSync(`${pidFile}.json`));
+});
+
+test('a program whose start throws leaves no files', async () => {
+  const { request, pidFile } = standIn();
+  const start: ProgramStarter = () => {
+    throw new Error('too many open files');
+  };
+  const signal = AbortSignal.timeout(60_000);
+  await assert.rejects(execStream({ ...request, start }, { terminal: undefined, signal }), /too many open files/);
+  assert.ok(!existsSync(`${pidFile}.json`));
+  await assert.rejects(execSync({ ...request, start }, signal), /too many open files/);
+  assert.ok(!existsSync(`${pidFile}.json`));
+});
+
+test('the streams of a program that cannot be started are closed', async () => {
+  const { request, child, stdio } = standIn();
+  const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
+  child.emit('error', new Error('spawn runc ENOENT'));
+  await assert.rejects(starting, /ENOENT/);
+  assert.deepEqual(
+    stdio.map(({ destroyed }) => destroyed),
+    [true, true, true],
+  );
+});
+
+test('a command that is not wanted any more rejects with the reason, also if it cannot be started', async () => {
+  const { request, child } = standIn();
+  const leaves = new AbortController();
+  const starting = execStream(request, { terminal: undefined, signal: leaves.signal });
+  leaves.abort(new Error('the client left'));
+  child.emit('error', new Error('spawn runc ENOENT'));
+  await assert.rejects(starting, { message: 'the client left' });
 });
 
 test('a command that has ended before its pid was read has run', async () => {

@@ -30,10 +30,13 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
   try {
     await started.running;
   } catch (error) {
-    await exit;
+    const failure = await exit.then(
+      () => error,
+      (notStarted: unknown) => notStarted,
+    );
     for (const stream of exec.child.stdio) stream?.destroy(); // there is no session to read them
     signal.throwIfAborted();
-    throw error;
+    throw failure;
   }
   return { ...streams, exit };
 }
