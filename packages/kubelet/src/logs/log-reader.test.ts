@@ -113,8 +113,9 @@ test('a log that never was is not found once the container has ended', async () 
 test('lines written in pieces are found from the end, however many pieces', async () => {
   const pieces = Array.from({ length: 5000 }, () => `${at(2)} stdout P x`);
   const log = [`${at(1)} stdout F before`, ...pieces, `${at(2)} stdout F y`, `${at(3)} stdout P half`];
-  await check(log, { tailLines: 1 }, `${'x'.repeat(5000)}y\nhalf`);
-  await check(log, { tailLines: 2 }, `before\n${'x'.repeat(5000)}y\nhalf`);
+  await check(log, { tailLines: 1 }, 'half');
+  await check(log, { tailLines: 2 }, `${'x'.repeat(5000)}y\nhalf`);
+  await check(log, { tailLines: 3 }, `before\n${'x'.repeat(5000)}y\nhalf`);
   await check(['nonsense', ...log], { tailLines: 9 }, `before\n${'x'.repeat(5000)}y\nhalf`);
 });
 
@@ -128,9 +129,8 @@ test('the last lines are the same as those of the whole log, whatever the pieces
       .join('')
       .split(/(?<=\n)/);
     const tail = random(12);
-    const open = lines.at(-1)?.endsWith('\n') === false ? 1 : 0;
-    const expected = tail === 0 ? '' : lines.slice(Math.max(0, lines.length - tail - open)).join('');
-    await check(log, { tailLines: tail }, expected);
+    if (lines.at(-1) === '') lines.pop(); // of a log that is empty, or says nothing after a line
+    await check(log, { tailLines: tail }, tail === 0 ? '' : lines.slice(-tail).join(''));
   }
 });
 

@@ -30,9 +30,9 @@ type Block = { file: number; from: number; bytes: Buffer };
 const readAt = promisify(read);
 
 /**
- * Where the last lines of a log begin. Partial entries belong to the line that ends them, so they are not counted; of a line
- * whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`, only the end is found. Reads the file, an open one,
- * backwards in blocks. Rejects with the signal's reason when it aborts.
+ * Where the last lines of a log begin. Partial entries belong to the line that ends them, so they are not counted; the last ones,
+ * whose line nothing has ended yet, are a line. Of a line whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`,
+ * only the end is found. Reads the file, an open one, backwards in blocks. Rejects with the signal's reason when it aborts.
  */
 export async function findTail(file: number, search: TailSearch): Promise<Tail> {
   const { size, lines, withinBytes = size, signal } = search;
@@ -59,8 +59,9 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
       const partial = start < size ? isPartialEntry(block, entry) : undefined;
       if (partial === undefined) continue;
       const next = Math.min(entry.end + 1, size);
-      if (!partial && ++found > lines) return tailAt(next, block, size);
-      if (!partial) wanted = next;
+      const endsLine = !partial || found === 0; // the last one may be unfinished
+      if (endsLine && ++found > lines) return tailAt(next, block, size);
+      if (endsLine) wanted = next;
       earliest = start;
     }
     if (wanted - from > MAX_TAIL_LINE_BYTES) break;
