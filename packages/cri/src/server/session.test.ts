@@ -23,6 +23,18 @@ async function assertAnswered(client: BareClient, streamId = 1, name = ''): Prom
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);
 }
 
+/** A handler that answers once it is released. */
+function heldVersion() {
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const version = async () => {
+    begun.resolve();
+    await release.promise;
+    return { runtimeName: 'late' };
+  };
+  return { begun, release, version };
+}
+
 const someTurns = async () => {
   for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
 };
@@ -277,13 +289,7 @@ test('data and trailers that come too late are nobody’s, and make room for oth
 });
 
 test('a server that closes looks at no new call, ends its connections with the last one, and says so', async (t) => {
-  const begun = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const version = async () => {
-    begun.resolve();
-    await release.promise;
-    return { runtimeName: 'late' };
-  };
+  const { begun, release, version } = heldVersion();
   const { server, path } = await openServer(t, { runtime: { version } });
   const idle = await BareClient.open(t, path);
   const client = await BareClient.open(t, path);
@@ -340,13 +346,7 @@ test('data that new settings of the client allow comes after their acknowledgeme
 });
 
 test('a client that breaks the protocol after it was sent away is told the same last stream', async (t) => {
-  const release = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  const version = async () => {
-    begun.resolve();
-    await release.promise;
-    return {};
-  };
+  const { begun, release, version } = heldVersion();
   const { server, path } = await openServer(t, { runtime: { version } });
   const client = await BareClient.open(t, path);
   client.send(callFrames(1, requestHeaders('Version'), EMPTY));
