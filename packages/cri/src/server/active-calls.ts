@@ -1,9 +1,6 @@
 import { PodwrightError } from '@podwright/base';
-import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
+import { CLIENT_CLOCK_AHEAD_MS, MAX_TIMER_MS } from '../limits.ts';
 import type { GrpcCall } from './grpc-call.ts';
-
-/** Timers of Node.js end here: 24.8 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * A call under way. Once it is given up its signal aborts and its races are lost; never after `end`, which is to be called once it

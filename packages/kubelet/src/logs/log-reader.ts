@@ -5,20 +5,18 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  read,
   readSync,
   type Stats,
   watch,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import { LOG_SAFETY_INTERVAL_MS, MAX_LOG_LINE_BYTES, MIN_LOG_INTERVAL_MS } from '../limits.ts';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogStream } from './log-entry.ts';
 import { followLink } from './log-link.ts';
-import { findTail, type Tail } from './log-tail.ts';
+import { findTail, readAt, type Tail } from './log-tail.ts';
 
 export type LogQuery = {
   /** Goes on as the file grows, through rotations, until `ended` aborts and everything is read. */
@@ -40,7 +38,6 @@ export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 const NEWLINE = 0x0a;
 const CHUNK_BYTES = 64 << 10;
-const readAt = promisify(read);
 
 /**
  * Reads a container's log file as text, a buffer for each piece of the file that was read. A missing file is empty as long as the

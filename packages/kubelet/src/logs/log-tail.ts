@@ -27,7 +27,8 @@ export type Tail = { offset: number; bytes?: Buffer };
 /** A piece of a log from `from` on, with the beginning of what follows it. */
 type Block = { file: number; from: number; bytes: Buffer };
 
-const readAt = promisify(read);
+/** Reads a piece of an open file by a thread of the pool. */
+export const readAt = promisify(read);
 
 /**
  * Where the last lines of a log begin. Partial entries belong to the line that ends them, so they are not counted; the last ones,
