@@ -2,7 +2,7 @@
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '@podwright/base';
-import { ContainerState } from '@podwright/cri';
+import { PodSandboxState } from '@podwright/cri';
 import type { Bench } from './bench.ts';
 import { burst } from './bursts.ts';
 import { type KubeletSide, type Sides, withKubelets } from './kubelet-sides.ts';
@@ -104,11 +104,9 @@ export async function runManifests(
 
 export async function removeManifests({ manifests, out, runtime }: KubeletSide): Promise<void> {
   for (const name of readdirSync(manifests)) rmSync(join(manifests, name));
-  const filter = { state: { state: ContainerState.CONTAINER_RUNNING } };
-  await until(
-    async () => (await runtime.cri.runtime.listContainers({ filter })).containers.length === 0 || undefined,
-    50,
-  );
+  // a kubelet that is ended while it stops a sandbox leaves its network behind
+  const filter = { state: { state: PodSandboxState.SANDBOX_READY } };
+  await until(async () => (await runtime.cri.runtime.listPodSandbox({ filter })).items.length === 0 || undefined, 50);
   for (const name of readdirSync(out)) rmSync(join(out, name));
 }
 

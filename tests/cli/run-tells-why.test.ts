@@ -41,6 +41,18 @@ test('--detach --timeout names what is not ready, with its log, and keeps it', a
   await place.ok('delete', 'kept');
 });
 
+test('--detach waits no longer at Ctrl-C, and keeps the pod', async () => {
+  const run = place.start('run', '--detach', place.file('kept.yaml', podManifest('kept', forever) + unready));
+  await run.until(/main: Running/);
+  run.child.kill('SIGINT');
+  const { code, out, err } = await run.ended();
+  assert.equal(code, 130);
+  assert.match(out, /^1 pod stays; see /m);
+  assert.doesNotMatch(err, /stopping the pods/);
+  assert.deepEqual(await names(), ['kept']);
+  await place.ok('delete', 'kept');
+});
+
 test('logs come from the first line of each container and each attempt, also beside pods that are not ready', async () => {
   const manifest = `${podManifest('web', `echo up; ${forever}`)}---\n${podManifest('crash', crash, init)}${unready}`;
   const run = place.start('run', place.file('two.yaml', manifest));

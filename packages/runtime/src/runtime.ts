@@ -246,6 +246,6 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
 
 /** One runtime a root directory: two would undo each other's pods. */
 function lockRoot(root: string): () => void {
-  const refusal = `start a runtime in ${root}: another one has this root directory; stop it, or use another root`;
+  const refusal = `start a runtime in ${root}: another node or runtime has this root directory; stop it, or use another root`;
   return lockDirectory(root, refusal);
 }

@@ -23,7 +23,8 @@ Exit code: 0 when all pods succeeded, or with --detach are ready; that of the
 first container that failed; 1 when a pod was refused, deleted by others or not
 ready in time, or its image is not there or not to be had; 130, 143 or 129 when
 SIGINT, SIGTERM or SIGHUP ended it.
-With --detach, pods that are not ready stay, so that they can be looked at.
+With --detach, pods that are not ready stay, so that they can be looked at;
+Ctrl-C only ends the waiting for them.
 A registry that is away is waited for.
 `;
 

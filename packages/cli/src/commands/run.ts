@@ -239,7 +239,8 @@ async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
   }
   if (error instanceof Interrupted) {
     await explain(course, pods.filter(isInTrouble));
-    return { exitCode: error.exitCode, early: true, keep: false };
+    if (options.detach) tellRunning(pods, program);
+    return { exitCode: error.exitCode, early: true, keep: options.detach };
   }
   printError(`podwright: ${errorMessage(error)}`);
   return { exitCode: 1, early: true, keep: options.detach || errorCode(error) === 'unavailable' };
