@@ -1,5 +1,8 @@
 import { PodwrightError } from './errors.ts';
 
+/** The longest time of a timer of Node.js, some 24 days: with more, `setTimeout` does not wait at all. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** A signal that aborts when `parent` does or after `timeoutMs`, with a `deadline_exceeded` error as its reason. */
 export function withTimeout(
   parent: AbortSignal | undefined,

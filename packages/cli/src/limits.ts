@@ -22,9 +22,6 @@ export const METRICS_KEPT_MS = 100;
 /** How much longer than its grace period a pod may take to go: killing, unmounting, networks. */
 export const REMOVAL_SPARE_MS = 60_000;
 
-/** Timers of Node.js end here: 24.8 days. */
-export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 /** What a URL of a manifest may take in all, and how often it may lead elsewhere: as many as in Go's client, which is kubectl's. */
 export const MANIFEST_FETCH_TIMEOUT_MS = 30_000;
 export const MAX_MANIFEST_REDIRECTS = 10;

@@ -1,9 +1,6 @@
 /** The largest message that either side accepts: 16 MiB, as the kubelet and the established runtimes have it. */
 export const MAX_MESSAGE_BYTES = 16 << 20;
 
-/** setTimeout's limit: with more it does not wait at all. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** How long a client waits for a runtime that is not up yet. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 

@@ -1,8 +1,5 @@
 /** The kubelet's timers and bounds that are not options, with their sources; rooms that have many have their own `limits.ts`. */
 
-/** setTimeout's limit: with more it does not wait at all. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 // Sources of pods
 
 /** How often a directory is tried that could not be read yet. */

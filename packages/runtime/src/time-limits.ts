@@ -34,9 +34,6 @@ export const CLOSE_GRACE_MS = 5000;
 export const REOPEN_LOG_TIMEOUT_MS = 5000;
 /** CheckpointContainer without a timeout of its own: much memory takes minutes to write. */
 export const CHECKPOINT_TIMEOUT_MS = 600_000;
-/** Longest timer of Node.js, 24 days. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** How often a netlink request is made whose answers were lost. */
 export const NETLINK_ATTEMPTS = 5;
 /** How long a bridge may take until it forwards for a new link. */

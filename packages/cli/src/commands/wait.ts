@@ -1,8 +1,8 @@
-import { PodwrightError } from '@podwright/base';
+import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
 import { podSummary } from '@podwright/kubelet';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
-import { LONGEST_WAIT_MS, MAX_TIMEOUT_MS } from '../limits.ts';
+import { LONGEST_WAIT_MS } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -84,7 +84,7 @@ type KindWait = {
 async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortSignal): Promise<string[]> {
   const { kind, keys, condition, options, timeoutMs, leftMs } = wait;
   const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), Math.min(leftMs, MAX_TIMEOUT_MS));
+  const timer = setTimeout(() => given.abort(), Math.min(leftMs, MAX_TIMER_MS));
   const pending: Pending = new Map();
   const present: ApiObject[] = [];
   let wanted: string[] | undefined;

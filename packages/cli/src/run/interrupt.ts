@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { isErrno } from '@podwright/base';
-import { LAST_INTERRUPT_MS, MAX_TIMEOUT_MS } from '../limits.ts';
+import { isErrno, MAX_TIMER_MS } from '@podwright/base';
+import { LAST_INTERRUPT_MS } from '../limits.ts';
 import { tellOutputFailed } from '../output/standard-output.ts';
 import { canRedraw } from '../output/terminal.ts';
 
@@ -60,6 +60,6 @@ export function listenForInterrupts(): Interrupts {
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
   if (timeoutMs !== undefined)
-    setTimeout(() => controller.abort(new TimedOut(timeoutMs)), Math.min(timeoutMs, MAX_TIMEOUT_MS)).unref();
+    setTimeout(() => controller.abort(new TimedOut(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS)).unref();
   return controller.signal;
 }

@@ -1,5 +1,6 @@
+import { MAX_TIMER_MS } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
-import { MAX_TIMEOUT_MS, REMOVAL_SPARE_MS } from '../limits.ts';
+import { REMOVAL_SPARE_MS } from '../limits.ts';
 
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
 const DEFAULT_GRACE_SECONDS = 30;
@@ -12,5 +13,5 @@ export function removalTimeoutMs(
   const graces = pods.map(
     ({ spec }) => gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
   );
-  return Math.min(Math.max(0, ...graces) * 1000 + spareMs, MAX_TIMEOUT_MS);
+  return Math.min(Math.max(0, ...graces) * 1000 + spareMs, MAX_TIMER_MS);
 }

@@ -1,5 +1,4 @@
-import { PodwrightError } from '@podwright/base';
-import { MAX_TIMER_MS } from '../limits.ts';
+import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
 import type { CallTimes } from './call-times.ts';
 
 type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };

@@ -1,5 +1,5 @@
-import { PodwrightError } from '@podwright/base';
-import { CLIENT_CLOCK_AHEAD_MS, MAX_TIMER_MS } from '../limits.ts';
+import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
+import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
 import type { GrpcCall } from './grpc-call.ts';
 
 /**

@@ -1,11 +1,8 @@
 import { finished } from 'node:stream';
-import { BoundedBytes, type ErrorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { BoundedBytes, type ErrorCode, MAX_TIMER_MS, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
-
-/** Longest time of a timer of Node.js, in milliseconds: some 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** How much longer than its timeout a caller waits for the command to be gone; with an Engine that answers it takes no time. */
 const MAX_KILL_MS = 2000;

@@ -1,8 +1,7 @@
-import { sleep } from '@podwright/base';
+import { MAX_TIMER_MS, sleep } from '@podwright/base';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
-import { MAX_TIMER_MS } from '../limits.ts';
 import type { PodEnder } from '../node-shutdown/end-pods.ts';
 import { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import { ShutdownRecord } from '../node-shutdown/shutdown-record.ts';

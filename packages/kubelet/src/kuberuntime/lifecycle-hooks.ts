@@ -1,10 +1,19 @@
-import { Counter, errorCode, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
+import {
+  Counter,
+  errorCode,
+  MAX_TIMER_MS,
+  metricIn,
+  PodwrightError,
+  type Registry,
+  sleep,
+  wrapError,
+} from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
-import { MAX_HOOK_MS, MAX_TIMER_MS } from '../limits.ts';
+import { MAX_HOOK_MS } from '../limits.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
 /** Runs one hook to its end. Rejects with what went wrong, or the signal's reason. */

@@ -9,11 +9,10 @@
  * terminated: it holds nothing; the final status stays until the pod leaves its source. A phase never goes back, and is
  * left only when its step has succeeded: until then the step is repeated.
  */
-import { Backoff, errorMessage, type Logger } from '@podwright/base';
+import { Backoff, errorMessage, type Logger, MAX_TIMER_MS } from '@podwright/base';
 import { namespacedName, type Pod } from '../api/types.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
-import { MAX_TIMER_MS } from '../limits.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
 
 /** How a pod is to end. */

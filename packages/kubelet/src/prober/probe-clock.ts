@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '../limits.ts';
+import { MAX_TIMER_MS } from '@podwright/base';
 
 /** An alarm that is set, until it rings or is taken back. */
 export type Alarm = { readonly dueMs: number; readonly ring: () => void };

@@ -1,11 +1,10 @@
 import { connect } from 'node:net';
-import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
+import { isDeadlineExceeded, MAX_TIMER_MS, PodwrightError, shownError, withTimeout } from '@podwright/base';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Probe } from '../api/types.ts';
 import { expand } from '../container/expansion.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
-import { MAX_TIMER_MS } from '../limits.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';

@@ -1,15 +1,12 @@
 import { createServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile } from '@podwright/base';
+import { errorMessage, type Logger, listenUnix, MAX_TIMER_MS, PodwrightError, type SocketFile } from '@podwright/base';
 import { MAX_CALLS, MAX_UNSENT_BYTES } from '../limits.ts';
 import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { type Request, RequestSchema, type Response, ResponseSchema } from './gen/ttrpc/request_pb.js';
 import type { TtrpcHandlers, TypedService } from './service.ts';
 import { statusOfError } from './status.ts';
-
-/** Longest timer of Node.js. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Handler = (request: Message, signal: AbortSignal) => Promise<Message>;
 

@@ -1,5 +1,6 @@
+import { MAX_TIMER_MS } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
-import { CHECKPOINT_TIMEOUT_MS, MAX_TIMER_MS } from '../../time-limits.ts';
+import { CHECKPOINT_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**

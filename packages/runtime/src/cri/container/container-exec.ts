@@ -1,6 +1,5 @@
-import { isNotFound, withTimeout, wrapError } from '@podwright/base';
+import { isNotFound, MAX_TIMER_MS, withTimeout, wrapError } from '@podwright/base';
 import { fitExecOutput, type RuntimeHandlers, requireCommand, requireStreams } from '@podwright/cri';
-import { MAX_TIMER_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**

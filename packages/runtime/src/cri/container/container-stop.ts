@@ -1,5 +1,5 @@
+import { MAX_TIMER_MS } from '@podwright/base';
 import { givenId, type RuntimeHandlers } from '@podwright/cri';
-import { MAX_TIMER_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
 /** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
