@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChecked } from '@podwright/base';
+import { discoverCgroups, endDelegation, runChecked } from '@podwright/base';
 import { BRIDGE } from './sides.ts';
 
 /** What daemons that were stopped leave on the host for their next start, which there is none of. */
@@ -14,7 +14,9 @@ export async function leaveNothing(scratch: string): Promise<void> {
   for (const point of points.filter((one) => one.startsWith(`${scratch}/`)).reverse())
     await runChecked('umount', ['--lazy', point]);
   for (const tree of cgroupTrees())
-    for (const name of directories(tree).filter((one) => one.startsWith(BRIDGE))) removeCgroups(join(tree, name));
+    for (const name of directories(tree).filter((one) => one.startsWith(BRIDGE)))
+      if (name.endsWith('.service')) await endDelegation(await discoverCgroups(), `/${name}/pods`);
+      else removeCgroups(join(tree, name));
   rmSync(scratch, { recursive: true, force: true });
 }
 

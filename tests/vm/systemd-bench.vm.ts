@@ -1,0 +1,19 @@
+/** What `make bench` leaves on a host with systemd, which has delegated a part of the cgroup tree to each of its daemons. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { delegateCgroup, delegatedUnit, discoverCgroups, silentLogger } from '@podwright/base';
+import { leaveNothing } from '../../bench/leave-nothing.ts';
+import { BRIDGE } from '../../bench/sides.ts';
+import { unitsWith } from './systemd.fixture.ts';
+
+test('the units of the bench end with it', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));
+  const unit = delegatedUnit(`/${BRIDGE}1`);
+  await delegateCgroup(await discoverCgroups(), unit, silentLogger);
+  await leaveNothing(scratch);
+  assert.deepEqual(unitsWith(BRIDGE), []);
+  assert.ok(!existsSync(`/sys/fs/cgroup/${unit}`));
+});
