@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Container, Pod } from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { CrashBackoff } from './crash-backoff.ts';
 
@@ -18,6 +18,7 @@ class Crashing {
   #wallMs = 1_000_000_000;
   #monotonicMs = 50_000;
   #attempts = 0;
+  #container: Container = container;
   readonly #status: RuntimePodStatus = { pod: pod.metadata, sandboxes: [], containers: [] };
   readonly backoff: CrashBackoff;
 
@@ -28,6 +29,10 @@ class Crashing {
   pass(ms: number): void {
     this.#wallMs += ms;
     this.#monotonicMs += ms;
+  }
+
+  resize(cpu: string): void {
+    this.#container = { ...container, resources: { requests: { cpu } } };
   }
 
   setClock(byMs: number): void {
@@ -49,13 +54,13 @@ class Crashing {
   }
 
   delay() {
-    return this.backoff.delay({ pod, container, status: this.#status });
+    return this.backoff.delay({ pod, container: this.#container, status: this.#status });
   }
 
   /** Milliseconds to wait; 0 if the container was started. */
   start(): number {
     const delay = this.delay();
-    if (delay === undefined) this.backoff.count({ pod, container, status: this.#status });
+    if (delay === undefined) this.backoff.count({ pod, container: this.#container, status: this.#status });
     return delay === undefined ? 0 : delay.retryAtMs - this.#wallMs;
   }
 }
@@ -93,6 +98,23 @@ test('a container that ran for twice the cap begins anew', () => {
   assert.equal(app.start(), 0);
   app.crash();
   assert.equal(app.start(), 1000);
+});
+
+test('a container that is resized begins anew', () => {
+  const app = new Crashing();
+  app.resize('10m');
+  for (const delayMs of [0, 10_000, 20_000]) {
+    app.crash();
+    assert.equal(app.start(), delayMs);
+    app.pass(delayMs);
+    app.start();
+  }
+  app.crash();
+  assert.equal(app.start(), 40_000);
+  app.resize('16m');
+  assert.equal(app.start(), 0);
+  app.crash();
+  assert.equal(app.start(), 10_000);
 });
 
 test('looking at a delay counts no restart', () => {
