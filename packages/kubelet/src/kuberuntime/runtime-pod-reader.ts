@@ -77,11 +77,23 @@ type Listing = {
   containerIds: ReadonlySet<string>;
 };
 
-/** Reads pods from a runtime. Ends of containers are read once: they never change. */
+/** The end of a container, since when it is known (monotonic), and whether the reason for it can no longer change. */
+type KnownEnd = { container: RuntimeContainer; sinceMs: number; isSettled: boolean };
+
+/**
+ * How long a runtime may go on saying that a container failed which the kernel has ended for want of memory: containerd hears of
+ * that beside the end, and not in order.
+ */
+const REASON_SETTLES_MS = 1000;
+
+/** The reason of runtimes for an exit code that is not 0. */
+const FAILED = 'Error';
+
+/** Reads pods from a runtime. Ends of containers are read once, as they never change; of failures the reason once more. */
 export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
-  readonly #ended = new Map<string, RuntimeContainer>();
+  readonly #ended = new Map<string, KnownEnd>();
   /** Of the listings of all pods, which are the same most of the time. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
@@ -160,7 +172,7 @@ export class RuntimePodReader {
 
   async #container(listed: Container, signal?: AbortSignal): Promise<RuntimeContainer | undefined> {
     const known = this.#ended.get(listed.id);
-    if (known !== undefined) return known;
+    if (known?.isSettled) return known.container;
     try {
       const { status } = await this.#cri.runtime.containerStatus({ containerId: listed.id }, { signal });
       if (status === undefined) return undefined;
@@ -173,7 +185,7 @@ export class RuntimePodReader {
 
   async #decodeContainer(status: ContainerStatus, sandboxId: string): Promise<RuntimeContainer | undefined> {
     const known = this.#ended.get(status.id);
-    if (known !== undefined) return known;
+    if (known !== undefined) return readAgain(known, status.reason);
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
@@ -200,13 +212,22 @@ export class RuntimePodReader {
       preStop: info.preStop,
       resources: info.resources,
     };
-    if (exited) this.#ended.set(container.id, container);
+    const isSettled = container.reason !== FAILED;
+    if (exited) this.#ended.set(container.id, { container, sinceMs: performance.now(), isSettled });
     return container;
   }
 
   #forgetEnds(existing: ReadonlySet<string>): void {
     for (const id of this.#ended.keys()) if (!existing.has(id)) this.#ended.delete(id);
   }
+}
+
+/** The end as it was known, but for a reason that is given late. */
+function readAgain(known: KnownEnd, reason: string): RuntimeContainer {
+  if (known.isSettled) return known.container;
+  if (reason !== FAILED) known.container = { ...known.container, reason };
+  known.isSettled = reason !== FAILED || performance.now() - known.sinceMs > REASON_SETTLES_MS;
+  return known.container;
 }
 
 function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersResponse): Listing {
