@@ -23,6 +23,7 @@ import { applyOptions, stopOptions, streamingCall } from './query.ts';
 import { sendError, statusObject } from './status-answer.ts';
 import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
+import { writeNow } from './write-now.ts';
 
 export type LocalServerOptions = {
   socketPath: string;
@@ -167,7 +168,7 @@ async function sendLog(backend: NodeBackend, { response, query, params, signal }
   const first = await chunks.next(); // a log that is not there is an error, not an empty answer
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).flushHeaders();
   for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
-    if (!response.write(chunk.value)) await once(response, 'drain', { signal });
+    if (!writeNow(response, chunk.value)) await once(response, 'drain', { signal });
   }
   response.end();
 }

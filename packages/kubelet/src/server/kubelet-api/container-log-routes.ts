@@ -4,6 +4,7 @@ import type { Kubelet } from '../../kubelet.ts';
 import { readContainerLog } from '../../logs/container-logs.ts';
 import { endOfLog } from '../log-end.ts';
 import { logOptions } from '../log-options.ts';
+import { writeNow } from '../write-now.ts';
 import { type ApiCall, type ApiRoute, refusal, sendRefusal, sendText } from './api-route.ts';
 import { containerOf } from './pod-lookup.ts';
 
@@ -45,7 +46,7 @@ async function sendContainerLog(
   // whoever follows hears at once that there is a log; of a file that is gone nobody else shall
   if (wanted.query.follow) response.flushHeaders();
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next())
-    if (!response.write(chunk.value)) await once(response, 'drain', { signal });
+    if (!writeNow(response, chunk.value)) await once(response, 'drain', { signal });
   response.end();
 }
 

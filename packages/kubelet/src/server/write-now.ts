@@ -1,0 +1,13 @@
+import type { ServerResponse } from 'node:http';
+
+/**
+ * Writes to a response and sends it at once. Node.js would send it after everything else that is to be done in this turn, such as
+ * looking for more of a log. False when the client has to read first, as of `write`.
+ */
+export function writeNow(response: ServerResponse, chunk: Buffer): boolean {
+  const { socket } = response;
+  socket?.cork(); // one piece with its head, until it is uncorked
+  const hasRoom = response.write(chunk);
+  socket?.uncork();
+  return hasRoom;
+}
