@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { PassThrough } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { runRemoteCommand } from './client/remote-command.ts';
-import { proxyUpgrade } from './proxy-upgrade.ts';
+import { joinConnections, proxyUpgrade } from './proxy-upgrade.ts';
 import { seededRandom } from './random.fixture.ts';
 import { collect, descriptors, eventually, ShellServer } from './server/shell.fixture.ts';
 
@@ -95,4 +96,28 @@ test('sessions cut in any order leave neither process nor descriptor', async () 
     await assert.rejects(runRemoteCommand({ url }, io, cut.signal), /cut/);
   }
   await eventually(() => shells.live === 0 && descriptors() <= before);
+});
+
+test('what comes from the client in one turn is written in one piece, and its end after it', async () => {
+  const pieces: string[] = [];
+  const write = (chunks: { chunk: Buffer }[], done: () => void) => {
+    pieces.push(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString());
+    done();
+  };
+  const upstream = new Duplex({
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => write([{ chunk }], done),
+    writev: write,
+  });
+  const client = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
+  joinConnections(client, upstream);
+  await setImmediate(); // from now on it flows
+  for (const record of ['one', 'two', 'three']) client.push(record);
+  await eventually(() => pieces.length > 0);
+  assert.deepEqual(pieces, ['onetwothree']);
+  client.push('four');
+  client.push(null);
+  await once(upstream, 'finish');
+  assert.deepEqual(pieces, ['onetwothree', 'four']);
+  client.destroy();
 });

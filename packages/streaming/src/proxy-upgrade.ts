@@ -56,6 +56,7 @@ function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
 export function joinConnections(socket: Duplex, upstream: Duplex): void {
   upstream.on('error', () => upstream.destroy());
   for (const side of [socket, upstream]) side.on('data', (chunk: Buffer) => countBuffer(chunk.length));
+  socket.on('data', () => writeTogether(upstream));
   socket.pipe(upstream);
   upstream.pipe(socket, { end: false });
   socket.once('close', () => upstream.destroy());
@@ -63,6 +64,13 @@ export function joinConnections(socket: Duplex, upstream: Duplex): void {
     socket.unpipe();
     lingeringClose(socket);
   });
+}
+
+/** What is written in this turn goes out in one piece at its end: of what was read from TLS each record comes by itself. */
+function writeTogether(stream: Duplex): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
 }
 
 function passAnswer(response: IncomingMessage, socket: Duplex): void {
