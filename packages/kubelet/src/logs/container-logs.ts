@@ -1,4 +1,4 @@
-import { type LogEnd, type LogQuery, readLog } from './log-reader.ts';
+import { type LogEnd, type LogQuery, limitText, readLog } from './log-reader.ts';
 
 /**
  * Logs that stand in no file that a kubelet can read, such as those of a Docker Engine with another log driver than json-file. Who
@@ -20,17 +20,16 @@ export type LegacyLog = { logs: LegacyLogs; containerId: string };
 export type LogPlace = { path: string; legacy?: LegacyLog };
 
 /** Reads a container's log as text, from its file or from where else it is. Errors: those of `readLog` and `LegacyLogs`. */
-export async function* readContainerLog(
-  { path, legacy }: LogPlace,
+export function readContainerLog({ path, legacy }: LogPlace, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
+  return legacy === undefined ? readLog(path, query, until) : readLegacyLog({ path, legacy }, query, until);
+}
+
+async function* readLegacyLog(
+  { path, legacy }: Required<LogPlace>,
   query: LogQuery,
   until: LogEnd,
 ): AsyncGenerator<Buffer> {
-  const text = await legacy?.logs.read(legacy.containerId, query, until.signal);
-  if (text === undefined) return yield* readLog(path, query, until);
-  let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
-  for await (const chunk of text) {
-    yield chunk.subarray(0, leftBytes);
-    leftBytes -= chunk.length;
-    if (leftBytes <= 0) return;
-  }
+  const text = await legacy.logs.read(legacy.containerId, query, until.signal);
+  if (text === undefined) yield* readLog(path, query, until);
+  else yield* limitText(text, query.limitBytes ?? Number.POSITIVE_INFINITY);
 }

@@ -43,14 +43,17 @@ const CHUNK_BYTES = 64 << 10;
  * Reads a container's log file as text, a buffer for each piece of the file that was read. A missing file is empty as long as the
  * container runs, else `not_found`.
  */
-export async function* readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
-  let leftBytes = query.limitBytes ?? Number.POSITIVE_INFINITY;
-  for await (const lines of readLines(path, query, until)) {
-    const text = renderLines(lines, query);
-    if (text.length === 0) continue;
-    const shown = text.length > leftBytes ? text.subarray(0, leftBytes) : text;
-    leftBytes -= shown.length;
-    yield shown;
+export function readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
+  const text = readText(path, query, until);
+  return query.limitBytes === undefined ? text : limitText(text, query.limitBytes);
+}
+
+/** The first bytes of a log's text. */
+export async function* limitText(text: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
+  let leftBytes = limitBytes;
+  for await (const chunk of text) {
+    yield chunk.subarray(0, leftBytes);
+    leftBytes -= chunk.length;
     if (leftBytes <= 0) return;
   }
 }
@@ -92,7 +95,7 @@ function isWanted({ stream }: { stream: LogStream }, time: () => string, query: 
   return query.sinceMs === undefined || !(Date.parse(time()) < query.sinceMs);
 }
 
-async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
+async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   await using changes = query.follow ? new FileChanges(path, until) : undefined;
   const { follow = false } = query;
   let { tailLines } = query;
@@ -102,16 +105,16 @@ async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGe
     for (let hasChanged = false; ; hasChanged = true) {
       // Asked before reading: what was written before the end is read after this.
       const last = !follow || until.ended.aborted;
-      file ??= await openLog(path, { tailLines, follow }, until.signal);
+      file ??= await openLog(path, { ...query, tailLines }, until.signal);
       if (file !== undefined) {
         wasFound = true;
         tailLines = undefined; // a file that takes its place is all new
-        yield* file.lines(until.signal, { hasChanged });
+        yield* file.text(until.signal, { hasChanged });
       }
       if (until.signal.aborted) return;
       if (follow && file?.rotated()) {
-        yield* file.lines(until.signal); // what came after the last look: a slow reader may have let much come
-        const next = await openLog(path, { tailLines, follow }, until.signal);
+        yield* file.text(until.signal); // what came after the last look: a slow reader may have let much come
+        const next = await openLog(path, { ...query, tailLines }, until.signal);
         file.close();
         file = next;
         if (file !== undefined) continue;
@@ -119,28 +122,26 @@ async function* readLines(path: string, query: LogQuery, until: LogEnd): AsyncGe
       if (last) break;
       await changes?.next();
     }
-    if (file !== undefined) yield file.rest();
+    const rest = file?.rest();
+    if (rest !== undefined && rest.length > 0) yield rest;
     if (!wasFound) throw new PodwrightError('not_found', `read the log ${path}: there is no such file`);
   } finally {
     file?.close();
   }
 }
 
-async function openLog(
-  path: string,
-  { tailLines, follow }: { tailLines: number | undefined; follow: boolean },
-  signal: AbortSignal,
-): Promise<OpenLog | undefined> {
+async function openLog(path: string, query: LogQuery, signal: AbortSignal): Promise<OpenLog | undefined> {
+  const { tailLines, follow } = query;
   const opened = openRegular(path);
   if (opened === undefined) return undefined;
   const { file, stats } = opened;
   try {
     const { ino: inode, size } = stats;
     const end = Number.POSITIVE_INFINITY;
-    if (tailLines === undefined) return new OpenLog(path, { file, inode, begin: { offset: 0 }, end });
+    if (tailLines === undefined) return new OpenLog(path, query, { file, inode, begin: { offset: 0 }, end });
     const begin = await findTail(file, { size, lines: tailLines, signal });
     // The lines were counted up to this size: what is written from now on would be more of them.
-    return new OpenLog(path, { file, inode, begin, end: follow ? end : size });
+    return new OpenLog(path, query, { file, inode, begin, end: follow ? end : size });
   } catch (error) {
     closeSync(file);
     throw error;
@@ -150,6 +151,7 @@ async function openLog(
 /** A log file that is being read, and how far. */
 class OpenLog {
   readonly #path: string;
+  readonly #query: LogQuery;
   readonly #file: number;
   readonly #inode: number;
   /** Nothing is read from here on. */
@@ -159,8 +161,13 @@ class OpenLog {
   #known: Buffer | undefined;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(path: string, { file, inode, begin, end }: { file: number; inode: number; begin: Tail; end: number }) {
+  constructor(
+    path: string,
+    query: LogQuery,
+    { file, inode, begin, end }: { file: number; inode: number; begin: Tail; end: number },
+  ) {
     this.#path = path;
+    this.#query = query;
     this.#file = file;
     this.#inode = inode;
     this.#end = end;
@@ -169,16 +176,17 @@ class OpenLog {
   }
 
   /**
-   * The whole lines from where the last call stopped to the present end. What the file has grown by is in memory, so that reading it
-   * takes less time than having a thread do so.
+   * What is wanted of the whole lines from where the last call stopped to the present end. What the file has grown by is in memory, so
+   * that reading it takes less time than having a thread do so.
    */
-  async *lines(signal: AbortSignal, { hasChanged } = { hasChanged: false }): AsyncGenerator<Buffer> {
+  async *text(signal: AbortSignal, { hasChanged } = { hasChanged: false }): AsyncGenerator<Buffer> {
     for (let isInMemory = hasChanged; !signal.aborted; isInMemory = false) {
       const chunk = this.#known ?? (isInMemory ? this.#readNow() : await this.#read());
       this.#known = undefined;
       if (chunk.length === 0) return;
       this.#offset += chunk.length;
-      yield this.#take(chunk);
+      const text = renderLines(this.#take(chunk), this.#query);
+      if (text.length > 0) yield text;
       if (chunk.length < CHUNK_BYTES) return; // what comes meanwhile is for the next call
     }
   }
@@ -205,9 +213,9 @@ class OpenLog {
     return data.subarray(0, end);
   }
 
-  /** What follows the last newline: the entry of a runtime that was killed, or had no space, in the middle of it. */
+  /** What is wanted of what follows the last newline: the entry of a runtime that was killed, or had no space, in the middle of it. */
   rest(): Buffer {
-    return this.#rest;
+    return renderLines(this.#rest, this.#query);
   }
 
   /** True when the path names another file by now. */
