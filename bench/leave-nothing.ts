@@ -13,11 +13,11 @@ export async function leaveNothing(scratch: string): Promise<void> {
   const points = mounts.map((line) => line.split(' ')[4]!);
   for (const point of points.filter((one) => one.startsWith(`${scratch}/`)).reverse())
     await runChecked('umount', ['--lazy', point]);
+  rmSync(scratch, { recursive: true, force: true });
   for (const tree of cgroupTrees())
     for (const name of directories(tree).filter((one) => one.startsWith(BRIDGE)))
       if (name.endsWith('.service')) await endDelegation(await discoverCgroups(), `/${name}/pods`);
       else removeCgroups(join(tree, name));
-  rmSync(scratch, { recursive: true, force: true });
 }
 
 /** Where cgroups are mounted. */

@@ -13,6 +13,7 @@ test('the units of the bench end with it', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));
   const unit = delegatedUnit(`/${BRIDGE}1`);
   await delegateCgroup(await discoverCgroups(), unit, silentLogger);
+  assert.ok(unitsWith(BRIDGE).length > 0);
   await leaveNothing(scratch);
   assert.deepEqual(unitsWith(BRIDGE), []);
   assert.ok(!existsSync(`/sys/fs/cgroup/${unit}`));

@@ -232,3 +232,6 @@ export const VOLUME_USE_KEPT_MS = 60_000;
 export const MAX_STATE_FILE_BYTES = 64 << 20;
 /** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
+
+/** How long after a container's end its reason may still come (`RuntimePodReader`). */
+export const REASON_SETTLES_MS = 1000;

@@ -98,7 +98,8 @@ test('sessions cut in any order leave neither process nor descriptor', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-test('what comes from the client in one turn is written in one piece, and its end after it', async () => {
+/** A client joined to a server, of which `pieces` are the writes. */
+async function join() {
   const pieces: string[] = [];
   const write = (chunks: { chunk: Buffer }[], done: () => void) => {
     pieces.push(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString());
@@ -110,8 +111,22 @@ test('what comes from the client in one turn is written in one piece, and its en
     writev: write,
   });
   const client = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
+  client.on('error', () => undefined);
   joinConnections(client, upstream);
   await setImmediate(); // from now on it flows
+  return { client, upstream, pieces };
+}
+
+test('what came just before the client broke off is written', async () => {
+  const { client, upstream, pieces } = await join();
+  client.push('last words');
+  client.destroy(new Error('reset'));
+  await once(upstream, 'close');
+  assert.deepEqual(pieces, ['last words']);
+});
+
+test('what comes from the client in one turn is written in one piece, and its end after it', async () => {
+  const { client, upstream, pieces } = await join();
   for (const record of ['one', 'two', 'three']) client.push(record);
   await eventually(() => pieces.length > 0);
   assert.deepEqual(pieces, ['onetwothree']);

@@ -59,7 +59,10 @@ export function joinConnections(socket: Duplex, upstream: Duplex): void {
   socket.on('data', () => writeTogether(upstream));
   socket.pipe(upstream);
   upstream.pipe(socket, { end: false });
-  socket.once('close', () => upstream.destroy());
+  socket.once('close', () => {
+    upstream.uncork(); // what came just before the connection broke
+    upstream.destroy();
+  });
   upstream.once('close', () => {
     socket.unpipe();
     lingeringClose(socket);

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentLogger, sleep } from '@podwright/base';
-import { type CriClient, connectCri, createCriServer } from '@podwright/cri';
+import { silentLogger, waitFor } from '@podwright/base';
+import { ContainerState, type CriClient, connectCri, createCriServer } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import type { Container, Pod } from '../api/types.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
@@ -56,27 +56,50 @@ test('listings between which nothing happens are one, and what has changed is in
   assert.equal((await reader.listPods()).size, 0);
 });
 
-test('what a runtime tells late of why a container ended is in the next status, and ends are not asked for again and again', async (context) => {
+/** A reader, and the reason for the end of the one container as it reads it. */
+async function readEnd(context: TestContext, exitCode: number) {
   const { runtime, reader, containerId } = await startRuntime(context);
-  const reason = async () => (await reader.podStatus(metadata)).containers[0]?.reason;
+  runtime.exitContainer(containerId, { exitCode });
+  const status = () => reader.podStatus(metadata);
+  const reason = async () => (await status()).containers[0]?.reason;
   const asked = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
-  runtime.exitContainer(containerId, { exitCode: 137 });
+  return { runtime, reader, status, reason, asked, app: runtime.containerNamed('app') };
+}
+
+test('that a container was killed for want of memory may be told late, and is not asked for again then', async (context) => {
+  const { reader, app, status, reason, asked } = await readEnd(context, 137);
   assert.equal(await reason(), 'Error');
-  runtime.containerNamed('app').reason = 'OOMKilled';
+  assert.ok(reader.isUnsettled(await status()));
+  app.reason = 'OOMKilled';
   assert.equal(await reason(), 'OOMKilled');
   const once = asked();
-  assert.equal(await reason(), 'OOMKilled');
+  assert.ok(!reader.isUnsettled(await status()));
   assert.equal(asked(), once);
 });
 
-test('a failure is read until its reason has settled', async (context) => {
-  const { runtime, reader, containerId } = await startRuntime(context);
-  const asked = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
-  runtime.exitContainer(containerId, { exitCode: 1 });
-  await reader.podStatus(metadata);
-  await sleep(1100);
-  await reader.podStatus(metadata);
-  const settled = asked();
-  assert.equal((await reader.podStatus(metadata)).containers[0]?.reason, 'Error');
-  assert.equal(asked(), settled);
+test('a runtime that says meanwhile that the container runs does not take its reason away', async (context) => {
+  const { app, status, reason } = await readEnd(context, 137);
+  const ended = app.state;
+  assert.equal(await reason(), 'Error');
+  app.state = ContainerState.CONTAINER_RUNNING;
+  app.reason = '';
+  const { containers } = await status();
+  assert.deepEqual([containers[0]?.state, containers[0]?.reason], ['exited', 'Error']);
+  app.state = ended;
+  app.reason = 'OOMKilled';
+  assert.equal(await reason(), 'OOMKilled');
+});
+
+test('a reason that does not change is believed after a while, and that of a command that failed at once', async (context) => {
+  const killed = await readEnd(context, 137);
+  const failed = await readEnd(context, 1);
+  for (const { reason } of [killed, failed]) assert.equal(await reason(), 'Error');
+  assert.ok(!failed.reader.isUnsettled(await failed.status()));
+  assert.equal(failed.asked(), 1);
+  await waitFor(async () => !killed.reader.isUnsettled(await killed.status()) || undefined, {
+    intervalMs: 100,
+    signal: AbortSignal.timeout(5000),
+  });
+  killed.app.reason = 'OOMKilled';
+  assert.equal(await killed.reason(), 'Error');
 });

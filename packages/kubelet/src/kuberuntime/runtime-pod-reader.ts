@@ -29,6 +29,7 @@ import type {
   RuntimeSandbox,
   SandboxSnapshot,
 } from '../kubecontainer/runtime-pod.ts';
+import { REASON_SETTLES_MS } from '../limits.ts';
 import {
   type ContainerInfo,
   decodeContainerInfo,
@@ -80,16 +81,10 @@ type Listing = {
 /** The end of a container, since when it is known (monotonic), and whether the reason for it can no longer change. */
 type KnownEnd = { container: RuntimeContainer; sinceMs: number; isSettled: boolean };
 
-/**
- * How long a runtime may go on saying that a container failed which the kernel has ended for want of memory: containerd hears of
- * that beside the end, and not in order.
- */
-const REASON_SETTLES_MS = 1000;
+/** What a shell and a runtime say of a process that was ended by SIGKILL. */
+const EXIT_CODE_KILLED = 137;
 
-/** The reason of runtimes for an exit code that is not 0. */
-const FAILED = 'Error';
-
-/** Reads pods from a runtime. Ends of containers are read once, as they never change; of failures the reason once more. */
+/** Reads pods from a runtime. Ends of containers are read once, as they never change, but for a reason that may come late. */
 export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
@@ -170,6 +165,11 @@ export class RuntimePodReader {
     return network && { ...sandboxFacts(listed), ...network };
   }
 
+  /** Whether the reason for the end of one of its containers may still come: for `REASON_SETTLES_MS` after the end was seen. */
+  isUnsettled({ containers }: RuntimePodStatus): boolean {
+    return containers.some(({ id }) => this.#ended.get(id)?.isSettled === false);
+  }
+
   async #container(listed: Container, signal?: AbortSignal): Promise<RuntimeContainer | undefined> {
     const known = this.#ended.get(listed.id);
     if (known?.isSettled) return known.container;
@@ -185,7 +185,7 @@ export class RuntimePodReader {
 
   async #decodeContainer(status: ContainerStatus, sandboxId: string): Promise<RuntimeContainer | undefined> {
     const known = this.#ended.get(status.id);
-    if (known !== undefined) return readAgain(known, status.reason);
+    if (known !== undefined) return readAgain(known, status);
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
@@ -212,8 +212,12 @@ export class RuntimePodReader {
       preStop: info.preStop,
       resources: info.resources,
     };
-    const isSettled = container.reason !== FAILED;
-    if (exited) this.#ended.set(container.id, { container, sinceMs: performance.now(), isSettled });
+    if (exited)
+      this.#ended.set(container.id, {
+        container,
+        sinceMs: performance.now(),
+        isSettled: !mayBeOutOfMemory(container),
+      });
     return container;
   }
 
@@ -222,12 +226,20 @@ export class RuntimePodReader {
   }
 }
 
-/** The end as it was known, but for a reason that is given late. */
-function readAgain(known: KnownEnd, reason: string): RuntimeContainer {
-  if (known.isSettled) return known.container;
-  if (reason !== FAILED) known.container = { ...known.container, reason };
-  known.isSettled = reason !== FAILED || performance.now() - known.sinceMs > REASON_SETTLES_MS;
+/** The end as it was known, but for a reason that is given late. What is older than the end tells nothing of it. */
+function readAgain(known: KnownEnd, { state, reason }: ContainerStatus): RuntimeContainer {
+  if (known.isSettled || state !== ContainerState.CONTAINER_EXITED) return known.container;
+  if (reason !== known.container.reason) known.container = { ...known.container, reason };
+  known.isSettled = !mayBeOutOfMemory(known.container) || performance.now() - known.sinceMs >= REASON_SETTLES_MS;
   return known.container;
+}
+
+/**
+ * Whether the container may turn out to have been ended for want of memory: containerd hears of that beside the end, and not in
+ * order.
+ */
+function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
+  return exitCode === EXIT_CODE_KILLED && reason === 'Error';
 }
 
 function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersResponse): Listing {

@@ -177,6 +177,18 @@ test('what happened while no stream of events stood is found at once, not after 
   await until('exited');
 });
 
+test('that a container was killed for want of memory is told, though nothing else happens', async (context) => {
+  const { runtime, cache, changes, until } = await start(context, 'own');
+  const id = await runApp(runtime);
+  await until('running');
+  runtime.exitContainer(id, { exitCode: 137 });
+  await until('exited');
+  const before = changes();
+  runtime.containerNamed('app').reason = 'OOMKilled';
+  await waitFor(() => changes() > before || undefined, { intervalMs: 10, signal: AbortSignal.timeout(5000) });
+  assert.equal(cache.get('u1')?.status.containers[0]?.reason, 'OOMKilled');
+});
+
 test('a pod that cannot be read keeps its record, so that its change is not missed', async (context) => {
   const { runtime, until, changes } = await start(context, 'none');
   const id = await runApp(runtime);

@@ -18,9 +18,9 @@ import { formatDuration } from '../api/time.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kubecontainer/runtime-pod.ts';
 import type { ListedPod, RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
-import { PLEG_START_PATIENCE_MS, PLEG_THRESHOLD_MS } from '../limits.ts';
+import { PLEG_START_PATIENCE_MS, PLEG_THRESHOLD_MS, REASON_SETTLES_MS } from '../limits.ts';
 import { type PlegMetrics, plegMetrics } from './pleg-metrics.ts';
-import { hasChanged, listedFrom } from './pod-changes.ts';
+import { hasChanged, hasOtherReason, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
 export type PlegOptions = {
@@ -78,6 +78,9 @@ export class Pleg {
   readonly #metrics: PlegMetrics;
   /** At most one look a pod runs; a request that comes meanwhile is served by one more. */
   readonly #looks = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
+
+  /** Pods that are looked at once more in a while, by UID. */
+  readonly #later = new Set<string>();
 
   constructor(options: PlegOptions) {
     this.#options = options;
@@ -141,11 +144,30 @@ export class Pleg {
   }
 
   #see({ uid }: PodIdentity, snapshot: CachedStatus): void {
-    if (!this.#options.cache.set(uid, snapshot)) return;
-    const now = listedFrom(snapshot.status);
+    const { cache, reader, onChange } = this.#options;
+    const { status } = snapshot;
+    const before = cache.get(uid)?.status;
+    if (!cache.set(uid, snapshot)) return;
+    const now = listedFrom(status);
     if (now === undefined && this.#listed.has(uid)) this.#gone.add(uid);
     else this.#gone.delete(uid);
     this.#record(uid, now);
+    if (hasOtherReason(before, status)) onChange(uid);
+    if (reader.isUnsettled(status)) this.#lookLater(status.pod);
+  }
+
+  /** Looks at the pod once more when the reasons of its containers' ends have settled: nothing else may happen to it before long. */
+  #lookLater(pod: PodIdentity): void {
+    const { signal } = this.#controller;
+    if (this.#later.has(pod.uid) || signal.aborted) return;
+    this.#later.add(pod.uid);
+    void sleep(REASON_SETTLES_MS, signal).then(
+      () => {
+        this.#later.delete(pod.uid);
+        return this.#tryLook(pod);
+      },
+      () => undefined,
+    );
   }
 
   /** Why the kubelet cannot be said to know its pods: no listing was answered for long. `undefined` while one is in time. */

@@ -13,6 +13,15 @@ export function hasChanged(before: ListedPod | undefined, after: ListedPod | und
   return ids.some((id) => now.get(id) !== old.get(id) && now.get(id) !== 'created');
 }
 
+/** Whether a container's end, which was known, has another reason by now. */
+export function hasOtherReason(before: RuntimePodStatus | undefined, after: RuntimePodStatus): boolean {
+  if (before === undefined) return false;
+  return after.containers.some(({ id, state, reason }) => {
+    const known = before.containers.find((one) => one.id === id);
+    return state === 'exited' && known?.state === 'exited' && known.reason !== reason;
+  });
+}
+
 /** The same in the same order, as pods are most of the time: nothing is made to see that. */
 function isSame(before: ListedPod, after: ListedPod): boolean {
   return areSame(before.sandboxes, after.sandboxes) && areSame(before.containers, after.containers);

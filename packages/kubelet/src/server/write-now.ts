@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
  */
 export function writeNow(response: ServerResponse, chunk: Buffer): boolean {
   const { socket } = response;
-  socket?.cork(); // one piece with its head, until it is uncorked
+  socket?.cork(); // the chunk goes out in one piece with its length
   const hasRoom = response.write(chunk);
   socket?.uncork();
   return hasRoom;
