@@ -98,12 +98,15 @@ test('sessions cut in any order leave neither process nor descriptor', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-/** A client joined to a server, of which `pieces` are the writes. */
-async function join() {
+/** A client joined to a server, of which `pieces` are the writes; a slow one is done with none before its `release`. */
+async function join({ isSlow } = { isSlow: false }) {
   const pieces: string[] = [];
+  const released = Promise.withResolvers<void>();
+  if (!isSlow) released.resolve();
   const write = (chunks: { chunk: Buffer }[], done: () => void) => {
     pieces.push(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString());
-    done();
+    if (isSlow) void released.promise.then(done);
+    else done();
   };
   const upstream = new Duplex({
     read: () => undefined,
@@ -114,7 +117,7 @@ async function join() {
   client.on('error', () => undefined);
   joinConnections(client, upstream);
   await setImmediate(); // from now on it flows
-  return { client, upstream, pieces };
+  return { client, upstream, pieces, release: released.resolve };
 }
 
 test('what came just before the client broke off is written', async () => {
@@ -123,6 +126,21 @@ test('what came just before the client broke off is written', async () => {
   client.destroy(new Error('reset'));
   await once(upstream, 'close');
   assert.deepEqual(pieces, ['last words']);
+});
+
+test('a slow reader gets all that a client said that has ended', async () => {
+  const { client, upstream, pieces, release } = await join({ isSlow: true });
+  client.push('first');
+  await setImmediate();
+  client.push('second');
+  client.push(null);
+  await once(client, 'end');
+  client.destroy();
+  await once(client, 'close');
+  assert.deepEqual(pieces, ['first']);
+  release();
+  await once(upstream, 'close');
+  assert.deepEqual(pieces, ['first', 'second']);
 });
 
 test('what comes from the client in one turn is written in one piece, and its end after it', async () => {

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
+import { LINGER_TIMEOUT_MS, UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
 import { lingeringClose } from './lingering-close.ts';
 import { countBuffer } from './read-buffers.ts';
 
@@ -59,14 +59,23 @@ export function joinConnections(socket: Duplex, upstream: Duplex): void {
   socket.on('data', () => writeTogether(upstream));
   socket.pipe(upstream);
   upstream.pipe(socket, { end: false });
-  socket.once('close', () => {
-    upstream.uncork(); // what came just before the connection broke
-    upstream.destroy();
-  });
+  socket.once('close', () => endUpstream(upstream, socket.readableEnded));
   upstream.once('close', () => {
     socket.unpipe();
     lingeringClose(socket);
   });
+}
+
+/**
+ * The client's connection has closed. TLS closes it by itself once the client has said all: that still goes to a runtime that reads
+ * slowly.
+ */
+function endUpstream(upstream: Duplex, hasEnded: boolean): void {
+  upstream.uncork();
+  if (!hasEnded || upstream.writableFinished) return void upstream.destroy();
+  const timer = setTimeout(() => upstream.destroy(), LINGER_TIMEOUT_MS).unref();
+  upstream.once('close', () => clearTimeout(timer));
+  upstream.once('finish', () => upstream.destroy());
 }
 
 /** What is written in this turn goes out in one piece at its end: of what was read from TLS each record comes by itself. */

@@ -117,6 +117,24 @@ test('a container that is resized begins anew', () => {
   assert.equal(app.start(), 10_000);
 });
 
+test('a container that gets back the resources that it had goes on where it was, however they are written', () => {
+  const app = new Crashing();
+  for (const [cpu, delayMs] of [
+    ['1m', 0],
+    ['2m', 0],
+    ['1m', 10_000],
+    ['2m', 10_000],
+    ['0.001', 20_000],
+    ['2m', 20_000],
+  ] as const) {
+    app.resize(cpu);
+    app.crash();
+    assert.equal(app.start(), delayMs, cpu);
+    app.pass(delayMs);
+    if (delayMs > 0) app.start();
+  }
+});
+
 test('looking at a delay counts no restart', () => {
   const app = new Crashing();
   app.crash();

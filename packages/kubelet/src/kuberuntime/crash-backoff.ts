@@ -1,4 +1,5 @@
 import { Backoff, type BackoffPolicy } from '@podwright/base';
+import { parseQuantity } from '../api/quantity.ts';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Pod } from '../api/types.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
@@ -26,8 +27,6 @@ export class CrashBackoff {
   readonly #clocks: Clocks;
   /** The last end that was seen of each container. */
   readonly #ends = new Map<string, { id: string; atMs: number }>();
-  /** What crashed containers ask of CPU, memory and the like. */
-  readonly #resources = new Map<string, string>();
   /** Containers whose restart a person has asked for. */
   readonly #hurried = new Set<string>();
 
@@ -42,7 +41,6 @@ export class CrashBackoff {
     const endedAtMs = this.#endOf(restart);
     if (endedAtMs === undefined) return undefined;
     const key = crashKey(pod, container);
-    this.#noteResources(key, container);
     const remainingMs = this.#backoff.remainingMs(key, endedAtMs);
     if (remainingMs === 0) return undefined;
     const delay = formatDuration(this.#backoff.delayOf(key));
@@ -83,17 +81,8 @@ export class CrashBackoff {
   /** Drops what no restart of the last while counts on. */
   collectGarbage(): void {
     this.#backoff.collectGarbage();
-    for (const known of [this.#ends, this.#resources])
-      for (const key of known.keys()) if (this.#backoff.delayOf(key) === 0) known.delete(key);
+    for (const key of this.#ends.keys()) if (this.#backoff.delayOf(key) === 0) this.#ends.delete(key);
     this.#hurried.clear(); // whoever was to be restarted at once has been
-  }
-
-  /** A container that is resized begins anew, as upstream's does: it may have crashed for want of what it has now. */
-  #noteResources(key: string, { resources = {} }: Container): void {
-    const text = JSON.stringify(resources);
-    const before = this.#resources.get(key);
-    if (before !== undefined && before !== text) this.#backoff.forget(key);
-    this.#resources.set(key, text);
   }
 
   /** When the container ended last, by the monotonic clock, also if it is removed since. One that runs, even if it is being killed, has not ended yet. */
@@ -112,7 +101,19 @@ export class CrashBackoff {
   }
 }
 
-/** A container with another image begins anew. */
+/**
+ * A container with another image or other resources begins anew, as upstream's does: it may have crashed for want of what it has now.
+ * One that gets back what it had goes on where it was.
+ */
 function crashKey(pod: Pod, container: Container): string {
-  return `${pod.metadata.uid}\0${container.name}\0${containerHash(container)}`;
+  const { limits, requests, claims = [] } = container.resources ?? {};
+  const resources = JSON.stringify([amounts(limits), amounts(requests), claims]);
+  return `${pod.metadata.uid}\0${container.name}\0${containerHash(container)}\0${resources}`;
+}
+
+/** The same for the same amounts, however they are written. */
+function amounts(list: Record<string, string> = {}): string[] {
+  return Object.entries(list)
+    .map(([name, quantity]) => `${name}=${parseQuantity(quantity).nanos}`)
+    .sort();
 }

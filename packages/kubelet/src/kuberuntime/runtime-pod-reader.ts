@@ -29,7 +29,7 @@ import type {
   RuntimeSandbox,
   SandboxSnapshot,
 } from '../kubecontainer/runtime-pod.ts';
-import { REASON_SETTLES_MS } from '../limits.ts';
+import { MAX_CONDITION_REASON_LENGTH, REASON_SETTLES_MS } from '../limits.ts';
 import {
   type ContainerInfo,
   decodeContainerInfo,
@@ -200,7 +200,7 @@ export class RuntimePodReader {
       startedAtMs: toMs(status.startedAt),
       finishedAtMs: toMs(status.finishedAt),
       exitCode: status.exitCode,
-      reason: status.reason,
+      reason: reasonOf(status),
       message: [status.message, left].filter((text) => text !== '').join(': '),
       image: status.image?.userSpecifiedImage || status.image?.image || '',
       imageId: status.imageRef,
@@ -226,9 +226,13 @@ export class RuntimePodReader {
   }
 }
 
+/** One word, also of a runtime that says more. */
+const reasonOf = ({ reason }: ContainerStatus) => reason.slice(0, MAX_CONDITION_REASON_LENGTH);
+
 /** The end as it was known, but for a reason that is given late. What is older than the end tells nothing of it. */
-function readAgain(known: KnownEnd, { state, reason }: ContainerStatus): RuntimeContainer {
-  if (known.isSettled || state !== ContainerState.CONTAINER_EXITED) return known.container;
+function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
+  if (known.isSettled || status.state !== ContainerState.CONTAINER_EXITED) return known.container;
+  const reason = reasonOf(status);
   if (reason !== known.container.reason) known.container = { ...known.container, reason };
   known.isSettled = !mayBeOutOfMemory(known.container) || performance.now() - known.sinceMs >= REASON_SETTLES_MS;
   return known.container;
