@@ -276,6 +276,18 @@ test('a second runtime with the same root directory is refused, and the first is
   await runtime.cri.runtime.version({});
 });
 
+test('a second runtime with the same state directory is refused before it takes the pods of the first for left ones', async () => {
+  const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'kept') });
+  const [root, socket] = ['other-root', 'other.sock'].map((name) => join(place.directory, name));
+  const options = { ...place.options, root: root!, socket: socket!, logger: silentLogger };
+  await assert.rejects(startRuntime(options), { code: 'already_exists', message: /this state directory/ });
+  rmSync(options.root, { recursive: true });
+  const { status } = await runtime.cri.runtime.podSandboxStatus({ podSandboxId });
+  assert.equal(status?.state, PodSandboxState.SANDBOX_READY);
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId });
+  assert.deepEqual(await runtime.remains(), []);
+});
+
 test('two runtimes live side by side', async () => {
   const other = await new RuntimeUnderTest().start();
   const [one, two] = await Promise.all(

@@ -3,7 +3,6 @@ import {
   closePassage,
   errorMessage,
   type Logger,
-  makePrivateDirectory,
   noFailpoint,
   PodwrightError,
   raceAbort,
@@ -25,7 +24,7 @@ import {
   traces,
 } from '@podwright/cri';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
-import { lockDirectory } from '@podwright/system';
+import { lockDirectory, lockDirectoryItself } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
 import { ContainerService } from './containers/container-service.ts';
 import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/handlers.ts';
@@ -75,9 +74,8 @@ export async function startRuntimeOf(
 ): Promise<RuntimeHandle> {
   const undo = new Undo();
   try {
-    makePrivateDirectory(options.state);
-    const unlock = lockRoot(options.root);
-    undo.add('unlock the root directory', unlock);
+    const unlock = lockDirectories(options);
+    undo.add('unlock the directories', unlock);
     const rcu = new RcuExpediting({ ...options, enabled: options.expediteRcu ?? false });
     undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);
@@ -244,8 +242,19 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** One runtime a root directory: two would undo each other's pods. */
-function lockRoot(root: string): () => void {
-  const refusal = `start a runtime in ${root}: another node or runtime has this root directory; stop it, or use another root`;
-  return lockDirectory(root, refusal);
+/** One runtime a root and a state directory: two would undo each other's pods. */
+function lockDirectories({ root, state }: RuntimeOptions): () => void {
+  const refusal = (directory: string, kind: string) =>
+    `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
+  const unlockRoot = lockDirectory(root, refusal(root, 'root'));
+  try {
+    const unlockState = lockDirectoryItself(state, refusal(state, 'state'));
+    return () => {
+      unlockState();
+      unlockRoot();
+    };
+  } catch (error) {
+    unlockRoot();
+    throw error;
+  }
 }

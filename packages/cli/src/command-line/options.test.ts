@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { dryRunOption, fileOption, pointInTime, positiveSeconds, signedSeconds, withDryRun } from './options.ts';
+import {
+  dryRunOption,
+  fileOption,
+  pointInTime,
+  positiveSeconds,
+  signedSeconds,
+  timeout,
+  withDryRun,
+} from './options.ts';
 
 function parse(...args: string[]) {
   const command = new Command().argument('[file...]').addOption(dryRunOption('')).addOption(fileOption());
@@ -34,6 +42,8 @@ test('durations are those of kubectl, and bare seconds', () => {
   for (const [text, ms] of table) assert.equal(positiveSeconds(text), ms, text);
   assert.equal(signedSeconds('-1m30s'), -90_000);
   for (const text of ['', 's', '1d', '1h30', '-5s', '1h 30m']) assert.throws(() => positiveSeconds(text), text);
+  assert.equal(timeout('1m'), 60_000);
+  for (const text of ['0', '0s', '1d']) assert.throws(() => timeout(text), text);
 });
 
 test('a time is one of RFC 3339', () => {

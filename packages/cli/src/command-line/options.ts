@@ -15,6 +15,13 @@ export function positiveSeconds(value: string): number {
   return terms.reduce((sum, [, number, unit]) => sum + Number(number) * UNIT_MS[unit!]!, 0);
 }
 
+/** Reads the time after which a command gives up. */
+export function timeout(value: string): number {
+  const ms = positiveSeconds(value);
+  if (ms === 0) throw new InvalidArgumentError('it must be longer than that; without it there is no limit');
+  return ms;
+}
+
 /** Reads a whole number. */
 export function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');

@@ -7,10 +7,10 @@ import {
   graceSeconds,
   manifestNamespaceOption,
   outputOption,
-  positiveSeconds,
   recursiveOption,
   selectorOption,
   strictOption,
+  timeout,
   withDryRun,
 } from './options.ts';
 
@@ -40,7 +40,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(dryRunOption('only tell what the running node would do, and what the pods would meet'))
     .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
     .option('-d, --detach', 'leave the pods and the node running')
-    .option('--timeout <duration>', 'give up when the pods are not ready within this time', positiveSeconds)
+    .option('--timeout <duration>', 'give up when the pods are not ready within this time', timeout)
     .option('--force', 'replace what stands already with other content, without asking')
     .addHelpText('after', RUN_HELP)
     .action(

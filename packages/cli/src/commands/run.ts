@@ -138,7 +138,7 @@ async function runSession(course: SessionCourse): Promise<number> {
     if (ending.keep) return ending.exitCode;
     if (ending.early && session.makesPods) console.error('stopping the pods (Ctrl-C again: at once)');
     await takeDown(course);
-    if (logs !== undefined) await drain(logs);
+    if (logs !== undefined) await drain(logs, new Set(session.stood.map(({ uid = '' }) => uid)));
     return ending.exitCode;
   } finally {
     following.abort();
@@ -260,10 +260,10 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   }
 }
 
-/** Waits for the rest of logs that have ended, for a while. */
-async function drain(logs: LogFollower): Promise<void> {
+/** Waits for the rest of logs that have ended, for a while; not for those of pods that stay. */
+async function drain(logs: LogFollower, staying?: ReadonlySet<string>): Promise<void> {
   using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
-  await raceAbort(logs.drain(), signal).catch(() => undefined);
+  await raceAbort(logs.drain(staying), signal).catch(() => undefined);
 }
 
 /** Stops the pods gracefully, at the second Ctrl-C at once; at a third, a second later, the node is left to do that alone. */

@@ -59,6 +59,16 @@ test('every attempt of every container is shown once, one after the other', asyn
   assert.ok(shown.indexOf('web/a | first') < shown.indexOf('web/a | second'));
 });
 
+test('logs of pods that stay are not waited for', async () => {
+  const { follow, shown, ends } = follower({ 'x://1': ['one'] });
+  const pod = podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] });
+  follow.update(pod);
+  while (!ends.has('x://1')) await new Promise(setImmediate);
+  await follow.drain(new Set([pod.metadata.uid]));
+  assert.deepEqual(shown, ['web/a | one']);
+  ends.get('x://1')!();
+});
+
 test('a log that has been removed already is passed over', async () => {
   const { follow, shown } = follower({});
   follow.update(podOf({ containers: [status('a', ended(1, 'x://1'))] }));

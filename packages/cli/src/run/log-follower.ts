@@ -44,9 +44,10 @@ export class LogFollower {
     }
   }
 
-  /** Resolves when every log that is being followed has ended. */
-  async drain(): Promise<void> {
-    await Promise.all([...this.#containers.values()].map(({ shown }) => shown));
+  /** Resolves when every log that is being followed has ended, but for those of pods with these UIDs. */
+  async drain(except: ReadonlySet<string> = new Set()): Promise<void> {
+    const drained = [...this.#containers].filter(([key]) => !except.has(key.slice(0, key.lastIndexOf('/'))));
+    await Promise.all(drained.map(([, { shown }]) => shown));
   }
 
   #begin(pod: Pod, container: string, containerId: string): void {
