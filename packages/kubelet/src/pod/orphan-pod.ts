@@ -11,6 +11,7 @@ export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod
     spec: {
       restartPolicy: 'Never',
       hostNetwork: sandboxes[0]?.hostNetwork === true,
+      terminationGracePeriodSeconds: containers[0]?.terminationGracePeriodSeconds,
       containers: [...byName.values()].map(([newest]) => {
         const { name, image, preStop } = newest!;
         return { name, image, ...(preStop === undefined ? {} : { lifecycle: { preStop } }) };
