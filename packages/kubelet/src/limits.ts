@@ -121,6 +121,8 @@ export const HELD_RETRY_MS = 1000;
 export const PLEG_THRESHOLD_MS = 180_000;
 /** How long the start of the kubelet waits for pods that are slow to be read. */
 export const PLEG_START_PATIENCE_MS = 10_000;
+/** How long after a container's end its reason may still come (`RuntimePodReader`). */
+export const REASON_SETTLES_MS = 1000;
 
 // Housekeeping
 
@@ -232,6 +234,3 @@ export const VOLUME_USE_KEPT_MS = 60_000;
 export const MAX_STATE_FILE_BYTES = 64 << 20;
 /** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
-
-/** How long after a container's end its reason may still come (`RuntimePodReader`). */
-export const REASON_SETTLES_MS = 1000;

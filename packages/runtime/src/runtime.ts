@@ -74,8 +74,14 @@ export async function startRuntimeOf(
 ): Promise<RuntimeHandle> {
   const undo = new Undo();
   try {
-    const unlock = lockDirectories(options);
-    undo.add('unlock the directories', unlock);
+    const unlockRoot = lockDirectory(options.root, lockRefusal('root', options));
+    undo.add('unlock the root directory', unlockRoot);
+    const unlockState = lockDirectoryItself(options.state, lockRefusal('state', options));
+    undo.add('unlock the state directory', unlockState);
+    const unlock = () => {
+      unlockState();
+      unlockRoot();
+    };
     const rcu = new RcuExpediting({ ...options, enabled: options.expediteRcu ?? false });
     undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);
@@ -243,18 +249,6 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
 }
 
 /** One runtime a root and a state directory: two would undo each other's pods. */
-function lockDirectories({ root, state }: RuntimeOptions): () => void {
-  const refusal = (directory: string, kind: string) =>
-    `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
-  const unlockRoot = lockDirectory(root, refusal(root, 'root'));
-  try {
-    const unlockState = lockDirectoryItself(state, refusal(state, 'state'));
-    return () => {
-      unlockState();
-      unlockRoot();
-    };
-  } catch (error) {
-    unlockRoot();
-    throw error;
-  }
+function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptions): string {
+  return `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
 }

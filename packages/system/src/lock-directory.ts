@@ -5,7 +5,7 @@ import { loadSystem } from './system.ts';
 
 /**
  * Makes a directory and locks it for this process alone, by a file in it, until the result is called; the kernel drops the lock with the
- * process. Throws `already_exists` with the words of `refusal` where another has it.
+ * process. Throws `already_exists` with the message `refusal` where another has it.
  */
 export function lockDirectory(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
