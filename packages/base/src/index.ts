@@ -33,5 +33,5 @@ export * from './tracing/index.ts';
 export * from './trash.ts';
 export * from './undo.ts';
 export * from './unix-socket.ts';
-export { VERSION } from './version.ts';
+export { RUNTIME_NAME, VERSION } from './version.ts';
 export * from './words.ts';

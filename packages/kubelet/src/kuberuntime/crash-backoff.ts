@@ -5,7 +5,6 @@ import type { Container, Pod } from '../api/types.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
-import { containerHash } from './labels.ts';
 
 export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 
@@ -108,7 +107,7 @@ export class CrashBackoff {
 function crashKey(pod: Pod, container: Container): string {
   const { limits, requests, claims = [] } = container.resources ?? {};
   const resources = JSON.stringify([amounts(limits), amounts(requests), claims]);
-  return `${pod.metadata.uid}\0${container.name}\0${containerHash(container)}\0${resources}`;
+  return `${pod.metadata.uid}\0${container.name}\0${container.image}\0${resources}`;
 }
 
 /** The same for the same amounts, however they are written. */

@@ -42,6 +42,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     tracer: new PodTracer(noSpanExporter),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
     restarts: new Limiter(1, 200),
+    sandboxes: new Limiter(1, 200),
     actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
     dns: async () => ({

@@ -28,6 +28,8 @@ export type KuberuntimeDependencies = {
   crashBackoff: CrashBackoff;
   /** Lets few containers be restarted at once: the runtime's time is for pods that are new. */
   restarts: Limiter;
+  /** Lets few sandboxes be made at once. */
+  sandboxes: Limiter;
   actuated: ActuatedResources;
   /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;

@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Limiter, PodwrightError, waitFor } from '@podwright/base';
+import { Limiter, PodwrightError, sleep, waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
 import type { FakeRuntime } from '@podwright/cri/testing';
 import type { Container, Pod, PodSpec } from '../api/types.ts';
@@ -289,6 +289,62 @@ test('a restart that a person asks for waits for none of a container that has cr
 test('a restart that takes long holds up no others', async () => {
   const { second, end } = await crashedPods(new Limiter(1, 20));
   assert.deepEqual(told((await second)!), ['StartContainer app']);
+  await end();
+});
+
+/** A pod whose sandbox the runtime does not give, and one that has its sandbox and gets a container more meanwhile. */
+async function slowSandbox(sandboxes: Limiter) {
+  const synced = new SyncedPod();
+  synced.deps.sandboxes = sandboxes;
+  await synced.sync(podOf({}, 'up'));
+  synced.runtime.inject('runPodSandbox', { delayMs: 60_000, times: 1 });
+  const before = synced.runtime.calls.length;
+  const asked = () => synced.runtime.calls.slice(before).filter(({ method }) => method === 'runPodSandbox').length;
+  const stop = new AbortController();
+  const slow = synced.sync(podOf({}, 'slow'), stop.signal).catch(() => undefined);
+  await waitFor(() => asked() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  const end = () => {
+    stop.abort(new Error('the pod ends'));
+    return slow;
+  };
+  return { synced, asked, end };
+}
+
+test('sandboxes are made in turns, and a pod that waits for one is told of it in its trace', async () => {
+  const { synced, asked, end } = await slowSandbox(new Limiter(1, 60_000));
+  const second = synced.sync(podOf({}, 'second'));
+  await sleep(20);
+  assert.equal(asked(), 1);
+  await end();
+  assert.deepEqual(told(await second), ['CreatePodSandbox', 'StartContainer app']);
+  const turn = synced.deps.tracer.spans('second').find(({ name }) => name === 'turn to run sandbox');
+  assert.match(turn?.detail ?? '', /^after \d+ ms$/);
+  assert.ok(synced.deps.tracer.spans('up').every(({ name }) => name !== 'turn to run sandbox'));
+});
+
+test('a pod that is deleted while it waits for its turn asks for no sandbox', async () => {
+  const { synced, asked, end } = await slowSandbox(new Limiter(1, 60_000));
+  const deleted = new AbortController();
+  const second = synced.sync(podOf({}, 'second'), deleted.signal);
+  await sleep(20);
+  deleted.abort(new Error('deleted'));
+  await assert.rejects(second, /deleted/);
+  await end();
+  assert.equal(asked(), 1);
+});
+
+test('containers of a pod that has its sandbox, and pods of the host network, wait for no turn', async () => {
+  const { synced, end } = await slowSandbox(new Limiter(1, 60_000));
+  const more = podOf({ containers: [app, { name: 'second', image: 'busybox:1' }] }, 'up');
+  assert.deepEqual(told(await synced.sync(more)), ['StartContainer second']);
+  const ofHost = podOf({ hostNetwork: true }, 'host');
+  assert.deepEqual(told(await synced.sync(ofHost)), ['CreatePodSandbox', 'StartContainer app']);
+  await end();
+});
+
+test('a sandbox that takes long holds up no others', async () => {
+  const { synced, end } = await slowSandbox(new Limiter(1, 20));
+  assert.deepEqual(told(await synced.sync(podOf({}, 'second'))), ['CreatePodSandbox', 'StartContainer app']);
   await end();
 });
 

@@ -33,7 +33,10 @@ export type SyncPodDependencies = KillPodDependencies &
   PruneDependencies &
   ResizeDependencies &
   StartContainerDependencies &
-  Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks'>;
+  Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks' | 'sandboxes'>;
+
+/** A shorter wait explains nothing in a trace. */
+const LEAST_TOLD_TURN_MS = 5;
 
 export type SyncPodRequest = {
   pod: Pod;
@@ -198,9 +201,10 @@ async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<Sandbox
 
 /** The sandbox to start containers in; none if it could not be made. */
 async function useSandbox(
-  { deps, pod, plan, status, signal, onSandboxReady }: Sync,
+  sync: Sync,
   config: SandboxInUse['config'],
 ): Promise<{ sandbox?: SandboxInUse; steps: StepResult[] }> {
+  const { deps, pod, plan, status, signal, onSandboxReady } = sync;
   if (!plan.createSandbox) {
     return { sandbox: { id: plan.sandboxId!, config, podIps: podAddresses(deps, pod, status) }, steps: [] };
   }
@@ -208,7 +212,7 @@ async function useSandbox(
   const warn = (reason: string, message: string) => deps.events.event(eventSubject(pod), 'Warning', reason, message);
   let id = '';
   try {
-    id = await deps.tracer.span(pod.metadata.uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
+    id = await inTurn(sync, () => createSandbox(deps, { pod, config }, signal));
     const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await asTold(deps.networks.of(id, signal)))?.ips ?? []);
     onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
@@ -219,6 +223,19 @@ async function useSandbox(
     else warn('FailedStatusPodSandBox', `Unable to get pod sandbox status: ${message}`);
     return { steps: [{ action, target: id, error: { reason: 'CreatePodSandboxError', message } }] };
   }
+}
+
+/** Runs `create` when few others are being made. Pods of the host's network do not wait: others may need what they set up. */
+function inTurn({ deps, pod, signal }: Sync, create: () => Promise<string>): Promise<string> {
+  const { sandboxes, tracer } = deps;
+  const { uid } = pod.metadata;
+  const sinceMs = performance.now();
+  const begin = () => {
+    const waitedMs = Math.round(performance.now() - sinceMs);
+    if (waitedMs >= LEAST_TOLD_TURN_MS) tracer.mark(uid, 'turn to run sandbox', `after ${waitedMs} ms`);
+    return tracer.span(uid, 'run sandbox', create);
+  };
+  return pod.spec.hostNetwork === true ? begin() : sandboxes.run(begin, signal);
 }
 
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };

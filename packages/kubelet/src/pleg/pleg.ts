@@ -50,7 +50,7 @@ const MAX_EVENT_AGE_MS = 5000;
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
 /** The pause between two listings, in times of what one takes: many pods on a busy host must not be busy with being listed. */
-const PAUSE_PER_LISTING = 10;
+const PAUSE_PER_LISTING = 20;
 const RECONNECT_AFTER_MS = 1000;
 
 export class Pleg {

@@ -1,3 +1,4 @@
+import { RUNTIME_NAME } from '@podwright/base';
 import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { Readiness } from '../../readiness.ts';
 import type { CriServices } from '../services/services.ts';
@@ -46,7 +47,7 @@ const KUBELET_API_VERSION = '0.1.0';
 export function version({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['version'] {
   return async (_request, { service }) => ({
     version: KUBELET_API_VERSION,
-    runtimeName: 'podwright',
+    runtimeName: RUNTIME_NAME,
     runtimeVersion: facts.version,
     runtimeApiVersion: service.split('.')[1] ?? 'v1',
   });
