@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { waitFor } from '@podwright/base';
-import { REQUEST_HEAD_TIMEOUT_MS } from './limits.ts';
+import { sleep, waitFor } from '@podwright/base';
+import { MAX_WAITING_REQUESTS, REQUEST_HEAD_TIMEOUT_MS } from './limits.ts';
 import { serveApi, type TestApi } from './served-api.fixture.ts';
 
 const POD = `apiVersion: v1
@@ -100,6 +100,24 @@ test('whatever a client sends, it gets one answer a request, and who is not know
       `${method} was not called`,
     );
   assert.equal((await known.ask('/pods')).status, 200);
+});
+
+test('requests of one connection are begun one after the other, and not endlessly many wait', async (t) => {
+  const api = await serveApi(t, { manifest: POD });
+  await api.fake.pod('web', ({ status }) => status?.phase === 'Running');
+  const followed = withHead('GET /containerLogs/shop/web/server?follow=true');
+  const socket = connectTls({ host: '127.0.0.1', port: api.port, rejectUnauthorized: false });
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined).resume();
+  const calls = () => api.fake.runtime.calls.filter(({ method }) => method === 'execSync').length;
+  const command = withHead('POST /run/shop/web/server?cmd=true');
+  socket.write(followed + command);
+  await sleep(200);
+  assert.equal(calls(), 0, 'the log is still followed');
+  assert.equal(socket.closed, false);
+  socket.write(GET_PODS.repeat(MAX_WAITING_REQUESTS));
+  await waitFor(() => socket.closed || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  assert.equal((await api.ask('/pods')).status, 200);
 });
 
 test('who says nothing, or a byte at a time, is cut off', async (t) => {

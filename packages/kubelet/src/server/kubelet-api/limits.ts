@@ -2,6 +2,8 @@
 
 /** Heads of requests hold the commands of `exec` in their URL: enough for three long arguments, percent-encoded. */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
+/** Requests that a client may send before the answers to earlier ones on its connection are out. */
+export const MAX_WAITING_REQUESTS = 500;
 /** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /** Between two requests on one connection: as upstream. */
