@@ -60,3 +60,5 @@ export const CLUSTER_PROBE_TIMEOUT_MS = 5000;
 export const NOTED_CLOCK_SKEW_MS = 10_000;
 /** A certificate that runs out sooner should have been renewed. */
 export const NOTED_CERTIFICATE_MS = 24 * 3_600_000;
+/** What a file of `patch` may have: no object has more. */
+export const MAX_PATCH_BYTES = 3 << 20;

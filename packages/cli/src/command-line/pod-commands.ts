@@ -56,7 +56,8 @@ export function addObjectCommands(program: Command, action: Action): void {
       'change labels, annotations, or with --subresource conditions, CPU and memory: patch POD -p JSON; also TYPE/NAME',
     )
     .addOption(namespaceOption())
-    .requiredOption('-p, --patch <patch>', 'what to change, as JSON or YAML')
+    .option('-p, --patch <patch>', 'what to change, as JSON or YAML')
+    .option('--patch-file <file>', 'what to change, in a file')
     .addOption(new Option('--type <type>', 'how lists are meant').choices(['strategic', 'merge']).default('strategic'))
     .addOption(new Option('--subresource <name>', 'set conditions; CPU and memory').choices(['status', 'resize']))
     .action(

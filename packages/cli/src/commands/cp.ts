@@ -112,7 +112,7 @@ function checkTar(
     const message = `container ${container} of pod ${name} has no tar, which cp needs; one file can be had with 'podwright exec ${name} -c ${container} -- cat PATH'`;
     throw new PodwrightError('failed_precondition', message);
   }
-  const said = escapeLine(stderr.bytes().toString('utf8').trim());
+  const said = escapeLine(stderr.bytes().toString('utf8').trim().replaceAll('\n', '; '));
   throw new PodwrightError(
     'internal',
     `tar in container ${container} of pod ${name}: ${said || `exit code ${exitCode}`}`,

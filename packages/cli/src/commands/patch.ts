@@ -1,11 +1,19 @@
+import { createReadStream } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { PodwrightError } from '@podwright/base';
+import { gatherBytes, PodwrightError, wrapError } from '@podwright/base';
 import { type ApiObject, ObjectClient, type PatchType, type Subresource } from '../client/object-client.ts';
 import { POD, parseObjects } from '../client/object-names.ts';
+import { MAX_PATCH_BYTES } from '../limits.ts';
 import { print } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-export type PatchOptions = { namespace: string; patch: string; type: PatchType; subresource?: Subresource };
+export type PatchOptions = {
+  namespace: string;
+  patch?: string;
+  patchFile?: string;
+  type: PatchType;
+  subresource?: Subresource;
+};
 
 /** `podwright patch POD -p PATCH`, `TYPE NAME`, `TYPE/NAME`, as kubectl's. */
 export async function patch({ config }: CommandContext, words: string[], options: PatchOptions): Promise<void> {
@@ -18,7 +26,7 @@ export async function patch({ config }: CommandContext, words: string[], options
       'invalid_argument',
       `patch: a ${other.kind.singular} has no ${subresource} that could be changed`,
     );
-  const body = await asJson(options.patch);
+  const body = await patchBody(options);
   const client = new ObjectClient(config.apiSocket);
   for (const { kind, name } of named) {
     const before = await client.get(kind, name, namespace);
@@ -30,12 +38,28 @@ export async function patch({ config }: CommandContext, words: string[], options
 
 const comparable = ({ metadata, ...rest }: ApiObject) => ({ ...rest, metadata: { ...metadata, resourceVersion: '' } });
 
-async function asJson(text: string): Promise<string> {
+/** The patch as JSON. */
+async function patchBody({ patch: text, patchFile: file }: PatchOptions): Promise<string> {
+  if (text !== undefined && file === undefined) return asJson(text, '--patch');
+  if (text === undefined && file !== undefined) return asJson(await readPatch(file), `--patch-file ${file}`);
+  throw new PodwrightError('invalid_argument', 'patch: say what to change, by -p PATCH or by --patch-file FILE');
+}
+
+async function readPatch(file: string): Promise<string> {
+  const refusal = () => new PodwrightError('resource_exhausted', `more than ${MAX_PATCH_BYTES >> 20} MiB`);
+  try {
+    return (await gatherBytes(createReadStream(file), MAX_PATCH_BYTES, refusal)).toString();
+  } catch (error) {
+    throw wrapError(`patch: read --patch-file ${file}`, error);
+  }
+}
+
+async function asJson(text: string, option: string): Promise<string> {
   try {
     return JSON.stringify(JSON.parse(text));
   } catch {
     const json = (await import('./patch-yaml.ts')).yamlAsJson(text);
     if (json !== undefined) return json;
-    throw new PodwrightError('invalid_argument', 'patch: --patch is neither JSON nor YAML of an object');
+    throw new PodwrightError('invalid_argument', `patch: ${option} is neither JSON nor YAML of an object`);
   }
 }

@@ -160,7 +160,7 @@ async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
   const { session, node, view, warnings, interrupts } = course;
   const showing = new AbortController();
   const feed = { client: node.client, view, signal: AbortSignal.any([showing.signal, interrupts.first]) };
-  const events = showEvents({ ...feed, uids: new Set(session.uids), warnings });
+  const events = showEvents({ ...feed, uids: new Set(session.uids), old: session.old, warnings });
   using _view = session.onPod((pod) => view.pod(pod));
   try {
     return await untilEnd(course);

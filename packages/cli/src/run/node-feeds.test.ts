@@ -6,14 +6,18 @@ import { showEvents } from './node-feeds.ts';
 import type { RunView } from './run-view.ts';
 
 /** What is shown of these events of a pod `u`, and of another. */
-async function shown(reasons: string[], uid = 'u'): Promise<{ shown: string[]; warnings: Map<string, string> }> {
+async function shown(
+  reasons: string[],
+  { uid = 'u', old = new Set<string>(), atMs = Date.now() } = {},
+): Promise<{ shown: string[]; warnings: Map<string, string> }> {
   const lines: string[] = [];
+  const lastTimestamp = `${new Date(atMs).toISOString().slice(0, 19)}Z`;
   const client = {
     async *watchEvents(): AsyncGenerator<EventWatchEvent> {
       for (const reason of reasons) {
         const type = reason === 'Failed' ? 'Warning' : 'Normal';
         const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p', uid };
-        yield { type: 'ADDED', object: { type, reason, message: 'm', involvedObject } as Event };
+        yield { type: 'ADDED', object: { type, reason, message: 'm', involvedObject, lastTimestamp } as Event };
       }
     },
     async *watchTransfers(): AsyncGenerator<ImageTransfer> {
@@ -26,14 +30,22 @@ async function shown(reasons: string[], uid = 'u'): Promise<{ shown: string[]; w
     transfer: ({ reference }: ImageTransfer) => lines.push(reference),
   } as unknown as RunView;
   const warnings = new Map<string, string>();
-  await showEvents({ client, view, signal: new AbortController().signal, uids: new Set(['u']), warnings });
+  await showEvents({ client, view, signal: new AbortController().signal, uids: new Set(['u']), old, warnings });
   return { shown: lines, warnings };
 }
 
 test('a node is asked for transfers of images once, and only when an image of the pods is pulled', async () => {
   assert.deepEqual((await shown(['Scheduled', 'Pulled', 'Started'])).shown, ['Scheduled', 'Pulled', 'Started']);
-  assert.deepEqual((await shown(['Pulling'], 'other')).shown, []);
+  assert.deepEqual((await shown(['Pulling'], { uid: 'other' })).shown, []);
   const pulls = await shown(['Pulling', 'Failed', 'Pulling']);
   assert.deepEqual(pulls.shown.toSorted(), ['Failed', 'Pulling', 'Pulling', 'asked for transfers', 'i']);
   assert.deepEqual([...pulls.warnings], [['u', 'Failed: m']]);
+});
+
+test('what happened before to a pod that stood is not shown as if it happened now', async () => {
+  const old = new Set(['u']);
+  const before = await shown(['Started', 'Failed'], { old, atMs: Date.now() - 5000 });
+  assert.deepEqual(before.shown, []);
+  assert.deepEqual([...before.warnings], [['u', 'Failed: m']]);
+  assert.deepEqual((await shown(['Killing'], { old })).shown, ['Killing']);
 });

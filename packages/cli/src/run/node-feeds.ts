@@ -16,13 +16,14 @@ async function showTransfers({ client, view, signal }: FeedOptions): Promise<voi
 }
 
 /**
- * Shows events of these pods, and notes the last warning about each in `warnings`, by UID. The node is asked for transfers of images
+ * Shows events of these pods, of `old` ones those that come from now on, and notes the last warning about each in `warnings`, by UID. The node is asked for transfers of images
  * once one is pulled: it would have that to do just when it starts the pods.
  */
 export async function showEvents(
-  feed: FeedOptions & { uids: Set<string>; warnings: Map<string, string> },
+  feed: FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> },
 ): Promise<void> {
-  const { client, view, signal, uids, warnings } = feed;
+  const { client, view, signal, uids, old, warnings } = feed;
+  const nowMs = Date.now();
   let transfers: Promise<void> | undefined;
   try {
     // a node keeps thousands: who asks for one pod's is sent no others
@@ -32,10 +33,13 @@ export async function showEvents(
       if (!uids.has(involvedObject.uid)) continue;
       if (reason === 'Pulling') transfers ??= showTransfers(feed);
       if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
-      view.event(object);
+      if (!old.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(nowMs)) view.event(object);
     }
   } catch (error) {
     if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
   }
   await transfers;
 }
+
+/** Events are dated to the second. */
+const wholeSecond = (ms: number) => ms - (ms % 1000);
