@@ -84,6 +84,8 @@ maxPods: 7
 
   symlinkSync(runtime.endpoint.replace('unix://', ''), late);
   const pods = async (): Promise<Pod[]> => ((await place.call('ps')).code === 0 ? place.pods() : []);
+  const ids = async () =>
+    (await pods()).map(({ status }) => [status?.phase, status?.containerStatuses?.[0]?.containerID]);
   const phases = async () =>
     Object.fromEntries((await pods()).map(({ metadata, status }) => [metadata.name, status?.phase]));
   await place.until(async () => (await phases()).agent === 'Running');
@@ -109,6 +111,14 @@ maxPods: 7
   const resolvConf = await place.ok('exec', 'web', '--', 'cat', '/etc/resolv.conf');
   assert.match(resolvConf, /nameserver 10\.0\.0\.10/);
   assert.match(resolvConf, /from\.flag/);
+
+  const empty = place.path('input', 'empty');
+  mkdirSync(empty);
+  const running = await ids();
+  const second = new StartedProgram(place.command('kubelet', ...flags, '--pod-manifest-path', empty));
+  const { code, err } = await second.ended();
+  assert.deepEqual([code, /a running daemon already answers there/.test(err)], [1, true], err);
+  assert.deepEqual(await ids(), running, 'the second kubelet has ended none of the pods of the first');
   kubelet.child.kill('SIGTERM');
   assert.equal((await kubelet.ended()).code, 0);
   await wasTold('STOPPING=1');

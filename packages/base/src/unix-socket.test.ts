@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runChecked } from './program.ts';
-import { listenUnix } from './unix-socket.ts';
+import { listenUnix, refuseTakenSocket } from './unix-socket.ts';
 
 async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-socket-'));
@@ -61,7 +61,15 @@ test('the socket of a running daemon is left alone', async (t) => {
     code: 'already_exists',
     message: `listen on ${path}: a running daemon already answers there; stop it or choose another socket`,
   });
+  await assert.rejects(refuseTakenSocket(path), { code: 'already_exists' });
   assert.equal(await answers(path), true);
+});
+
+test('a path without a daemon is refused to none', async (t) => {
+  const path = join(await scratch(t), 'a.sock');
+  await refuseTakenSocket(path);
+  await leaveStaleSocket(path);
+  await refuseTakenSocket(path);
 });
 
 test('a file that is no socket is left alone', async (t) => {

@@ -91,13 +91,20 @@ async function removeStale(path: string): Promise<void> {
       `listen on ${path}: it is not a socket; remove it or use another path`,
     );
   }
-  if (await isAlive(path)) {
-    throw new PodwrightError(
-      'already_exists',
-      `listen on ${path}: a running daemon already answers there; stop it or choose another socket`,
-    );
-  }
+  if (await isAlive(path)) throw taken(path);
   await unlink(path);
+}
+
+/** For daemons that do much before they listen: throws as `listenUnix` if a daemon answers at the path. */
+export async function refuseTakenSocket(path: string): Promise<void> {
+  if ((await lookAt(path))?.isSocket() && (await isAlive(path))) throw taken(path);
+}
+
+function taken(path: string): PodwrightError {
+  return new PodwrightError(
+    'already_exists',
+    `listen on ${path}: a running daemon already answers there; stop it or choose another socket`,
+  );
 }
 
 /**

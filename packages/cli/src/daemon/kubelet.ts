@@ -1,4 +1,4 @@
-import { createLogger, type Logger, type Registry, VERSION } from '@podwright/base';
+import { createLogger, type Logger, type Registry, refuseTakenSocket, VERSION } from '@podwright/base';
 import {
   type Kubelet,
   type KubeletOptions,
@@ -39,6 +39,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   const { criApiVersion, flags, isDocker } = line;
   const { config, configure, configuration } = settings;
   const { stopped, request } = beginDaemon(config);
+  await refuseTakenSocket(config.apiSocket); // before it acts on the other's pods
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
   const dockershim = isDocker ? await dockerRuntime(settings, metrics.registry) : undefined;
