@@ -63,6 +63,27 @@ test('a limiter does not let work that takes long hold up the others', async () 
   await Promise.all([limiter.run(alone), limiter.run(alone), limiter.run(alone)]);
 });
 
+test('work that is admitted beyond the limit begins at once, and gives its place to nobody', async () => {
+  const limiter = new Limiter(1);
+  const held = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  const begun: number[] = [];
+  const works = held.map(({ promise }, index) =>
+    limiter.run(async () => {
+      begun.push(index);
+      await promise;
+    }),
+  );
+  limiter.admit(1);
+  await new Promise(setImmediate);
+  assert.deepEqual([begun, limiter.running, limiter.waiting], [[0, 1], 2, 2]);
+  held[1]!.resolve();
+  await works[1];
+  assert.deepEqual([begun, limiter.running, limiter.waiting], [[0, 1], 1, 2]);
+  for (const { resolve } of held) resolve();
+  await Promise.all(works);
+  assert.deepEqual([begun, limiter.running, limiter.waiting], [[0, 1, 2, 3], 0, 0]);
+});
+
 test('a caller that leaves while it waits for a limiter is gone at once, and takes no turn', async () => {
   const limiter = new Limiter(1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();

@@ -40,6 +40,23 @@ export class Limiter {
     this.#patienceMs = patienceMs;
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Begins so many of those that wait, beyond the limit. */
+  admit(most: number): void {
+    for (const begin of [...this.#waiting].slice(0, most)) {
+      this.#running++;
+      this.#waiting.delete(begin);
+      begin();
+    }
+  }
+
   /** A caller whose signal aborts before its turn leaves the queue at once with the signal's reason; its work is not begun. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
@@ -74,10 +91,10 @@ export class Limiter {
     });
   }
 
-  /** Gives the place of work that has ended to the first of those that wait. */
+  /** Gives the place of work that has ended to the first of those that wait; one beyond the limit is given to none. */
   #passOn(): void {
     const [next] = this.#waiting;
-    if (next === undefined) {
+    if (next === undefined || this.#running > this.#limit) {
       this.#running--;
       return;
     }

@@ -72,6 +72,8 @@ export type KubeletDependencies = {
   /** What is wrong with the manifests now. */
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
+  /** The pod with the resources that it has been given, which a resize that waits has not changed yet. */
+  allocated: (pod: Pod) => Pod;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
   /** Takes a change of a pod that comes from no source. */
@@ -305,8 +307,9 @@ export class Kubelet {
    * Restarts the containers of a pod in place, all ordinary ones or one: they are stopped as by a failed liveness probe and started
    * again at once, whatever crashes went before. Returns their names; they are not waited for. Errors: those of `planRestart`.
    */
-  restartContainers(pod: Pod, containerName: string | undefined): string[] {
-    const { restarts, workers, crashBackoff } = this.#parts;
+  restartContainers(shown: Pod, containerName: string | undefined): string[] {
+    const { restarts, workers, crashBackoff, allocated } = this.#parts;
+    const pod = allocated(shown);
     const { stop, hurry } = planRestart(pod, this.#runtimePod(pod), containerName);
     restarts.add(
       pod.metadata.uid,

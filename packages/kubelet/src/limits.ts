@@ -20,11 +20,14 @@ export const RESIZE_RETRY_MS = 10_000;
 export const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 /** A restart of a container that takes longer waits for something else than a processor, and holds up no others. */
 export const RESTART_PATIENCE_MS = 500;
-/** Sandboxes that are made at once: asked for 110 at once, containerd takes a fifth longer for all. */
+/** Sandboxes that are made at once on a busy host: asked for 110 at once, containerd takes a fifth longer for all. */
 export const SANDBOXES_PER_PROCESSOR = 2;
 export const LEAST_SANDBOXES_AT_ONCE = 4;
-/** A sandbox that takes longer waits for something else than a processor, as its network, and holds up no others. */
-export const SANDBOX_PATIENCE_MS = 1000;
+/** While sandboxes wait for their turn, how often it is looked whether the processors are idle for this part of their time. */
+export const IDLE_LOOK_MS = 100;
+export const IDLE_PROCESSORS_SHARE = 0.2;
+/** A shorter wait for its turn explains nothing in a pod's trace. */
+export const LEAST_TOLD_TURN_MS = 5;
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;

@@ -243,3 +243,24 @@ test('a critical pod displaces another one, which says so', async (context) => {
   assert.deepEqual(target, { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message });
   assert.deepEqual(kubelet.reasons('plain').slice(-2), ['Preempting', 'Killing']);
 });
+
+test('a restart of a crashed container is at once, also while a resize of its pod waits for room', async (context) => {
+  const sized = (cpu: string) => manifest('web', '', `, resources: {requests: {cpu: ${cpu}}}`);
+  const kubelet = await start(context, {
+    manifest: sized('100m'),
+    crashLoopBackoff: { initialMs: 60_000, maxMs: 60_000 },
+  });
+  const running = () =>
+    kubelet.runtime.containers.filter(({ config, state }) => config.metadata?.name === 'app' && state === 1);
+  const crash = () => kubelet.runtime.exitContainer(running().at(-1)!.id, { exitCode: 1 });
+  await kubelet.pod('web', isRunning);
+  crash();
+  await kubelet.pod('web', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1);
+  kubelet.apply(sized('1000'));
+  await kubelet.pod('web', (pod) => conditionOf(pod, 'PodResizePending') !== undefined);
+  crash();
+  const reason = ({ status }: Pod) => status?.containerStatuses?.[0]?.state.waiting?.reason;
+  await kubelet.pod('web', (pod) => reason(pod) === 'CrashLoopBackOff');
+  assert.deepEqual(kubelet.handle.restartContainers(kubelet.handle.pod('default', 'web'), undefined), ['app']);
+  await kubelet.until('restarted', () => running().length > 0);
+});

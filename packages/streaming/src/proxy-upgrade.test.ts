@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { Duplex, PassThrough } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -26,7 +27,7 @@ after(async () => {
 
 /** The proxy's URL for another one. */
 function through(url: string): string {
-  return `http://127.0.0.1:${(proxy.address() as { port: number }).port}/${encodeURIComponent(url)}`;
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${encodeURIComponent(url)}`;
 }
 
 test('a command runs through the proxy with all of its input, output and its exit code', async () => {
@@ -139,8 +140,36 @@ test('a slow reader gets all that a client said that has ended', async () => {
   await once(client, 'close');
   assert.deepEqual(pieces, ['first']);
   release();
+  await once(upstream, 'finish');
+  upstream.push(null);
   await once(upstream, 'close');
   assert.deepEqual(pieces, ['first', 'second']);
+});
+
+test('a runtime that speaks before it reads gets all that a client said that has ended', async (t) => {
+  const sent = 3_000_000;
+  const heard = Promise.withResolvers<number>();
+  const server = createTcpServer({ pauseOnConnect: true }, (runtime) => {
+    let bytes = 0;
+    runtime.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    runtime.on('error', () => undefined).on('close', () => heard.resolve(bytes));
+    setTimeout(() => runtime.write('said first'), 50);
+    setTimeout(() => runtime.resume(), 200);
+  });
+  server.listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const upstream = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(upstream, 'connect');
+  const client = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
+  joinConnections(client, upstream);
+  client.push(Buffer.alloc(sent));
+  client.push(null);
+  await once(client, 'end');
+  client.destroy();
+  assert.equal(await heard.promise, sent);
 });
 
 test('what comes from the client in one turn is written in one piece, and its end after it', async () => {

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { LINGER_TIMEOUT_MS, UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
+import { UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
 import { lingeringClose } from './lingering-close.ts';
 import { countBuffer } from './read-buffers.ts';
 
@@ -72,10 +72,8 @@ export function joinConnections(socket: Duplex, upstream: Duplex): void {
  */
 function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   upstream.uncork();
-  if (!hasEnded || upstream.writableFinished) return void upstream.destroy();
-  const timer = setTimeout(() => upstream.destroy(), LINGER_TIMEOUT_MS).unref();
-  upstream.once('close', () => clearTimeout(timer));
-  upstream.once('finish', () => upstream.destroy());
+  if (hasEnded) lingeringClose(upstream);
+  else upstream.destroy();
 }
 
 /** What is written in this turn goes out in one piece at its end: of what was read from TLS each record comes by itself. */

@@ -1,7 +1,7 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { Limiter, RUNTIME_NAME } from '@podwright/base';
+import { Limiter } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -22,13 +22,8 @@ import { runtimeHandler } from '../kuberuntime/pod-sandbox.ts';
 import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
-import {
-  ERROR_BACKOFF,
-  LEAST_SANDBOXES_AT_ONCE,
-  RESTART_PATIENCE_MS,
-  SANDBOX_PATIENCE_MS,
-  SANDBOXES_PER_PROCESSOR,
-} from '../limits.ts';
+import { SandboxTurns, sandboxesAtOnce } from '../kuberuntime/sandbox-turns.ts';
+import { ERROR_BACKOFF, RESTART_PATIENCE_MS } from '../limits.ts';
 import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeResources } from '../node/node-resources.ts';
@@ -249,7 +244,7 @@ function runtimeDependencies(
     ...own,
     cri,
     restarts: new Limiter(Math.max(2, availableParallelism()), RESTART_PATIENCE_MS),
-    sandboxes: new Limiter(sandboxesAtOnce(input.runtimeName), SANDBOX_PATIENCE_MS),
+    sandboxes: new SandboxTurns(sandboxesAtOnce(input.runtimeName, availableParallelism())),
     events,
     logger: options.logger,
     hooks: parts.hooks,
@@ -267,12 +262,6 @@ function runtimeDependencies(
     seccompDefault: options.seccompDefault,
     seccompRoot: `${options.rootDir}/seccomp`,
   };
-}
-
-/** Podwright's own runtime bears all at once. */
-function sandboxesAtOnce(runtimeName: string): number {
-  if (runtimeName === RUNTIME_NAME) return Number.POSITIVE_INFINITY;
-  return Math.max(LEAST_SANDBOXES_AT_ONCE, SANDBOXES_PER_PROCESSOR * availableParallelism());
 }
 
 function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }: KubeletOptions): UserNamespaces {

@@ -17,6 +17,7 @@ import { CrashBackoff } from './crash-backoff.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
+import { SandboxTurns } from './sandbox-turns.ts';
 
 /** What a sync takes, on a runtime in memory. */
 export type FakeDependencies = KuberuntimeDependencies & { events: PodEvents };
@@ -42,7 +43,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     tracer: new PodTracer(noSpanExporter),
     crashBackoff: new CrashBackoff({ initialMs: 1000, maxMs: 4000 }),
     restarts: new Limiter(1, 200),
-    sandboxes: new Limiter(1, 200),
+    sandboxes: new SandboxTurns(1),
     actuated: new ActuatedResources(),
     prepare: async () => ({ environment: [], command: [], args: [], mounts: [] }),
     dns: async () => ({

@@ -14,6 +14,7 @@ import type { DnsSettings } from './dns-config.ts';
 import type { HookRunner } from './lifecycle-hooks.ts';
 import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
+import type { SandboxTurns } from './sandbox-turns.ts';
 
 /** What the steps of a sync need from the rest of the kubelet, each a part of it that its own type picks. */
 export type KuberuntimeDependencies = {
@@ -28,8 +29,7 @@ export type KuberuntimeDependencies = {
   crashBackoff: CrashBackoff;
   /** Lets few containers be restarted at once: the runtime's time is for pods that are new. */
   restarts: Limiter;
-  /** Lets few sandboxes be made at once. */
-  sandboxes: Limiter;
+  sandboxes: SandboxTurns;
   actuated: ActuatedResources;
   /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;

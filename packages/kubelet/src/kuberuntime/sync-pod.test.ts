@@ -11,11 +11,13 @@ import type { Container, Pod, PodSpec } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';
+import { LEAST_TOLD_TURN_MS } from '../limits.ts';
 import { computePodActions } from './compute-pod-actions.ts';
 import { type FakeDependencies, fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 import { RuntimePodReader } from './runtime-pod-reader.ts';
+import { SandboxTurns } from './sandbox-turns.ts';
 import { syncPod } from './sync-pod.ts';
 
 const logs = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
@@ -292,8 +294,18 @@ test('a restart that takes long holds up no others', async () => {
   await end();
 });
 
+/** Turns that know how many pods have asked for one. */
+class CountedTurns extends SandboxTurns {
+  asked = 0;
+
+  override run(...call: Parameters<SandboxTurns['run']>): Promise<string> {
+    this.asked++;
+    return super.run(...call);
+  }
+}
+
 /** A pod whose sandbox the runtime does not give, and one that has its sandbox and gets a container more meanwhile. */
-async function slowSandbox(sandboxes: Limiter) {
+async function slowSandbox(sandboxes: CountedTurns) {
   const synced = new SyncedPod();
   synced.deps.sandboxes = sandboxes;
   await synced.sync(podOf({}, 'up'));
@@ -303,17 +315,20 @@ async function slowSandbox(sandboxes: Limiter) {
   const stop = new AbortController();
   const slow = synced.sync(podOf({}, 'slow'), stop.signal).catch(() => undefined);
   await waitFor(() => asked() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  const queued = () =>
+    waitFor(() => sandboxes.asked === 3 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   const end = () => {
     stop.abort(new Error('the pod ends'));
     return slow;
   };
-  return { synced, asked, end };
+  return { synced, asked, queued, end };
 }
 
 test('sandboxes are made in turns, and a pod that waits for one is told of it in its trace', async () => {
-  const { synced, asked, end } = await slowSandbox(new Limiter(1, 60_000));
+  const { synced, asked, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const second = synced.sync(podOf({}, 'second'));
-  await sleep(20);
+  await queued();
+  await sleep(2 * LEAST_TOLD_TURN_MS);
   assert.equal(asked(), 1);
   await end();
   assert.deepEqual(told(await second), ['CreatePodSandbox', 'StartContainer app']);
@@ -323,10 +338,10 @@ test('sandboxes are made in turns, and a pod that waits for one is told of it in
 });
 
 test('a pod that is deleted while it waits for its turn asks for no sandbox', async () => {
-  const { synced, asked, end } = await slowSandbox(new Limiter(1, 60_000));
+  const { synced, asked, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const deleted = new AbortController();
   const second = synced.sync(podOf({}, 'second'), deleted.signal);
-  await sleep(20);
+  await queued();
   deleted.abort(new Error('deleted'));
   await assert.rejects(second, /deleted/);
   await end();
@@ -334,17 +349,11 @@ test('a pod that is deleted while it waits for its turn asks for no sandbox', as
 });
 
 test('containers of a pod that has its sandbox, and pods of the host network, wait for no turn', async () => {
-  const { synced, end } = await slowSandbox(new Limiter(1, 60_000));
+  const { synced, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const more = podOf({ containers: [app, { name: 'second', image: 'busybox:1' }] }, 'up');
   assert.deepEqual(told(await synced.sync(more)), ['StartContainer second']);
   const ofHost = podOf({ hostNetwork: true }, 'host');
   assert.deepEqual(told(await synced.sync(ofHost)), ['CreatePodSandbox', 'StartContainer app']);
-  await end();
-});
-
-test('a sandbox that takes long holds up no others', async () => {
-  const { synced, end } = await slowSandbox(new Limiter(1, 20));
-  assert.deepEqual(told(await synced.sync(podOf({}, 'second'))), ['CreatePodSandbox', 'StartContainer app']);
   await end();
 });
 

@@ -12,6 +12,7 @@ import { describePod } from '../kubecontainer/pod-identity.ts';
 import { asRpcError, asTold } from '../kubecontainer/rpc-error.ts';
 import { podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
+import { LEAST_TOLD_TURN_MS } from '../limits.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { fetchVolumeImages, type VolumeImages } from './image-volumes.ts';
 import { killContainer } from './kill-container.ts';
@@ -34,9 +35,6 @@ export type SyncPodDependencies = KillPodDependencies &
   ResizeDependencies &
   StartContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'images' | 'networks' | 'sandboxes'>;
-
-/** A shorter wait explains nothing in a trace. */
-const LEAST_TOLD_TURN_MS = 5;
 
 export type SyncPodRequest = {
   pod: Pod;
@@ -212,7 +210,7 @@ async function useSandbox(
   const warn = (reason: string, message: string) => deps.events.event(eventSubject(pod), 'Warning', reason, message);
   let id = '';
   try {
-    id = await inTurn(sync, () => createSandbox(deps, { pod, config }, signal));
+    id = await createInTurn(sync, config);
     const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await asTold(deps.networks.of(id, signal)))?.ips ?? []);
     onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
@@ -225,17 +223,17 @@ async function useSandbox(
   }
 }
 
-/** Runs `create` when few others are being made. Pods of the host's network do not wait: others may need what they set up. */
-function inTurn({ deps, pod, signal }: Sync, create: () => Promise<string>): Promise<string> {
+/** Makes it when it is the pod's turn. */
+function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config']): Promise<string> {
   const { sandboxes, tracer } = deps;
   const { uid } = pod.metadata;
   const sinceMs = performance.now();
-  const begin = () => {
+  const create = () => {
     const waitedMs = Math.round(performance.now() - sinceMs);
     if (waitedMs >= LEAST_TOLD_TURN_MS) tracer.mark(uid, 'turn to run sandbox', `after ${waitedMs} ms`);
-    return tracer.span(uid, 'run sandbox', create);
+    return tracer.span(uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
   };
-  return pod.spec.hostNetwork === true ? begin() : sandboxes.run(begin, signal);
+  return sandboxes.run(pod, create, signal);
 }
 
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };

@@ -38,13 +38,21 @@ export function admitting(api: HttpListener, { userOf, refusalOf, waiting, logge
     upgrades: (request) => api.upgrades(request),
     handle: (request, response) => {
       refused(request)
-        .then((found) => (found ? refuse(response, found) : api.handle(request, response)))
+        .then((found) => {
+          if (request.socket.destroyed) return; // it has left meanwhile
+          if (found) refuse(response, found);
+          else api.handle(request, response);
+        })
         .catch((error: unknown) => failed(error, () => response.destroy()));
     },
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
       refused(request)
-        .then((found) => (found ? refuseSocket(socket, found) : api.upgrade(request, socket, head)))
+        .then((found) => {
+          if (socket.destroyed) return;
+          if (found) refuseSocket(socket, found);
+          else api.upgrade(request, socket, head);
+        })
         .catch((error: unknown) => failed(error, () => socket.destroy()));
     },
   };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
 import { MAX_CONNECTIONS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
@@ -8,10 +8,10 @@ import {
   KEEP_ALIVE_PROBE_MS,
   KEEP_ALIVE_TIMEOUT_MS,
   MAX_REQUEST_HEAD_BYTES,
-  MAX_WAITING_REQUESTS,
   REQUEST_HEAD_TIMEOUT_MS,
   STALLED_CLIENT_MS,
 } from './limits.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 
 /** What clients of a server on a port may cost. */
 export const HTTP_LIMITS: ServerOptions = {
@@ -36,20 +36,9 @@ export function plainServer(listener: HttpListener): Server {
 export function withListener(server: Server, listener: HttpListener): Server {
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALLED_CLIENT_MS);
-  const waiting = new WeakMap<Socket, number>();
-  server.on('request', (request, response) => {
-    // Node.js gives a pipelined request its connection when the answers before it are out; until then it is not begun.
-    if (response.socket !== null) return listener.handle(request, response);
-    const { socket } = request;
-    const count = (waiting.get(socket) ?? 0) + 1;
-    waiting.set(socket, count);
-    if (count > MAX_WAITING_REQUESTS) return void socket.destroy();
-    response.once('socket', () => {
-      waiting.set(socket, waiting.get(socket)! - 1);
-      listener.handle(request, response);
-    });
-  });
-  server.on('upgrade', (request, socket, head) => listener.upgrade(request, socket, head));
+  const inTurn = oneAtATime(listener);
+  server.on('request', (request, response) => inTurn.handle(request, response));
+  server.on('upgrade', (request, socket, head) => inTurn.upgrade(request, socket, head));
   return server;
 }
 

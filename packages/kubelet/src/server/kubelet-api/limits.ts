@@ -2,8 +2,9 @@
 
 /** Heads of requests hold the commands of `exec` in their URL: enough for three long arguments, percent-encoded. */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
-/** Requests that a client may send before the answers to earlier ones on its connection are out. */
-export const MAX_WAITING_REQUESTS = 500;
+/** Requests of a connection whose answers are not out, and the heads of those among them that are not begun. */
+export const MAX_WAITING_REQUESTS = 100;
+export const MAX_WAITING_HEAD_BYTES = 512 << 10;
 /** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /** Between two requests on one connection: as upstream. */
