@@ -5,6 +5,8 @@ export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
 /** Requests of a connection whose answers are not out, and the heads of those among them that are not begun. */
 export const MAX_WAITING_REQUESTS = 100;
 export const MAX_WAITING_HEAD_BYTES = 512 << 10;
+/** How long an upgrade waits for the answers to earlier requests of its connection: no client sends it before it has them. */
+export const UPGRADE_PATIENCE_MS = 1000;
 /** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /** Between two requests on one connection: as upstream. */

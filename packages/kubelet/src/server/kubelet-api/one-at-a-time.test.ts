@@ -22,7 +22,7 @@ async function start(t: TestContext) {
     upgrades: () => true,
     upgrade: ({ url = '' }, socket) => {
       begun.push(`upgrade ${url}`);
-      socket.end();
+      socket.destroy();
     },
   });
   server.listen(0, '127.0.0.1');
@@ -52,7 +52,7 @@ test('requests and an upgrade are begun in order, each when the answers before i
 
 test('what a client that has gone still waited for is not begun', async (t) => {
   const { begun, responses, client, until } = await start(t);
-  client.write(headOf('/1') + headOf('/2') + headOf('/3', 'connection: upgrade', 'upgrade: x'));
+  client.write(headOf('/1') + headOf('/2'));
   await until(1);
   const [first] = responses as [ServerResponse];
   const gone = once(first, 'close');
@@ -61,5 +61,12 @@ test('what a client that has gone still waited for is not begun', async (t) => {
   first.end();
   await new Promise(setImmediate);
   await new Promise(setImmediate);
+  assert.deepEqual(begun, ['/1']);
+});
+
+test('a client whose upgrade waits for an answer that does not end is disconnected', async (t) => {
+  const { begun, client } = await start(t);
+  client.write(headOf('/1') + headOf('/2', 'connection: upgrade', 'upgrade: x'));
+  await once(client, 'close');
   assert.deepEqual(begun, ['/1']);
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpListener } from '../http-listener.ts';
-import { MAX_WAITING_HEAD_BYTES, MAX_WAITING_REQUESTS, STALLED_CLIENT_MS } from './limits.ts';
+import { MAX_WAITING_HEAD_BYTES, MAX_WAITING_REQUESTS, STALLED_CLIENT_MS, UPGRADE_PATIENCE_MS } from './limits.ts';
 
 /** What a connection has asked for. */
 type Connection = {
@@ -15,7 +15,8 @@ type Connection = {
 
 /**
  * Begins a request once the answers to the earlier ones of its connection are out, as Go's server does. Node.js begins all that a client
- * sends at once, and lets an upgrade overtake them. A client that sends on meanwhile beyond a bound is disconnected.
+ * sends at once, and lets an upgrade overtake them. A client that sends on meanwhile beyond a bound is disconnected, as is one whose
+ * upgrade waits for long.
  */
 export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' | 'upgrade'> {
   const connections = new WeakMap<Duplex, Connection>();
@@ -38,7 +39,10 @@ export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' 
       const connection = connectionOf(socket);
       if (connection.unanswered === 0) return listener.upgrade(request, socket, head);
       socket.on('error', () => socket.destroy());
+      // nobody reads it meanwhile, nor hears when the client leaves
+      const timer = setTimeout(() => socket.destroy(), UPGRADE_PATIENCE_MS).unref();
       connection.upgrade = () => {
+        clearTimeout(timer);
         if (!socket.destroyed) listener.upgrade(request, socket, head);
       };
     },
