@@ -35,3 +35,13 @@ test('steps of a node that tells of no runtime are a list, and spans that are pa
   assert.deepEqual(linesOf([step]), ['run sandbox     +0 ms     1 ms']);
   assert.deepEqual(linesOf([step, { ...step, name: 'odd', id: 'x', parentId: 'x' }]).length, 1);
 });
+
+test('what a step says, as that it failed, stands below it', () => {
+  const span = { name: 'run sandbox', startMs: 0, endMs: 1, id: 's' };
+  const detail = 'failed: plugin bridge: no address';
+  assert.deepEqual(linesOf([span, { ...span, name: 'RunPodSandbox', id: 'r', parentId: 's', detail }]), [
+    'run sandbox         +0 ms     1 ms',
+    '  RunPodSandbox     +0 ms     1 ms',
+    '    failed: plugin bridge: no address',
+  ]);
+});

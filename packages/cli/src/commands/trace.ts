@@ -4,6 +4,7 @@ import { podName } from '../client/object-names.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { escapeTerminal } from '../output/terminal-text.ts';
 import { formatDuration } from '../output/units.ts';
+import { firstLine } from '../run/pod-rows.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type TraceOptions = { namespace: string; output: OutputFormat };
@@ -16,7 +17,7 @@ export async function trace({ config }: CommandContext, name: string, options: T
   await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
-/** One line a step, those that are part of it below it: name, start, duration, and a bar at its place in time. */
+/** One line a step, those that are part of it below it: name, start, duration, and a bar at its place in time; below it what it says. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
@@ -32,7 +33,10 @@ export function waterfall(spans: TraceSpan[], width: number): string {
         ' '.repeat(Math.min(from, barWidth - 1)) +
         '█'.repeat(Math.min(length, barWidth - Math.min(from, barWidth - 1)));
       const at = `+${formatDuration(span.startMs - beginMs)}`.padStart(9);
-      return `${name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${formatDuration(span.endMs - span.startMs).padStart(8)}  ${bar}`;
+      const took = formatDuration(span.endMs - span.startMs).padStart(8);
+      const detail =
+        span.detail === undefined ? '' : `\n${' '.repeat(name.length - span.name.length + 2)}${firstLine(span.detail)}`;
+      return `${name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${took}  ${bar}${detail}`;
     })
     .join('\n');
 }

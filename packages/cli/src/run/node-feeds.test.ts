@@ -44,7 +44,7 @@ test('a node is asked for transfers of images once, and only when an image of th
 
 test('what happened before to a pod that stood is not shown as if it happened now', async () => {
   const old = new Set(['u']);
-  const before = await shown(['Started', 'Failed'], { old, atMs: Date.now() - 5000 });
+  const before = await shown(['Pulling', 'Started', 'Failed'], { old, atMs: Date.now() - 5000 });
   assert.deepEqual(before.shown, []);
   assert.deepEqual([...before.warnings], [['u', 'Failed: m']]);
   assert.deepEqual((await shown(['Killing'], { old })).shown, ['Killing']);

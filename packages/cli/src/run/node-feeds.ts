@@ -16,8 +16,8 @@ async function showTransfers({ client, view, signal }: FeedOptions): Promise<voi
 }
 
 /**
- * Shows events of these pods, of `old` ones those that come from now on, and notes the last warning about each in `warnings`, by UID. The node is asked for transfers of images
- * once one is pulled: it would have that to do just when it starts the pods.
+ * Shows events of these pods, of `old` ones those that come from now on, and notes the last warning about each in `warnings`, by
+ * UID. The node is asked for transfers of images once one is pulled: it would have that to do just when it starts the pods.
  */
 export async function showEvents(
   feed: FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> },
@@ -31,9 +31,10 @@ export async function showEvents(
     for await (const { object } of client.watchEvents(signal, only)) {
       const { type, reason, message, involvedObject } = object;
       if (!uids.has(involvedObject.uid)) continue;
-      if (reason === 'Pulling') transfers ??= showTransfers(feed);
+      const isNew = !old.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(nowMs);
+      if (reason === 'Pulling' && isNew) transfers ??= showTransfers(feed);
       if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
-      if (!old.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(nowMs)) view.event(object);
+      if (isNew) view.event(object);
     }
   } catch (error) {
     if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);

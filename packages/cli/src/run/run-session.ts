@@ -25,7 +25,7 @@ export type AppliedObject = ApplyResult['objects'][number];
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
-  /** UIDs of the pods that were there before, with the content that they have now. */
+  /** UIDs of the pods that were there before. */
   readonly old: ReadonlySet<string>;
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
@@ -42,7 +42,7 @@ export class RunSession {
   constructor(client: NodeClient, applied: ApplyResult) {
     this.#client = client;
     this.#objects = applied.objects;
-    this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged')));
+    this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged' || action === 'resized')));
   }
 
   /** How long each settled pod took, by UID. */

@@ -59,7 +59,7 @@ test('the OOM score is lower the more memory was asked for', () => {
   assert.equal(score(withResources('a', { requests: { memory: '10Gi' } })), 3);
   const critical = podOf([withResources('a')]);
   critical.spec.priority = 2_000_001_000;
-  assert.equal(score(critical.spec.containers[0]!, critical), -997);
+  assert.equal(score(critical.spec.containers[0]!, critical), 1000, 'by the name of its class alone');
   critical.spec = { ...critical.spec, priority: undefined, priorityClassName: 'system-node-critical' };
   assert.equal(score(critical.spec.containers[0]!, critical), -997);
 });

@@ -1,5 +1,5 @@
 import { Backoff, type BackoffPolicy } from '@podwright/base';
-import { parseQuantity } from '../api/quantity.ts';
+import { sameAmounts } from '../api/quantity.ts';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Pod } from '../api/types.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
@@ -106,13 +106,6 @@ export class CrashBackoff {
  */
 function crashKey(pod: Pod, container: Container): string {
   const { limits, requests, claims = [] } = container.resources ?? {};
-  const resources = JSON.stringify([amounts(limits), amounts(requests), claims]);
+  const resources = JSON.stringify([sameAmounts(limits), sameAmounts(requests), claims]);
   return `${pod.metadata.uid}\0${container.name}\0${container.image}\0${resources}`;
-}
-
-/** The same for the same amounts, however they are written. */
-function amounts(list: Record<string, string> = {}): string[] {
-  return Object.entries(list)
-    .map(([name, quantity]) => `${name}=${parseQuantity(quantity).nanos}`)
-    .sort();
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, sleep } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
@@ -41,6 +41,19 @@ test('a manifest that asks for other amounts resizes its pod while it runs', asy
   assert.match(
     started!.message,
     /^Pod resize started: \{"containers":\[\{"name":"app","resources":\{"requests":\{"cpu":"200m"/,
+  );
+});
+
+test('the same amount that is written in another way is no resize', async (t) => {
+  const { fake } = await start(t, manifest('100m'));
+  fake.apply(manifest('"0.1"'));
+  await sleep(100); // or only the next is seen
+  fake.apply(manifest('200m'));
+  await fake.pod('web', has('200m'));
+  const started = fake.handle.events().filter(({ reason }) => reason === 'ResizeStarted');
+  assert.deepEqual(
+    started.map(({ message }) => message.includes('200m')),
+    [true],
   );
 });
 

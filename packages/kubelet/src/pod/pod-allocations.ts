@@ -1,5 +1,6 @@
 import { containerAmount } from '../api/pod-amounts.ts';
 import { qosClass } from '../api/qos-class.ts';
+import { sameAmounts } from '../api/quantity.ts';
 import {
   allContainers,
   type Pod,
@@ -182,7 +183,13 @@ function resourcesOf(pod: Pod): Allocated {
 }
 
 function differs(pod: Pod, allocated: Allocated): boolean {
-  const shown = (one: Allocated) => JSON.stringify([one.pod ?? {}, ...one.containers]);
+  const amounts = ({ limits, requests, claims = [] }: ResourceRequirements = {}) => [
+    sameAmounts(limits),
+    sameAmounts(requests),
+    claims,
+  ];
+  const shown = (one: Allocated) =>
+    JSON.stringify([amounts(one.pod), ...[...one.containers].map(([name, given]) => [name, amounts(given)])]);
   return shown(resourcesOf(pod)) !== shown(resourcesOf(withResources(pod, allocated)));
 }
 
