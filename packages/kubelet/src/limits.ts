@@ -26,6 +26,8 @@ export const LEAST_SANDBOXES_AT_ONCE = 4;
 /** While sandboxes wait for their turn, how often it is looked whether the processors are idle for this part of their time. */
 export const IDLE_LOOK_MS = 100;
 export const IDLE_PROCESSORS_SHARE = 0.2;
+/** On a host that others keep busy, a sandbox that takes longer holds up no others. */
+export const SANDBOX_PATIENCE_MS = 2000;
 /** A shorter wait for its turn explains nothing in a pod's trace. */
 export const LEAST_TOLD_TURN_MS = 5;
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */

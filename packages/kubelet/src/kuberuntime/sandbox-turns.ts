@@ -1,7 +1,13 @@
 import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
-import { IDLE_LOOK_MS, IDLE_PROCESSORS_SHARE, LEAST_SANDBOXES_AT_ONCE, SANDBOXES_PER_PROCESSOR } from '../limits.ts';
+import {
+  IDLE_LOOK_MS,
+  IDLE_PROCESSORS_SHARE,
+  LEAST_SANDBOXES_AT_ONCE,
+  SANDBOX_PATIENCE_MS,
+  SANDBOXES_PER_PROCESSOR,
+} from '../limits.ts';
 
 /** How many sandboxes a runtime is asked for at once while the host is busy; Podwright's own takes turns by itself. */
 export function sandboxesAtOnce(runtimeName: string, processors: number): number {
@@ -37,7 +43,7 @@ export class SandboxTurns {
   #looking: NodeJS.Timeout | undefined;
 
   constructor(atOnce: number, startLooking: () => IdleShare = hostIdleShare) {
-    this.#limiter = new Limiter(atOnce);
+    this.#limiter = new Limiter(atOnce, SANDBOX_PATIENCE_MS);
     this.#startLooking = startLooking;
   }
 
