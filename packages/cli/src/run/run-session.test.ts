@@ -13,7 +13,7 @@ const failed = podOf({ containers: [status('a', ended(3))], phase: 'Failed', res
 type News = PodWatchEvent | { type: 'listed' };
 
 /** A session of the pod web and a ConfigMap; what the node tells is pushed. */
-function session(action: 'created' | 'unchanged' | 'replaced') {
+function session(action: 'created' | 'unchanged' | 'resized' | 'replaced') {
   const deleted: string[] = [];
   const waiting: ((event: News) => void)[] = [];
   const queue: News[] = [];
@@ -53,7 +53,7 @@ test('what was made is removed, pods first', async () => {
 });
 
 test('what stood before is never removed', async () => {
-  for (const action of ['unchanged', 'replaced'] as const) {
+  for (const action of ['unchanged', 'resized', 'replaced'] as const) {
     const { made, deleted, push, never } = session(action);
     push('ADDED', up);
     await made.settled(never, 0);
@@ -61,6 +61,7 @@ test('what stood before is never removed', async () => {
     assert.deepEqual(deleted, []);
     assert.equal(made.isMade(up), false);
     assert.equal(made.stood.length, 2);
+    assert.deepEqual([...made.old], action === 'replaced' ? [] : ['u1'], 'what happened before is not of this run');
   }
 });
 
