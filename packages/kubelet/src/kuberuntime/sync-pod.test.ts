@@ -11,7 +11,7 @@ import type { Container, Pod, PodSpec } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';
-import { LEAST_TOLD_TURN_MS } from '../limits.ts';
+import { LEAST_TOLD_TURN_MS, SANDBOX_PATIENCE_MS } from '../limits.ts';
 import { computePodActions } from './compute-pod-actions.ts';
 import { type FakeDependencies, fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
@@ -353,7 +353,10 @@ test('containers of a pod that has its sandbox, and pods of the host network, wa
   const more = podOf({ containers: [app, { name: 'second', image: 'busybox:1' }] }, 'up');
   assert.deepEqual(told(await synced.sync(more)), ['StartContainer second']);
   const ofHost = podOf({ hostNetwork: true }, 'host');
-  assert.deepEqual(told(await synced.sync(ofHost)), ['CreatePodSandbox', 'StartContainer app']);
+  assert.deepEqual(told(await synced.sync(ofHost, AbortSignal.timeout(SANDBOX_PATIENCE_MS / 2))), [
+    'CreatePodSandbox',
+    'StartContainer app',
+  ]);
   await end();
 });
 
