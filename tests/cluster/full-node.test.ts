@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { sleep } from '@podwright/base';
 import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -91,6 +92,18 @@ const onHost = () =>
     .sort();
 const OF_PODS = /\/kubelet\/(pods|trash|pod-statuses)\/|\/pod[\da-f]{8}-/;
 
+/** What is on the host once nothing has changed for a second: the last sandboxes are gone, and new ones are ready. */
+async function atRest(): Promise<string[]> {
+  let seen = onHost();
+  await place.until(async () => {
+    const before = seen.join();
+    await sleep(1000);
+    seen = onHost();
+    return seen.join() === before;
+  }, PATIENCE_MS);
+  return seen;
+}
+
 function residentMib(pid: number): number {
   return Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
 }
@@ -126,7 +139,7 @@ test(`${PODS} pods that come and go ${ROUNDS} times leave nothing, and the node 
     await forEach(names, (name) => cluster.delete(object('Pod', name)));
     await place.until(async () => (await podsThere()).length === 0, PATIENCE_MS);
     await place.until(() => onHost().every((line) => !OF_PODS.test(line)), PATIENCE_MS);
-    if (round === 0) empty = onHost();
+    if (round === 0) empty = await atRest();
     let left: string[] = [];
     const isAsBefore = () => {
       left = onHost();
