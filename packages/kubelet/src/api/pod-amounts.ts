@@ -69,3 +69,12 @@ const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 function ownAmount(list: NonNullable<ResourceRequirements[AmountKind]>, name: string): string | undefined {
   return Object.hasOwn(list, name) ? list[name] : undefined;
 }
+
+/** A text that is the same for the same resources, however and in whatever order their amounts are written. */
+export function resourcesKey({ limits, requests, claims = [] }: ResourceRequirements = {}): string {
+  const amounts = (list: Record<string, string> = {}) =>
+    Object.entries(list)
+      .map(([name, quantity]) => `${name}=${parseQuantity(quantity).nanos}`)
+      .sort();
+  return JSON.stringify([amounts(limits), amounts(requests), claims]);
+}

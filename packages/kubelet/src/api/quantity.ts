@@ -111,10 +111,3 @@ export function formatQuantity(nanos: bigint, like: string): string {
   }
   return mantissa === 0n ? '0' : `${mantissa}${suffixes[power]}`;
 }
-
-/** A list of resources: the same for the same amounts, however and in whatever order they are written. */
-export function sameAmounts(list: Record<string, string> = {}): string[] {
-  return Object.entries(list)
-    .map(([name, quantity]) => `${name}=${parseQuantity(quantity).nanos}`)
-    .sort();
-}

@@ -1,5 +1,5 @@
 import { Backoff, type BackoffPolicy } from '@podwright/base';
-import { sameAmounts } from '../api/quantity.ts';
+import { resourcesKey } from '../api/pod-amounts.ts';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Pod } from '../api/types.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
@@ -105,7 +105,5 @@ export class CrashBackoff {
  * One that gets back what it had goes on where it was.
  */
 function crashKey(pod: Pod, container: Container): string {
-  const { limits, requests, claims = [] } = container.resources ?? {};
-  const resources = JSON.stringify([sameAmounts(limits), sameAmounts(requests), claims]);
-  return `${pod.metadata.uid}\0${container.name}\0${container.image}\0${resources}`;
+  return [pod.metadata.uid, container.name, container.image, resourcesKey(container.resources)].join('\0');
 }

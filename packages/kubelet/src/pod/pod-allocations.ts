@@ -1,6 +1,5 @@
-import { containerAmount } from '../api/pod-amounts.ts';
+import { containerAmount, resourcesKey } from '../api/pod-amounts.ts';
 import { qosClass } from '../api/qos-class.ts';
-import { sameAmounts } from '../api/quantity.ts';
 import {
   allContainers,
   type Pod,
@@ -183,13 +182,8 @@ function resourcesOf(pod: Pod): Allocated {
 }
 
 function differs(pod: Pod, allocated: Allocated): boolean {
-  const amounts = ({ limits, requests, claims = [] }: ResourceRequirements = {}) => [
-    sameAmounts(limits),
-    sameAmounts(requests),
-    claims,
-  ];
   const shown = (one: Allocated) =>
-    JSON.stringify([amounts(one.pod), ...[...one.containers].map(([name, given]) => [name, amounts(given)])]);
+    JSON.stringify([resourcesKey(one.pod), ...[...one.containers].map(([name, given]) => [name, resourcesKey(given)])]);
   return shown(resourcesOf(pod)) !== shown(resourcesOf(withResources(pod, allocated)));
 }
 
