@@ -118,6 +118,7 @@ test('commands load only what they need', async (t) => {
     'command-context.ts',
     'config-flags.ts',
     'node-paths.ts',
+    'read-text.ts',
   ]);
   // what `import` would load of node:http and node:fs, and what a call of a node does without
   const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises', 'http', 'readline'];
@@ -141,8 +142,14 @@ test('commands load only what they need', async (t) => {
   );
   assert.deepEqual(run.packages.sort(), ['commander', 'yaml']);
 
-  // settings are checked where there are some
+  // a client reads the paths of its node from a file without its schema
   const config = join(directory, 'config.toml');
+  writeFileSync(config, `root = ${JSON.stringify(state)}\nstate = ${JSON.stringify(directory)}\n`);
+  const configured = await load(directory, ['--config', config, 'ps']);
+  assert.match(configured.out, /^default +web/m);
+  assert.deepEqual(configured.packages.sort(), ['commander', 'smol-toml']);
+
+  rmSync(config);
   const wrong = new StartedProgram([process.execPath, bundle.program, '--config', config, 'ps']);
   assert.match((await wrong.ended()).err, /^podwright: read .*config\.toml: no such file/);
 });

@@ -11,7 +11,8 @@ import { bootstrapClient, type DiscoveredCluster, discoverCluster } from '../joi
 import { isJoined } from '../join/joined-cluster.ts';
 import { print } from '../output/terminal-text.ts';
 import { type JoinedFiles, joinedFiles } from '../settings/cluster-files.ts';
-import { type CommandContext, type NodeConfig, readText } from '../settings/node-config.ts';
+import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+import { readText } from '../settings/read-text.ts';
 
 export type JoinOptions = {
   token: string;

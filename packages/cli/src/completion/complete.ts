@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { escapeLine } from '../output/terminal-text.ts';
+import { commandContext } from '../settings/command-context.ts';
 import type { ConfigFlags } from '../settings/config-flags.ts';
-import { loadConfig } from '../settings/node-config.ts';
+
 import { namesOnNode } from './names.ts';
 import { type Question, readQuestion } from './wanted.ts';
 
@@ -41,8 +42,9 @@ async function completeCopied(question: Question): Promise<void> {
 
 async function names(question: Question): Promise<string[]> {
   const flag = (name: keyof ConfigFlags) => question.options.get(name);
+  const given = { config: flag('config'), root: flag('root'), state: flag('state') };
   try {
-    const config = loadConfig({ config: flag('config'), root: flag('root'), state: flag('state') });
+    const { config } = await commandContext(given);
     return (await namesOnNode(config, question)).sort();
   } catch {
     return [];

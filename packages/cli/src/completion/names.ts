@@ -4,11 +4,11 @@ import { decodePods } from '../client/answers.ts';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
-import type { NodeConfig } from '../settings/node-config.ts';
+import type { NodePaths } from '../settings/node-paths.ts';
 import type { Question } from './wanted.ts';
 
 /** The names that a running node has of what is wanted; throws if none answers in time. */
-export async function namesOnNode(config: NodeConfig, { wanted, options }: Question): Promise<string[]> {
+export async function namesOnNode(config: NodePaths, { wanted, options }: Question): Promise<string[]> {
   if (wanted.kind === 'image') return imageNames(config);
   const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);
   const namespace = options.get('namespace') ?? 'default';
@@ -29,7 +29,7 @@ export async function namesOnNode(config: NodeConfig, { wanted, options }: Quest
     );
 }
 
-async function imageNames({ criSocket }: NodeConfig): Promise<string[]> {
+async function imageNames({ criSocket }: NodePaths): Promise<string[]> {
   const bounded = { connectTimeoutMs: COMPLETION_TIMEOUT_MS, apiVersion: 'v1' } as const;
   const cri = await connectCri({ runtimeEndpoint: criSocket, logger: silentLogger, ...bounded });
   try {

@@ -1,7 +1,8 @@
 /** The settings of a node that has a cluster: its own, and a KubeletConfiguration over them. */
 import { layFields, readConfigurationFile } from '@podwright/kubelet';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
-import { type NodeConfig, readText } from '../settings/node-config.ts';
+import type { NodeConfig } from '../settings/node-config.ts';
+import { readText } from '../settings/read-text.ts';
 import { configuredOptions } from './configured-options.ts';
 import { checkedSettings, clusterFields, type KubeletSettings, WITHOUT_CONFIGURATION } from './kubelet-settings.ts';
 

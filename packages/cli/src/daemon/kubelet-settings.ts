@@ -13,7 +13,8 @@ import {
 } from '@podwright/kubelet';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { ConfigFlags } from '../settings/config-flags.ts';
-import { configOfText, givenFile, type NodeConfig, readText } from '../settings/node-config.ts';
+import { configOfText, givenFile, type NodeConfig } from '../settings/node-config.ts';
+import { readText } from '../settings/read-text.ts';
 import { configuredOptions } from './configured-options.ts';
 
 /** As much as upstream's klog has for messages that are for debugging. */

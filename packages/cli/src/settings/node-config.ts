@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { wrapError } from '@podwright/base';
 import type { ConfigFlags } from './config-flags.ts';
 import type { ContainerRuntime } from './container-runtime.ts';
 import type { FileSettings } from './file-schema.ts';
 import { DEFAULT_FILE, DEFAULT_POD_LOGS, type NodePaths, nodePaths } from './node-paths.ts';
 import { parseConfig } from './parse-config.ts';
+import { readText } from './read-text.ts';
 
 /** A node's settings, complete. All paths are absolute. */
 export type NodeConfig = FileSettings &
@@ -24,8 +24,6 @@ export type CommandContext = { config: NodePaths; settings: () => Promise<NodeCo
 
 /** Where log collectors look for links to containers' logs. A node with logs elsewhere has none there unless told. */
 const HOST_CONTAINER_LOGS = '/var/log/containers';
-/** Far more than any configuration has: a larger file was named by mistake. */
-const MAX_FILE_BYTES = 1 << 20;
 
 /**
  * Reads the configuration file (`--config`, else the default place if it is there) and lays the flags over it.
@@ -53,15 +51,4 @@ export function configOfText(text: string, given: { file: string | undefined; fl
     ...nodePaths(config),
     file,
   };
-}
-
-/** `invalid_argument` for what cannot be read, or is too large. */
-export function readText(file: string): string {
-  try {
-    const { size } = statSync(file);
-    if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes; a configuration has at most ${MAX_FILE_BYTES}`);
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw wrapError(`read ${file}`, error, 'invalid_argument');
-  }
 }
