@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { errorCode, errorMessage, isSystemdHost } from '@podwright/base';
+import { type CgroupHierarchy, discoverCgroups, errorCode, errorMessage, isSystemdHost } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
 import {
   type HostAbilities,
@@ -33,20 +33,28 @@ const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSI
 export async function doctor({ settings }: CommandContext, options: DoctorOptions): Promise<number> {
   const config = await settings();
   const root = process.getuid?.() === 0;
-  const findings: Finding[] = [rootFinding(root), ...(await nodeFindings(config.apiSocket)), ...placeFindings(config)];
-  if (root && clusterFiles(config) !== undefined)
-    findings.push(...(await (await import('./doctor-cluster.ts')).clusterFindings(config)));
-  if (root) {
-    const { shutdownFindings } = await import('./doctor-shutdown.ts');
-    findings.push(...(await runtimeFindings(config)), ...(await shutdownFindings(config)));
-  }
+  const [node, host] = await Promise.all([nodeFindings(config.apiSocket), root ? hostOfNode(config) : []]);
+  const findings: Finding[] = [rootFinding(root), ...node, ...placeFindings(config), ...host];
   await printAs(options.output, findings, () => wrapText(findings.map(line).join('\n'), terminalWidth()));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
+}
+
+/** What only root can look at. */
+async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
+  const { shutdownFindings } = await import('./doctor-shutdown.ts');
+  const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
+  return (await Promise.all([cluster ?? [], runtimeFindings(config), shutdownFindings(config)])).flat();
 }
 
 /** What runs the node's containers, and what it lacks. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
+  // the trials of OCI runtimes move processes, which the measurement must not meet
+  const cgroups = await discoverCgroups();
+  const [move, network] = await Promise.all([
+    moveFinding(cgroups, config.runtime.expedite_rcu),
+    networkFinding(lookAtNetwork(runtimeOptions(config))),
+  ]);
   const abilities = await probeHost({
     state: join(config.state, 'host'),
     root: join(config.root, 'runtime'),
@@ -54,14 +62,8 @@ async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
     ociRuntime: config.runtime.oci_runtime,
     conmon: config.runtime.conmon,
   });
-  const [cgroups, ...others] = hostFindings(abilities);
-  return [
-    cgroups!,
-    driverFinding(config.runtime.cgroup_driver, abilities),
-    await moveFinding(abilities, config.runtime.expedite_rcu),
-    ...others,
-    await networkFinding(lookAtNetwork(runtimeOptions(config))),
-  ];
+  const [hierarchy, ...others] = hostFindings(abilities);
+  return [hierarchy!, driverFinding(config.runtime.cgroup_driver, abilities), move, ...others, network];
 }
 
 function line({ what, level, message, fix }: Finding): string {
@@ -147,7 +149,7 @@ function driverFinding(asked: Parameters<typeof chooseCgroupDriver>[0], { cgroup
 const RCU_WAIT_MS = 4;
 
 /** What the kernel's way to move a process to a cgroup costs each pod. */
-async function moveFinding({ cgroups }: HostAbilities, expediting: boolean): Promise<Finding> {
+async function moveFinding(cgroups: CgroupHierarchy, expediting: boolean): Promise<Finding> {
   const what = 'cgroup moves';
   const cost = await measureCgroupMove(cgroups).catch(errorMessage);
   if (typeof cost === 'string') return { what, level: 'note', message: `cannot be measured: ${cost}` };
