@@ -48,6 +48,9 @@ export const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 /** How often `top -w` looks again. */
 export const TOP_PERIOD_MS = 2000;
 
+/** How long --once and --detach wait, without --timeout, for pods whose start fails: often nobody watches them. */
+export const START_PATIENCE_MS = 120_000;
+
 /** How long pods that no probe looks at must run until `run` calls them ready; with --detach scripts wait for it. */
 export const STEADY_MS = 200;
 export const DETACHED_STEADY_MS = 15;

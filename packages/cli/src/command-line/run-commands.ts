@@ -25,7 +25,11 @@ ready in time, or its image is not there or not to be had; 130, 143 or 129 when
 SIGINT, SIGTERM or SIGHUP ended it.
 With --detach, pods that are not ready stay, so that they can be looked at;
 Ctrl-C only ends the waiting for them.
-A registry that is away is waited for.
+Where standard output is no terminal it has the containers' output alone, with
+POD/CONTAINER before each line if there is more than one container; everything
+else goes to standard error.
+A registry that does not answer, or a network that cannot be set up, is tried
+again; with --once and --detach for two minutes, or for --timeout.
 `;
 
 /** Commands that bring pods up and take them down. */
@@ -42,6 +46,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .option('-d, --detach', 'leave the pods and the node running')
     .option('--timeout <duration>', 'give up when the pods are not ready within this time', timeout)
     .option('--force', 'replace what stands already with other content, without asking')
+    .option('-q, --quiet', 'only the output of the containers; errors go to standard error')
     .addHelpText('after', RUN_HELP)
     .action(
       action(async (context, [names, given]: [string[], import('../commands/run.ts').RunOptions]) => {

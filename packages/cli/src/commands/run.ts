@@ -2,12 +2,18 @@ import { isatty } from 'node:tty';
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { ApplyResult, Pod } from '@podwright/kubelet';
 import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
-import { DETACHED_STEADY_MS, LAST_LOGS_TIMEOUT_MS, NODE_ANSWER_TIMEOUT_MS, STEADY_MS } from '../limits.ts';
+import {
+  DETACHED_STEADY_MS,
+  LAST_LOGS_TIMEOUT_MS,
+  NODE_ANSWER_TIMEOUT_MS,
+  START_PATIENCE_MS,
+  STEADY_MS,
+} from '../limits.ts';
 import { dryRun } from '../manifests/dry-run.ts';
 import { printNotes } from '../manifests/findings.ts';
 import { type ManifestOptions, type Manifests, manifestNames, readManifests } from '../manifests/read-manifests.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
-import { print, printError, printProse } from '../output/terminal-text.ts';
+import { printError, printProse } from '../output/terminal-text.ts';
 import { Interrupted, type Interrupts, listenForInterrupts, TimedOut, timeoutSignal } from '../run/interrupt.ts';
 import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
@@ -16,10 +22,12 @@ import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lacksImage, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
+import { publishedPorts } from '../run/published-ports.ts';
 import { applyWithConsent, tellStood, tellTaken } from '../run/replacing.ts';
 import { forgetTaken, leftRecords, recordRun, takeOver } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
+import { failsToStart, NotStarted, StartPatience } from '../run/start-patience.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 /** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
@@ -28,6 +36,7 @@ export type RunOptions = ManifestOptions & {
   detach?: boolean;
   timeout?: number;
   force?: boolean;
+  quiet?: boolean;
   dryRun?: boolean;
 };
 
@@ -39,7 +48,15 @@ export async function run(files: string[], options: RunOptions, context: Command
   if (options.dryRun) return dryRun(node.client, manifests);
   const program = ['podwright', ...context.configArgs].join(' ');
   const interrupts = listenForInterrupts();
-  const course = { node, program, options: { ...options, detach: options.detach ?? false }, names, interrupts };
+  const prefixed = canRedraw(process.stdout) || containersIn(manifests) > 1;
+  const course = {
+    node,
+    program,
+    options: { ...options, detach: options.detach ?? false },
+    names,
+    prefixed,
+    interrupts,
+  };
   try {
     return await raceAbort(runOnNode(manifests, course, context), interrupts.last);
   } catch (error) {
@@ -89,6 +106,8 @@ type Course = {
   program: string;
   options: RunOptions & { detach: boolean };
   names: string[];
+  /** Whether a line of a log names its pod and container. */
+  prefixed: boolean;
   interrupts: Interrupts;
 };
 type SessionCourse = Course & { session: RunSession };
@@ -97,7 +116,14 @@ type ShownCourse = SessionCourse & {
   logs: LogFollower | undefined;
   /** The last event that warned of a pod, by UID. */
   warnings: Map<string, string>;
+  patience: StartPatience | undefined;
 };
+
+const podsIn = ({ decoded }: Manifests): Pod[] =>
+  decoded.objects.flatMap(({ object }) => (object.kind === 'Pod' ? [object] : []));
+
+const containersIn = (manifests: Manifests): number =>
+  podsIn(manifests).flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])]).length;
 
 /** `run` is for pods; other objects may come along. What cannot work is refused before a node is started. */
 async function readRunnable(names: string[], options: RunOptions): Promise<Manifests> {
@@ -105,7 +131,7 @@ async function readRunnable(names: string[], options: RunOptions): Promise<Manif
   const refuse = (why: string) => new PodwrightError('invalid_argument', why);
   if (once && detach) throw refuse('run: --once waits for the end of the pods, --detach does not wait; choose one');
   const manifests = await readManifests(names, options);
-  const pods = manifests.decoded.objects.flatMap(({ object }) => (object.kind === 'Pod' ? [object] : []));
+  const pods = podsIn(manifests);
   if (pods.length === 0) throw refuse(`run ${names.join(', ')}: no Pod in it; 'podwright apply' takes other objects`);
   const endless = pods.find(({ spec }) => spec.restartPolicy === 'Always');
   if (!once || endless === undefined) return manifests;
@@ -127,16 +153,14 @@ async function apply({ text, decoded }: Manifests, { node, options, names, inter
 async function runSession(course: SessionCourse): Promise<number> {
   const { session, options } = course;
   const [watching, following] = [new AbortController(), new AbortController()];
-  const view = canRedraw(process.stdout)
-    ? new TerminalView(process.stdout)
-    : new PlainView(process.stdout, { quiet: false });
+  const view = viewFor(options);
   const logs = options.detach ? undefined : followLogs(course, view, following.signal);
   using _logs = session.onPod((pod) => logs?.update(pod));
   const watch = session.watch(watching.signal);
   try {
-    const ending = await comeUpAndEnd({ ...course, view, logs, warnings: new Map() });
+    const ending = await comeUpAndEnd({ ...course, view, logs });
     if (ending.keep) return ending.exitCode;
-    if (ending.early && session.makesPods) console.error('stopping the pods (Ctrl-C again: at once)');
+    if (ending.early && session.makesPods && !options.quiet) console.error('stopping the pods (Ctrl-C again: at once)');
     await takeDown(course);
     if (logs !== undefined) await drain(logs, new Set(session.stood.map(({ uid = '' }) => uid)));
     return ending.exitCode;
@@ -147,19 +171,31 @@ async function runSession(course: SessionCourse): Promise<number> {
   }
 }
 
-function followLogs({ node, session }: SessionCourse, view: RunView, signal: AbortSignal): LogFollower {
+/** Standard output is for the logs alone where it is no terminal; with --detach there are none, and it has the table. */
+function viewFor({ quiet, detach }: RunOptions): RunView {
+  const { stdout, stderr } = process;
+  if (quiet) return new PlainView({ out: stdout });
+  if (canRedraw(stdout)) return new TerminalView(stdout);
+  return new PlainView({ out: stdout, status: detach ? stdout : stderr });
+}
+
+function followLogs({ node, session, prefixed }: SessionCourse, view: RunView, signal: AbortSignal): LogFollower {
   const write = (line: string) => view.log(line);
-  return new LogFollower({ client: node.client, write, stream: process.stdout, old: session.old, signal });
+  return new LogFollower({ client: node.client, write, prefixed, stream: process.stdout, old: session.old, signal });
 }
 
 /** How it came out. `early`: not by the pods' own end; `keep`: the pods stay. */
 type Ending = { exitCode: number; early: boolean; keep: boolean };
 
 /** Shows the pods, until they have ended or that is not waited for. */
-async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
-  const { session, node, view, warnings, interrupts } = course;
+async function comeUpAndEnd(given: Omit<ShownCourse, 'warnings' | 'patience'>): Promise<Ending> {
+  const { session, node, view, interrupts } = given;
+  const warnings = new Map<string, string>();
+  using patience = patienceFor(given, warnings);
+  const course = { ...given, warnings, patience };
   const showing = new AbortController();
-  const feed = { client: node.client, view, signal: AbortSignal.any([showing.signal, interrupts.first]) };
+  const signal = AbortSignal.any([showing.signal, interrupts.first]);
+  const feed = { client: node.client, view, onTransfer: () => patience?.progress(), signal };
   const events = showEvents({ ...feed, uids: new Set(session.uids), old: session.old, warnings });
   using _view = session.onPod((pod) => view.pod(pod));
   try {
@@ -173,13 +209,24 @@ async function comeUpAndEnd(course: ShownCourse): Promise<Ending> {
   }
 }
 
+/** Without --timeout somebody who watches decides how long a pod is worth waiting for; scripts do not. */
+function patienceFor(
+  { session, options }: Pick<ShownCourse, 'session' | 'options'>,
+  warnings: ReadonlyMap<string, string>,
+): StartPatience | undefined {
+  if (options.timeout !== undefined || !(options.once || options.detach)) return undefined;
+  const isStuck = () => [...session.pods.values()].some((pod) => failsToStart(pod, warnings.has(pod.metadata.uid)));
+  return new StartPatience(isStuck, START_PATIENCE_MS);
+}
+
 async function untilEnd(course: ShownCourse): Promise<Ending> {
-  const { session, options, view, logs, interrupts } = course;
-  const inTime = AbortSignal.any([interrupts.first, timeoutSignal(options.timeout)]);
+  const { session, options, view, logs, patience, interrupts } = course;
+  const late = patience?.signal ?? timeoutSignal(options.timeout);
+  const inTime = AbortSignal.any([interrupts.first, late]);
   await session.settled(inTime, options.detach ? DETACHED_STEADY_MS : STEADY_MS);
-  view.settle();
   const pods = () => [...session.pods.values()];
-  print(podTable(pods(), session.tookMs, terminalWidth()));
+  view.settle(podTable(pods(), session.tookMs, terminalWidth()));
+  view.note(pods().filter(isReady).flatMap(publishedPorts));
   if (options.detach) return leaveRunning(course);
   const explained = pods().every(isEnded) ? [] : pods().filter((pod) => !isWell(pod));
   await explain(course, explained);
@@ -228,11 +275,9 @@ function tellRunning(pods: Pod[], program: string): void {
 async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
   const { session, options, program } = course;
   const pods = [...session.pods.values()];
-  if (error instanceof TimedOut) {
-    const goal = options.once ? isEnded : isReady;
-    const late = pods.filter((pod) => !goal(pod));
-    const what = `not ${options.once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
-    printError(`podwright: ${what}: ${late.map(podLabel).join(', ')}`);
+  if (error instanceof TimedOut || error instanceof NotStarted) {
+    const late = pods.filter((pod) => isLate(pod, course, error));
+    printError(`podwright: ${lateness(error, options)}: ${late.map(podLabel).join(', ')}`);
     await explain(course, late);
     if (options.detach) tellRunning(pods, program);
     return { exitCode: 1, early: true, keep: options.detach };
@@ -244,6 +289,17 @@ async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
   }
   printError(`podwright: ${errorMessage(error)}`);
   return { exitCode: 1, early: true, keep: options.detach || errorCode(error) === 'unavailable' };
+}
+
+function isLate(pod: Pod, { options, warnings }: ShownCourse, error: TimedOut | NotStarted): boolean {
+  if (error instanceof NotStarted) return failsToStart(pod, warnings.has(pod.metadata.uid));
+  return !(options.once ? isEnded(pod) : isReady(pod));
+}
+
+function lateness(error: TimedOut | NotStarted, { once }: RunOptions): string {
+  if (error instanceof NotStarted)
+    return `no container has started within ${error.seconds} s ('--timeout 10m' waits longer)`;
+  return `not ${once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
 }
 
 /** One paragraph a pod, on standard error; and who was deleted by others. */
@@ -288,7 +344,7 @@ async function leaveNode({ node, options, program, interrupts }: Course): Promis
   if (others === undefined) return;
   if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
   if (options.detach) return;
-  printProse(
+  printError(
     `the node goes on: it has ${counted(others.length, 'other pod')}; '${program} ps' lists them, '${program} stop' ends it`,
   );
 }

@@ -89,6 +89,26 @@ test('what the terminal echoes of Ctrl-C leaves nothing of the picture behind', 
   assert.match(screen.shown[1]!, /^ {2}nonoimg /);
 });
 
+test('the table takes the place of the picture', async () => {
+  const { screen, view: shown } = view();
+  shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
+  await drawn();
+  shown.log('web/a | one');
+  shown.settle('POD READY\nweb 1/1');
+  shown.note(['web: open http://localhost:80']);
+  assert.deepEqual(screen.shown, ['web/a | one', 'POD READY', 'web 1/1', 'web: open http://localhost:80']);
+});
+
+test('why a container cannot start is one whole line above the picture', async () => {
+  const { screen, view: shown } = view(40);
+  const message = 'connect to https://registry.example: no such host; is the name right?';
+  for (const reason of ['ErrImagePull', 'ImagePullBackOff'])
+    shown.pod(podOf({ containers: [status('a', { waiting: { reason, message } })], phase: 'Pending' }));
+  await drawn();
+  assert.equal(screen.shown[0], `web/a: ErrImagePull: ${message}`);
+  assert.equal(screen.shown.length, 3);
+});
+
 test('once the pods are ready a change is a line', () => {
   const { screen, view: shown } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Event, type ImageTransfer, type Pod, podSummary } from '@podwright/kubelet';
 import { Picture } from '../output/picture.ts';
-import { escapeLine } from '../output/terminal-text.ts';
+import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { fit } from '../output/text-width.ts';
 import { formatDuration } from '../output/units.ts';
 import { PlainView } from './plain-view.ts';
@@ -33,7 +33,7 @@ export class TerminalView implements RunView {
 
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
-    this.#after = new PlainView(out, { quiet: true });
+    this.#after = new PlainView({ out, status: out }, { held: true });
     this.#picture = new Picture(out, () => this.#schedule());
   }
 
@@ -41,6 +41,9 @@ export class TerminalView implements RunView {
     this.#after.pod(pod);
     this.#pods.set(pod.metadata.uid, pod);
     this.#schedule();
+    if (this.#settled) return;
+    // the picture has room for the beginning of a line
+    for (const row of containerRows(pod)) if (row.failure) this.#warn(`${row.pod}/${row.container}: ${row.failure}`);
   }
 
   transfer(transfer: ImageTransfer): void {
@@ -52,10 +55,13 @@ export class TerminalView implements RunView {
   event(event: Event): void {
     const { type, reason, message, involvedObject } = event;
     if (this.#settled || type !== 'Warning') return this.#after.event(event);
-    const line = escapeLine(`${involvedObject.name}: ${reason}: ${firstLine(message)}`);
+    this.#warn(`${involvedObject.name}: ${reason}: ${firstLine(message)}`);
+  }
+
+  #warn(line: string): void {
     if (this.#warned.has(line)) return;
     this.#warned.add(line);
-    this.log(styleText('red', line, { stream: this.#out }));
+    this.log(styleText('red', escapeLine(line), { stream: this.#out }));
   }
 
   log(line: string): void {
@@ -66,13 +72,18 @@ export class TerminalView implements RunView {
     else this.#schedule();
   }
 
-  settle(): void {
+  settle(table?: string): void {
     if (this.#settled) return;
     clearTimeout(this.#timer);
-    this.#draw();
+    this.#draw(table === undefined ? undefined : []);
     this.#settled = true;
     this.#picture[Symbol.dispose]();
-    this.#after.settle();
+    this.#after.settle(table);
+  }
+
+  note(lines: string[]): void {
+    if (this.#settled) return this.#after.note(lines);
+    for (const line of lines) this.log(escapeTerminal(line));
   }
 
   #schedule(): void {
@@ -83,8 +94,8 @@ export class TerminalView implements RunView {
     }, DRAW_INTERVAL_MS);
   }
 
-  #draw(): void {
-    this.#picture.draw(this.#lines(this.#out.columns || 80), this.#held.map((line) => `${line}\n`).join(''));
+  #draw(lines = this.#lines(this.#out.columns || 80)): void {
+    this.#picture.draw(lines, this.#held.map((line) => `${line}\n`).join(''));
     this.#held = [];
     this.#heldCharacters = 0;
   }
@@ -93,7 +104,8 @@ export class TerminalView implements RunView {
     const lines: { text: string; tone: 'bold' | (typeof TONES)[ContainerRow['tone']] | 'reset' }[] = [];
     for (const pod of this.#pods.values()) lines.push(...this.#podLines(pod));
     for (const transfer of this.#transfers.values()) {
-      if (transfer.phase !== 'done') lines.push({ text: `  image ${describeTransfer(transfer)}`, tone: 'reset' });
+      if (transfer.phase !== 'done' && transfer.phase !== 'failed')
+        lines.push({ text: `  image ${describeTransfer(transfer)}`, tone: 'reset' });
     }
     return lines
       .slice(0, Math.max(1, (this.#out.rows || 24) - 2))

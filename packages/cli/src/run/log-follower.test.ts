@@ -25,6 +25,7 @@ function follower(logs: Record<string, string[]>, old: string[] = []) {
   const follow = new LogFollower({
     client: { log },
     write: (line) => shown.push(line),
+    prefixed: true,
     stream: new PassThrough() as unknown as NodeJS.WriteStream,
     old: new Set(old),
     signal: new AbortController().signal,

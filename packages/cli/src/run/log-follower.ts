@@ -19,6 +19,8 @@ export type LogFollowerOptions = {
   client: Pick<NodeClient, 'log'>;
   /** Takes each line, prefixed. */
   write: (line: string) => void;
+  /** Whether each line begins with its pod and container. */
+  prefixed: boolean;
   /** Where the lines are shown: whether they are coloured, and what is escaped. */
   stream: NodeJS.WriteStream;
   /** Pods whose logs began long ago, by UID: only their last lines are shown. */
@@ -26,7 +28,7 @@ export type LogFollowerOptions = {
   signal: AbortSignal;
 };
 
-/** Follows the log of every attempt of every container of some pods, each line prefixed by `pod/container`. */
+/** Follows the log of every attempt of every container of some pods, each line prefixed by `pod/container` if asked for. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   readonly #begun = new Set<string>();
@@ -60,6 +62,7 @@ export class LogFollower {
   }
 
   #prefix(pod: Pod, container: string): string {
+    if (!this.#options.prefixed) return '';
     const colour = COLOURS[this.#containers.size % COLOURS.length]!;
     return styleText(colour, `${escapeLine(`${podLabel(pod)}/${container}`)} | `, { stream: this.#options.stream });
   }

@@ -4,12 +4,24 @@ import { printError } from '../output/terminal-text.ts';
 import { firstLine } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 
-export type FeedOptions = { client: NodeClient; view: RunView; signal: AbortSignal };
+export type FeedOptions = {
+  client: NodeClient;
+  view: RunView;
+  /** Called for each report on an image transfer. */
+  onTransfer: () => void;
+  signal: AbortSignal;
+};
+
+/** Reasons of warnings that the state of a container repeats, with the same message. */
+const REPEATED_BY_STATE = new Set(['Failed', 'BackOff']);
 
 /** Shows the progress of image transfers. That the node ended, its pods' watch tells. */
-async function showTransfers({ client, view, signal }: FeedOptions): Promise<void> {
+async function showTransfers({ client, view, onTransfer, signal }: FeedOptions): Promise<void> {
   try {
-    for await (const transfer of client.watchTransfers(signal)) view.transfer(transfer);
+    for await (const transfer of client.watchTransfers(signal)) {
+      onTransfer();
+      view.transfer(transfer);
+    }
   } catch {
     // progress is a comfort
   }
@@ -33,6 +45,7 @@ export async function showEvents(
       if (!uids.has(involvedObject.uid)) continue;
       const isNew = !old.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(nowMs);
       if (reason === 'Pulling' && isNew) transfers ??= showTransfers(feed);
+      if (REPEATED_BY_STATE.has(reason)) continue;
       if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
       if (isNew) view.event(object);
     }

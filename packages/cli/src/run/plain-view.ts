@@ -1,33 +1,42 @@
 import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
-import { escapeLine } from '../output/terminal-text.ts';
+import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
+
+/** Where a view writes: `out` takes the lines of logs, `status` everything else, nothing if it is left out. */
+export type PlainOutput = { out: NodeJS.WritableStream; status?: NodeJS.WritableStream | undefined };
 
 /** A line a change, for files, pipes and CI logs, and on a terminal for what happens once all pods are ready. */
 export class PlainView implements RunView {
   readonly #shown = new Map<string, string>();
   readonly #startedAtMs = Date.now();
-  readonly #out: NodeJS.WritableStream;
-  #quiet: boolean;
+  readonly #output: PlainOutput;
+  #isHeld: boolean;
 
-  /** One that is `quiet` only takes notice until it is settled. */
-  constructor(out: NodeJS.WritableStream, { quiet }: { quiet: boolean }) {
-    this.#out = out;
-    this.#quiet = quiet;
+  /** One that is `held` writes no changes until it is settled. */
+  constructor(output: PlainOutput, { held = false } = {}) {
+    this.#output = output;
+    this.#isHeld = held;
   }
 
   pod(pod: Pod): void {
     if (pod.status?.podIP) this.#show(`${podLabel(pod)}`, `sandbox ready, IP ${pod.status.podIP}`);
     for (const row of containerRows(pod)) {
-      if (row.state !== 'Waiting')
-        this.#show(`${row.pod}/${row.container}`, `${row.role === '' ? '' : `${row.role}: `}${row.state}`);
+      if (row.state === 'Waiting') continue;
+      const [name, role] = [`${row.pod}/${row.container}`, row.role === '' ? '' : `${row.role}: `];
+      if (row.failure === undefined) this.#show(name, role + row.state);
+      else this.#show(`failure of ${name}`, role + row.failure, name);
     }
   }
 
-  /** One line a phase and a quarter of the bytes, once an image: a container that is tried again pulls again. */
+  /**
+   * One line a phase and a quarter of the bytes, once an image: a container that is tried again pulls again. The state of the
+   * container says why a transfer failed.
+   */
   transfer(transfer: ImageTransfer): void {
     const { reference, phase, doneBytes, totalBytes } = transfer;
+    if (phase === 'failed') return;
     const quarter = totalBytes > 0 ? Math.floor((doneBytes * 4) / totalBytes) : 0;
     const key = `image ${reference} ${phase} ${phase === 'downloading' ? quarter : ''}`;
     if (!this.#shown.has(key))
@@ -42,18 +51,23 @@ export class PlainView implements RunView {
   }
 
   log(line: string): void {
-    this.#out.write(`${line}\n`);
+    this.#output.out.write(`${line}\n`);
   }
 
-  settle(): void {
-    this.#quiet = false;
+  settle(table?: string): void {
+    this.#isHeld = false;
+    if (table !== undefined) this.note([table]);
+  }
+
+  note(lines: string[]): void {
+    for (const line of lines) this.#output.status?.write(`${escapeTerminal(line)}\n`);
   }
 
   #show(key: string, line: string, label = key): void {
     if (this.#shown.get(key) === line) return;
     this.#shown.set(key, line);
-    if (this.#quiet) return;
+    if (this.#isHeld) return;
     const seconds = ((Date.now() - this.#startedAtMs) / 1000).toFixed(2).padStart(7);
-    this.#out.write(`${seconds}s  ${escapeLine(`${label}: ${line}`)}\n`);
+    this.#output.status?.write(`${seconds}s  ${escapeLine(`${label}: ${line}`)}\n`);
   }
 }

@@ -2,8 +2,8 @@ import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
 
 /** Waiting for these takes a change of something else. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
-/** Pulls that failed; the message has the code of each that was tried. */
-const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);
+/** Reasons of a container that waits after a failed pull; the message has the code of each pull that was tried. */
+export const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);
 const PULL_CODE = /\brpc error: code = (\w+) desc = /g;
 /** A registry that gave such an answer gives it again. */
 const FINAL_CODES = new Set(['NotFound', 'InvalidArgument', 'Unauthenticated', 'PermissionDenied']);

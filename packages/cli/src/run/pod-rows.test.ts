@@ -17,3 +17,15 @@ test('messages are shown on one line, and long IDs as their start', () => {
     `RunContainerError: container ${'a'.repeat(12)}`,
   );
 });
+
+test('a failed pull has the same words while it is tried and while the kubelet backs off', () => {
+  const error = 'rpc error: code = Unavailable desc = connect to https://reg: no such host';
+  const backOff = `Back-off pulling image "i": ErrImagePull: ${error}`;
+  const row = (reason: string, message: string) =>
+    containerRows(podOf({ containers: [status('a', { waiting: { reason, message } })] }))[0]!;
+  const [tried, waits] = [row('ErrImagePull', error), row('ImagePullBackOff', backOff)];
+  assert.equal(waits.state, 'ImagePullBackOff: i: connect to https://reg: no such host');
+  assert.equal(tried.failure, 'ErrImagePull: i: connect to https://reg: no such host');
+  assert.equal(waits.failure, tried.failure);
+  assert.equal(row('CrashLoopBackOff', 'back-off 10s').failure, undefined);
+});

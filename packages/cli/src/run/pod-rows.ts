@@ -1,13 +1,17 @@
 import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
-import { containerStatuses } from './pod-end.ts';
+import { containerStatuses, PULL_FAILURES } from './pod-end.ts';
 
-/** One container as a person sees it. `tone` picks the colour. */
+/**
+ * One container as a person sees it. `tone` picks the colour. `failure` says why it cannot start, in the same words for each try;
+ * a container that starts and crashes has none, nor one whose status gives no message.
+ */
 export type ContainerRow = {
   pod: string;
   container: string;
   role: 'init' | 'sidecar' | '';
   state: string;
   tone: 'waiting' | 'good' | 'bad' | 'done';
+  failure?: string;
 };
 
 /** Every container of the pod in the order they start: init containers first. */
@@ -19,6 +23,7 @@ export function containerRows(pod: Pod): ContainerRow[] {
     role,
     ...describe(
       statuses.find(({ name }) => name === container.name),
+      container,
       role,
     ),
   });
@@ -38,8 +43,9 @@ export function podLabel(pod: Pod): string {
 
 function describe(
   status: ContainerStatus | undefined,
+  { image = '' }: Container,
   role: ContainerRow['role'],
-): Pick<ContainerRow, 'state' | 'tone'> {
+): Pick<ContainerRow, 'state' | 'tone' | 'failure'> {
   if (status === undefined) return { state: 'Waiting', tone: 'waiting' };
   const restarts = status.restartCount === 0 ? '' : `, restarted ${times(status.restartCount)}`;
   const { waiting, running, terminated } = status.state;
@@ -57,9 +63,24 @@ function describe(
   }
   const reason = waiting?.reason ?? 'Waiting';
   const calm = reason === 'ContainerCreating' || reason === 'PodInitializing' || reason === 'Waiting';
-  const message = waiting?.message ? `: ${firstLine(waiting.message)}` : '';
-  return { state: `${reason}${calm ? '' : message}${restarts}`, tone: calm ? 'waiting' : 'bad' };
+  if (calm) return { state: `${reason}${restarts}`, tone: 'waiting' };
+  const message = waiting?.message ? `: ${waitingCause(reason, waiting.message, image)}` : '';
+  const shown = { state: `${reason}${message}${restarts}`, tone: 'bad' as const };
+  if (reason === 'CrashLoopBackOff' || message === '') return shown;
+  return { ...shown, failure: (PULL_FAILURES.has(reason) ? 'ErrImagePull' : reason) + message };
 }
+
+/** The kubelet's text for the time between two pulls, before the error of the last one. */
+const PULL_BACK_OFF = /^Back-off pulling image "[^"]*": (?:\w+: )?/;
+
+/** The error alone; that of a pull with its image, which the runtime need not name. */
+function waitingCause(reason: string, message: string, image: string): string {
+  const error = firstLine(message).replace(PULL_BACK_OFF, '');
+  return PULL_FAILURES.has(reason) && !error.includes(image) ? `${image}: ${error}` : error;
+}
+
+/** How gRPC writes the runtime's error before its message. */
+const RPC_ERROR = /\brpc error: code = \w+ desc = /;
 
 /** The start of a container's, sandbox's or image's ID is enough to find it. */
 const LONG_ID = /\b([0-9a-f]{12})[0-9a-f]{52}\b/g;
@@ -69,7 +90,7 @@ const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
-/** The first line of a message, with long IDs cut, and without the pod's, which is shown beside it. */
+/** The first line of a message, with long IDs cut, without gRPC's prefix and without the pod's ID, which the caller shows. */
 export function firstLine(text: string): string {
-  return text.split('\n')[0]!.replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
+  return text.split('\n')[0]!.replace(RPC_ERROR, '').replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }

@@ -10,8 +10,10 @@ export interface RunView {
   event(event: Event): void;
   /** A line that is to be shown as it is, such as one of a log. */
   log(line: string): void;
-  /** The pods are ready, or nothing more is shown of them: leaves the terminal as a person wants to read on. */
-  settle(): void;
+  /** The pods are ready, or nothing more is shown of them; `table` then takes the place of what showed them coming up. */
+  settle(table?: string): void;
+  /** Lines about the run itself, such as where its ports are. */
+  note(lines: string[]): void;
 }
 
 /** The table that ends the start-up. `tookMs` tells how long each pod needed, by UID. */

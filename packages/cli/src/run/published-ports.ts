@@ -1,0 +1,32 @@
+import type { Container, Pod } from '@podwright/kubelet';
+import { podLabel } from './pod-rows.ts';
+
+type Port = NonNullable<Container['ports']>[number];
+
+/** A line for each port that a pod has on this host: a URL where the port speaks HTTP, as its name, a probe or a hook says. */
+export function publishedPorts(pod: Pod): string[] {
+  return pod.spec.containers.flatMap((container) =>
+    (container.ports ?? []).flatMap((port) =>
+      port.hostPort === undefined ? [] : [`${podLabel(pod)}: ${addressOf(port, container)}`],
+    ),
+  );
+}
+
+function addressOf(port: Port, container: Container): string {
+  const address = `${hostOf(port)}:${port.hostPort}`;
+  if (port.protocol !== undefined && port.protocol !== 'TCP') return `${address}/${port.protocol.toLowerCase()}`;
+  const scheme = schemeOf(port, container);
+  return scheme === undefined ? address : `open ${scheme}://${address}`;
+}
+
+function hostOf({ hostIP = '' }: Port): string {
+  if (hostIP === '' || hostIP === '0.0.0.0' || hostIP === '::') return 'localhost';
+  return hostIP.includes(':') ? `[${hostIP}]` : hostIP;
+}
+
+function schemeOf(port: Port, { readinessProbe, livenessProbe, startupProbe }: Container): string | undefined {
+  const asks = [readinessProbe, livenessProbe, startupProbe].flatMap((probe) => probe?.httpGet ?? []);
+  const asked = asks.find((get) => get.port === port.containerPort || (port.name && get.port === port.name));
+  if (asked !== undefined) return asked.scheme === 'HTTPS' ? 'https' : 'http';
+  return /^https?(?=-|$)/.exec(port.name ?? '')?.[0];
+}

@@ -1,0 +1,51 @@
+import type { Pod } from '@podwright/kubelet';
+import { isInTrouble } from './not-ready.ts';
+import { containerStatuses, isEnded } from './pod-end.ts';
+
+const LOOK_INTERVAL_MS = 1000;
+
+/** The reason of an aborted signal when pods have failed to start for too long. */
+export class NotStarted extends Error {
+  readonly seconds: number;
+
+  constructor(patienceMs: number) {
+    super(`no container has started within ${patienceMs / 1000} s`);
+    this.seconds = patienceMs / 1000;
+  }
+}
+
+/** Whether starting the pod has failed so far: `warned` if an event warned of it. The kubelet tries again without an end. */
+export function failsToStart(pod: Pod, warned: boolean): boolean {
+  const hasBegun = containerStatuses(pod).some(
+    ({ state, lastState, restartCount }) =>
+      restartCount > 0 || (state.running ?? state.terminated ?? lastState.terminated) !== undefined,
+  );
+  return !isEnded(pod) && !hasBegun && (warned || isInTrouble(pod));
+}
+
+/** Ends the wait for pods that fail to start: `signal` aborts with `NotStarted` once `isStuck` has held for `patienceMs` without progress. */
+export class StartPatience implements Disposable {
+  readonly #aborting = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #progressAtMs = Date.now();
+
+  constructor(isStuck: () => boolean, patienceMs: number, intervalMs = LOOK_INTERVAL_MS) {
+    this.#timer = setInterval(() => {
+      if (!isStuck()) this.progress();
+      else if (Date.now() - this.#progressAtMs >= patienceMs) this.#aborting.abort(new NotStarted(patienceMs));
+    }, intervalMs).unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborting.signal;
+  }
+
+  /** Something moves, such as the transfer of an image. */
+  progress(): void {
+    this.#progressAtMs = Date.now();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
