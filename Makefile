@@ -6,7 +6,7 @@ EXAMPLE_IMAGE := dist/hello-image.tar
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
-	./bin/podwright run examples/hello.yaml
+	@scripts/run-example.sh
 
 setup:
 	@scripts/setup.sh

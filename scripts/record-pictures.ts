@@ -25,7 +25,7 @@ const pictures: Picture[] = [
     size: { columns: 80, rows: 30 },
     play: async (terminal) => {
       await terminal.type('podwright run examples/hello.yaml');
-      await terminal.until(/TOOK[\s\S]*Hello from Podwright/);
+      await terminal.until(/TOOK[\s\S]*Hello from|Hello from[\s\S]*TOOK/);
       await sleep(READING_MS);
       terminal.press(CTRL_C);
       await terminal.until(/\n\$ $/);

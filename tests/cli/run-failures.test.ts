@@ -48,7 +48,7 @@ test('the node ends under a run: that is said, without a stack', async (context)
   const place = await makePlace(context, 3);
   const daemon = await place.startDaemon();
   const program = place.start('run', place.file('a.yaml', podManifest('a', 'sleep 2; touch /ready')));
-  await place.until(() => program.out.includes('a: sandbox ready'));
+  await place.until(() => program.err.includes('a: sandbox ready'));
   daemon.child.kill('SIGKILL');
   const { code, err } = await program.ended();
   await place.startDaemon();

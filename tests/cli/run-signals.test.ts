@@ -1,9 +1,11 @@
 /** Signals at any time of a `podwright run`, once, twice and thrice: it ends, and what it made is gone. */
 import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
-import type { StartedProgram } from '../pods/started-program.ts';
+import { StartedProgram } from '../pods/started-program.ts';
 
 let bundle: Bundle;
 before(async () => {
@@ -98,4 +100,25 @@ test('a terminal that is closed ends the run, and nothing is left', async (conte
   await terminal.until(/TOOK/);
   terminal.child.kill('SIGKILL');
   await place.until(() => place.leftovers().length === 0);
+});
+
+test('`make run` ends with 0 at Ctrl-C, and with the exit code of a run that fails', async (context) => {
+  const checkout = mkdtempSync('/tmp/make-run-');
+  context.after(() => rmSync(checkout, { recursive: true }));
+  for (const directory of ['bin', 'scripts']) mkdirSync(join(checkout, directory));
+  cpSync(new URL('../../scripts/run-example.sh', import.meta.url), join(checkout, 'scripts/run-example.sh'));
+  writeFileSync(join(checkout, 'Makefile'), 'run:\n\t@scripts/run-example.sh\n');
+  const make = (script: string) => {
+    writeFileSync(join(checkout, 'bin/podwright'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const command = `make -C ${checkout} run; echo "make ended with $?"`;
+    return new StartedProgram(['script', '-qfec', command, '/dev/null']);
+  };
+  const interrupted = make('trap "exit 130" INT; echo up; while :; do sleep 0.05; done');
+  await interrupted.until(/^up/m);
+  interrupted.type('\x03');
+  await interrupted.until(/make ended with 0/);
+  await interrupted.ended();
+  const failing = make('exit 3');
+  await failing.until(/make ended with 2/);
+  await failing.ended();
 });
