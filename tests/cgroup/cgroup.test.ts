@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -10,6 +10,7 @@ import {
   cgroupDirectory,
   cgroupExists,
   cgroupPids,
+  countCgroupProcesses,
   createCgroup,
   discoverCgroups,
   errorCode,
@@ -62,6 +63,28 @@ describe('cgroups of this host', () => {
     assert.equal((await exited)[1], 'SIGKILL');
     await removeCgroup(cgroups, `${parent}/kill`);
     assert.ok(!(await cgroupExists(cgroups, `${parent}/kill`)));
+  });
+
+  test('processes in cgroups whose names are not UTF-8 are found, killed, and the cgroups removed', async () => {
+    const path = `${parent}/odd`;
+    await createCgroup(cgroups, path);
+    const child = await enter(path, ['sleep', '1000']);
+    for (const tree of cgroups.trees) {
+      const odd = Buffer.from(`${cgroupDirectory(tree, path)}/caf\xe9`, 'latin1');
+      const inner = Buffer.concat([odd, Buffer.from('/\xff', 'latin1')]);
+      // a new cpuset takes no process before it has processors and memory nodes
+      if (tree.controllers.includes('cpuset'))
+        writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.clone_children'), '1');
+      mkdirSync(inner, { recursive: true });
+      writeFileSync(Buffer.concat([inner, Buffer.from('/cgroup.procs')]), String(child.pid));
+    }
+    const exited = once(child, 'exit');
+    assert.deepEqual(await cgroupPids(cgroups, path, { recursive: true }), [child.pid]);
+    assert.equal(countCgroupProcesses(cgroups, path), 1);
+    await killCgroup(cgroups, path);
+    assert.equal((await exited)[1], 'SIGKILL');
+    await removeCgroup(cgroups, path);
+    assert.ok(!(await cgroupExists(cgroups, path)));
   });
 
   test('a cgroup in use is not removed, and the root never', async () => {

@@ -91,7 +91,7 @@ export async function readCgroupFile(file: string): Promise<string | undefined> 
 }
 
 /** The same at once: for files that the kernel does not take long to write. */
-export function readCgroupFileSync(file: string): string | undefined {
+export function readCgroupFileSync(file: string | Buffer): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

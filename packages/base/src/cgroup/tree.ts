@@ -35,8 +35,8 @@ export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Pr
 
 /** Names of the cgroups directly below `path`, over all trees. */
 export async function listChildCgroups(hierarchy: CgroupHierarchy, path: string): Promise<string[]> {
-  const names = hierarchy.trees.map((tree) => childDirectories(cgroupDirectory(tree, path)));
-  return [...new Set(names.flat())].sort();
+  const names = hierarchy.trees.flatMap((tree) => childDirectories(Buffer.from(cgroupDirectory(tree, path))));
+  return [...new Set(names.map(String))].sort();
 }
 
 /**
@@ -50,7 +50,7 @@ export async function cgroupPids(
 ): Promise<number[]> {
   const one = options.controller === undefined ? undefined : treeOf(hierarchy, options.controller);
   const directories = (one === undefined ? hierarchy.trees : [one]).flatMap((tree) => {
-    const top = cgroupDirectory(tree, path);
+    const top = Buffer.from(cgroupDirectory(tree, path));
     return options.recursive ? directoriesBottomUp(top) : [top];
   });
   return [...new Set(directories.flatMap(pidsIn))];
@@ -60,7 +60,7 @@ export async function cgroupPids(
 export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): number {
   const tree = treeOf(hierarchy, 'pids');
   const trees = tree === undefined ? hierarchy.trees : [tree];
-  const directories = trees.flatMap((one) => directoriesBottomUp(cgroupDirectory(one, path)));
+  const directories = trees.flatMap((one) => directoriesBottomUp(Buffer.from(cgroupDirectory(one, path))));
   return new Set(directories.flatMap(pidsIn)).size;
 }
 
@@ -88,12 +88,12 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
   const deadline = performance.now() + timeoutMs;
-  const removed = hierarchy.trees.map((tree) => removeDirectory(cgroupDirectory(tree, path), deadline));
+  const removed = hierarchy.trees.map((tree) => removeDirectory(Buffer.from(cgroupDirectory(tree, path)), deadline));
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
 /** Most cgroups have none below them, so that is looked into only where the kernel says EBUSY. */
-async function removeDirectory(directory: string, deadline: number): Promise<void> {
+async function removeDirectory(directory: Buffer, deadline: number): Promise<void> {
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
     try {
       return await rmdir(directory);
@@ -101,7 +101,7 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
       if (isErrno(error, 'ENOENT')) return;
       if (!isErrno(error, 'EBUSY')) throw wrapError(`remove cgroup ${directory}`, error, 'internal');
       const children = childDirectories(directory);
-      for (const name of children) await removeDirectory(join(directory, name), deadline);
+      for (const name of children) await removeDirectory(below(directory, name), deadline);
       if (performance.now() > deadline)
         throw wrapError(`remove cgroup ${directory}: it is still in use`, error, 'failed_precondition');
       if (children.length === 0) await sleep(delayMs);
@@ -110,13 +110,16 @@ async function removeDirectory(directory: string, deadline: number): Promise<voi
 }
 
 /** The directory and all below it, children before their parents. */
-function directoriesBottomUp(directory: string): string[] {
-  return [...childDirectories(directory).flatMap((name) => directoriesBottomUp(join(directory, name))), directory];
+function directoriesBottomUp(directory: Buffer): Buffer[] {
+  return [...childDirectories(directory).flatMap((name) => directoriesBottomUp(below(directory, name))), directory];
 }
 
-function childDirectories(directory: string): string[] {
+const below = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, Buffer.from('/'), name]);
+
+/** Containers with cgroups of their own may give them names that are not UTF-8. */
+function childDirectories(directory: Buffer): Buffer[] {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true });
+    const entries = readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];
@@ -154,8 +157,8 @@ async function inheritCpuset(directory: string): Promise<void> {
   }
 }
 
-function pidsIn(directory: string): number[] {
-  return parsePids(readCgroupFileSync(join(directory, 'cgroup.procs')));
+function pidsIn(directory: Buffer): number[] {
+  return parsePids(readCgroupFileSync(below(directory, Buffer.from('cgroup.procs'))));
 }
 
 function parsePids(text = ''): number[] {
