@@ -206,10 +206,12 @@ test('a subPath shows a part of the volume, made if it is missing', async (conte
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
   const volumePath = (await manager.mountForPod(pod, signal)).paths.get('data')!;
   await chown(volumePath, 7, 7);
+  await chmod(volumePath, 0o3777);
   const shown = await manager.prepareSubPath(subPathRequest(volumePath, 'new/deep'), signal);
   await writeFile(join(shown, 'file'), 'x');
   assert.equal(await readFile(join(volumePath, 'new/deep/file'), 'utf8'), 'x');
-  assert.equal((await stat(shown)).mode & 0o777, 0o777);
+  for (const made of ['new', 'new/deep'])
+    assert.equal((await stat(join(volumePath, made))).mode & 0o7777, 0o3777, 'set-group-ID and sticky bits as well');
   assert.equal(await manager.prepareSubPath(subPathRequest(volumePath, 'new/deep'), signal), shown);
   const file = await manager.prepareSubPath(subPathRequest(volumePath, 'new/deep/file'), signal);
   assert.equal(await readFile(file, 'utf8'), 'x', 'another path at the same place replaces the first');

@@ -31,7 +31,7 @@ export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal
 async function openInside(root: string, path: string): Promise<FileHandle> {
   const realRoot = await realpath(root);
   const inside = await resolveInside(realRoot, path);
-  const rootMode = (await lstat(realRoot)).mode & 0o2777;
+  const rootMode = (await lstat(realRoot)).mode & 0o7777;
   let current = await open(realRoot, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     for (const name of inside) {
