@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { found, makeOddTree } from '../../../base/src/odd-names.fixture.ts';
 import { inPieces, packTree } from './pack.ts';
 
 function directories(t: TestContext) {
@@ -53,6 +54,18 @@ test('what is packed is unpacked by GNU tar and by busybox as it was', (t) => {
     execFileSync('diff', ['-r', '--no-dereference', from, join(into, 'copy')]);
     assert.equal(statSync(join(into, 'copy/program')).mode & 0o7777, 0o751);
     assert.equal(readlinkSync(join(into, 'copy/link')), 't'.repeat(150));
+  }
+});
+
+test('names that are not UTF-8 stay as they are', (t) => {
+  const { from, to } = directories(t);
+  makeOddTree(join(from, 'odd'));
+  const archive = whole(packTree({ path: from, name: 'copy', onSkipped: assert.fail }));
+  for (const [index, [program, ...args]] of READERS.entries()) {
+    const into = join(to, String(index));
+    mkdirSync(into);
+    execFileSync(program!, [...args, '-xmf', '-', '-C', into], { input: archive });
+    assert.deepEqual(found(join(into, 'copy'), '%y %m %s %l %p'), found(from, '%y %m %s %l %p'));
   }
 });
 

@@ -26,9 +26,11 @@ export type PackOptions = {
 /** What is read of a file at once, and sent at once of small ones. */
 const PIECE_BYTES = 256 << 10;
 
-/** `place` is where the entry is read: below what the user named, its name in a directory that is open. */
-type Entry = PackOptions & { place: string; facts: Stats; flags: number };
-type Header = { name: string; mode: number; uid: number; gid: number };
+const SLASH = Buffer.from('/');
+
+/** Names need not be UTF-8; `path` is for people. `place` is where the entry is read: below what the user named, its name in a directory that is open. */
+type Entry = Omit<PackOptions, 'name'> & { name: Buffer; place: string | Buffer; facts: Stats; flags: number };
+type Header = { name: Buffer; mode: number; uid: number; gid: number };
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -40,7 +42,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
  */
 export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   const place = options.path;
-  yield* packEntry({ ...options, place, facts: statSync(place), flags: O_RDONLY });
+  yield* packEntry({ ...options, name: Buffer.from(options.name), place, facts: statSync(place), flags: O_RDONLY });
   yield ARCHIVE_END;
 }
 
@@ -62,7 +64,8 @@ function* packEntry(entry: Entry): Generator<Buffer, void, void> {
   const { path, name, place, facts } = entry;
   const header = { name, mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid };
   if (facts.isFile()) yield* packFile(entry, header);
-  else if (facts.isSymbolicLink()) yield tarHeader({ ...header, type: 'symlink', linkName: readlinkSync(place) });
+  else if (facts.isSymbolicLink())
+    yield tarHeader({ ...header, type: 'symlink', linkName: readlinkSync(place, 'buffer') });
   else if (facts.isDirectory()) yield* packDirectory(entry, header);
   else entry.onSkipped(`${path} is no file: left out`);
 }
@@ -70,12 +73,12 @@ function* packEntry(entry: Entry): Generator<Buffer, void, void> {
 function* packDirectory(entry: Entry, header: Header): Generator<Buffer, void, void> {
   const { path, name } = entry;
   using directory = openEntry(entry, O_DIRECTORY);
-  yield tarHeader({ ...header, name: `${name}/`, type: 'directory' });
+  yield tarHeader({ ...header, name: Buffer.concat([name, SLASH]), type: 'directory' });
   const held = `/proc/self/fd/${directory.fd}`;
-  for (const below of readdirSync(held).sort()) {
-    const place = `${held}/${below}`;
-    const inside = { path: join(path, below), name: `${name}/${below}`, place, facts: lstatSync(place) };
-    yield* packEntry({ ...entry, ...inside, flags: O_RDONLY | O_NOFOLLOW });
+  for (const below of readdirSync(held, 'buffer').sort(Buffer.compare)) {
+    const place = Buffer.concat([Buffer.from(`${held}/`), below]);
+    const inside = { path: join(path, below.toString()), name: Buffer.concat([name, SLASH, below]), place };
+    yield* packEntry({ ...entry, ...inside, facts: lstatSync(place), flags: O_RDONLY | O_NOFOLLOW });
   }
 }
 

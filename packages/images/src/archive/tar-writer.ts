@@ -5,14 +5,14 @@ const NAME_BYTES = 100;
 /** Two blocks of zeros. */
 export const ARCHIVE_END = Buffer.alloc(2 * BLOCK_BYTES);
 
-/** An entry to write. `mode` are permission bits, `size` the bytes of the body that follows the header. */
+/** An entry to write. `mode` are permission bits, `size` the bytes of the body that follows the header. Names need not be UTF-8. */
 export type WrittenEntry = {
-  name: string;
+  name: string | Buffer;
   type: 'file' | 'directory' | 'symlink';
   mode: number;
   size?: number;
   /** Target of a symbolic link. */
-  linkName?: string;
+  linkName?: string | Buffer;
   /** Numbers of the owner, 0 unless given. */
   uid?: number;
   gid?: number;
@@ -25,10 +25,12 @@ const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
  * tar has them: busybox reads those, but no PAX records. All times are 1970.
  */
 export function tarHeader(entry: WrittenEntry): Buffer {
-  const { name, linkName = '' } = entry;
+  const [name, linkName] = [bytesOf(entry.name), bytesOf(entry.linkName ?? '')];
   const extensions = [longName('L', name), longName('K', linkName)];
   return Buffer.concat([...extensions, headerBlock({ ...entry, name, linkName }, TYPE_FLAGS[entry.type])]);
 }
+
+const bytesOf = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
 
 /** Zeros that fill an entry's last block. */
 export function tarPadding(size: number): Buffer {
@@ -36,18 +38,21 @@ export function tarPadding(size: number): Buffer {
 }
 
 /** An entry whose body is the next one's name. */
-function longName(flag: 'L' | 'K', name: string): Buffer {
-  const body = Buffer.from(`${name}\0`);
+function longName(flag: 'L' | 'K', name: Buffer): Buffer {
+  const body = Buffer.concat([name, Buffer.from('\0')]);
   if (body.length <= NAME_BYTES) return Buffer.alloc(0);
-  const header = headerBlock({ name: '././@LongLink', linkName: '', mode: 0, size: body.length }, flag);
+  const header = headerBlock(
+    { name: Buffer.from('././@LongLink'), linkName: Buffer.alloc(0), mode: 0, size: body.length },
+    flag,
+  );
   return Buffer.concat([header, body, tarPadding(body.length)]);
 }
 
-type Fields = Omit<WrittenEntry, 'type'> & { linkName: string };
+type Fields = Omit<WrittenEntry, 'type'> & { name: Buffer; linkName: Buffer };
 
 function headerBlock({ name, linkName, mode, size = 0, uid = 0, gid = 0 }: Fields, flag: string): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
-  Buffer.from(name).copy(header, 0, 0, NAME_BYTES);
+  name.copy(header, 0, 0, NAME_BYTES);
   writeNumber(header.subarray(100, 108), mode);
   writeNumber(header.subarray(108, 116), uid);
   writeNumber(header.subarray(116, 124), gid);
@@ -55,7 +60,7 @@ function headerBlock({ name, linkName, mode, size = 0, uid = 0, gid = 0 }: Field
   writeNumber(header.subarray(136, 148), 0);
   header.write('        ', 148);
   header.write(flag, 156);
-  Buffer.from(linkName).copy(header, 157, 0, NAME_BYTES);
+  linkName.copy(header, 157, 0, NAME_BYTES);
   header.write('ustar\u000000', 257);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);

@@ -164,7 +164,9 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
 /** Takes away earlier versions, those of writers that were interrupted, and names that are no longer shown. */
 async function removeOthers(directory: string, payload: Payload, own: Set<string>): Promise<void> {
   const keep = new Set([...own, DATA_LINK, ...[...payload.keys()].map(firstName)]);
-  for (const name of await readdir(directory)) {
-    if (!keep.has(name)) await rm(join(directory, name), { recursive: true, force: true });
+  // names need not be UTF-8: a container that may write here gives them
+  for (const name of await readdir(directory, 'buffer')) {
+    const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
+    if (!keep.has(name.toString())) await rm(path, { recursive: true, force: true });
   }
 }

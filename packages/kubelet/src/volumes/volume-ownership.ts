@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { chmod, chown, type FileHandle, lchown, open, readdir } from 'node:fs/promises';
+import { chmod, chown, type FileHandle, lchown, open, opendir } from 'node:fs/promises';
 import {
   CONTAINER_DIRECTORY,
   GROUP_SEARCHABLE,
@@ -47,14 +47,17 @@ async function give(place: FileHandle, group: number, depth: number): Promise<vo
     throw new PodwrightError('failed_precondition', `directories of the volume are deeper than ${MAX_VOLUME_DEPTH}`);
   const path = `/proc/self/fd/${place.fd}`;
   const stats = await place.stat();
-  if (stats.isDirectory())
-    for (const name of await readdir(`${path}/.`)) await giveEntry(`${path}/${name}`, group, depth + 1);
+  if (stats.isDirectory()) {
+    // names need not be UTF-8, and there may be millions of them
+    for await (const { name } of await opendir(`${path}/.`, { encoding: 'buffer' as BufferEncoding }))
+      await giveEntry(Buffer.concat([Buffer.from(`${path}/`), name as unknown as Buffer]), group, depth + 1);
+  }
   await chown(path, stats.uid, group);
   // chown(2) takes the set-user-id and set-group-id bits of programs away: the mode of before gives them back
   await chmod(path, stats.mode | (stats.isDirectory() ? DIRECTORY_OF_GROUP : GROUP_WRITABLE));
 }
 
-async function giveEntry(path: string, group: number, depth: number): Promise<void> {
+async function giveEntry(path: Buffer, group: number, depth: number): Promise<void> {
   try {
     await using place = await open(path, O_PATH | constants.O_NOFOLLOW);
     const stats = await place.stat();

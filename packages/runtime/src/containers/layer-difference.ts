@@ -5,7 +5,10 @@ import { EventLoopBudget, PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked } from '@p
 import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 
-/** What a written layer holds: its entries, what it deletes of the layers below, and directories that hide those below. */
+/**
+ * What a written layer holds: its entries, what it deletes of the layers below, and directories that hide those below. Paths have a
+ * character a byte (latin1), as names need not be UTF-8.
+ */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
 
 /** Names in layers of images (image-spec, layer.md). */
@@ -36,7 +39,7 @@ export async function writeLayerDifference(
   } finally {
     await rm(whiteouts, { recursive: true, force: true });
   }
-  await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${path}`)), { mode: PRIVATE_FILE });
+  await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${bytesOf(path)}`)), { mode: PRIVATE_FILE });
 }
 
 /** Everything in a layer's directory, parents first. Lets others have the thread now and then: a layer may have many files. */
@@ -45,18 +48,19 @@ export async function listLayer(
   { overlayWhiteouts, signal }: { overlayWhiteouts: boolean; signal: AbortSignal },
 ): Promise<LayerEntries> {
   const system = loadSystem();
+  const top = Buffer.from(directory).toString('latin1');
   const entries: LayerEntries = { present: [], deleted: [], opaque: [] };
   const pending = [''];
   const budget = new EventLoopBudget();
   for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
-    for (const name of namesIn(join(directory, parent))) {
+    for (const name of namesIn(bytesOf(join(top, parent)))) {
       if (budget.isSpent) await budget.renew(signal);
       const path = join(parent, name);
-      const stat = lstatSync(join(directory, path));
+      const stat = lstatSync(bytesOf(join(top, path)));
       const isWhiteout = overlayWhiteouts && stat.isCharacterDevice() && stat.rdev === 0;
       (isWhiteout ? entries.deleted : entries.present).push(path);
       if (!stat.isDirectory()) continue;
-      const isOpaque = overlayWhiteouts && system.getXattr(join(directory, path), OPAQUE_XATTR)?.toString() === 'y';
+      const isOpaque = overlayWhiteouts && system.getXattr(bytesOf(join(top, path)), OPAQUE_XATTR)?.toString() === 'y';
       if (isOpaque) entries.opaque.push(path);
       pending.push(path);
     }
@@ -65,8 +69,8 @@ export async function listLayer(
 }
 
 /** Names in a directory, read in pieces: a container may have made a great many. */
-function* namesIn(directory: string): Generator<string> {
-  const entries = opendirSync(directory);
+function* namesIn(directory: Buffer): Generator<string> {
+  const entries = opendirSync(directory as unknown as string, { encoding: 'latin1' });
   try {
     for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) yield entry.name;
   } finally {
@@ -81,11 +85,14 @@ async function makeWhiteouts(root: string, { deleted, opaque }: LayerEntries): P
     ...opaque.map((path) => join(path, OPAQUE)),
   ];
   await mkdir(root, { recursive: true, mode: PRIVATE_DIRECTORY });
+  const top = Buffer.from(root).toString('latin1');
   for (const name of names) {
-    await mkdir(join(root, dirname(name)), { recursive: true, mode: PRIVATE_DIRECTORY });
-    await writeFile(join(root, name), '');
+    await mkdir(bytesOf(join(top, dirname(name))), { recursive: true, mode: PRIVATE_DIRECTORY });
+    await writeFile(bytesOf(join(top, name)), '');
   }
   return names;
 }
 
-const list = (names: string[]) => names.map((name) => `${name}\0`).join('');
+const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1');
+
+const list = (names: string[]): Buffer => bytesOf(names.map((name) => `${name}\0`).join(''));

@@ -1,0 +1,161 @@
+/**
+ * File names that containers and archives may give: not UTF-8, with line feeds, of 255 bytes, deeper than any path. Every part of
+ * Podwright that walks such a tree has a row here. Needs root.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { describe, test } from 'node:test';
+import { removeTree } from '@podwright/base';
+import { loadSystem } from '@podwright/system';
+import { found, makeDeepTree, makeOddTree } from '../../packages/base/src/odd-names.fixture.ts';
+import { packTree } from '../../packages/cli/src/copy/pack.ts';
+import { unpackInto } from '../../packages/cli/src/copy/unpack.ts';
+import { measureTree as measureDockerLayer } from '../../packages/dockershim/src/statistics/layer-sizes.ts';
+import { TreeCopier } from '../../packages/images/src/snapshots/copy-tree.ts';
+import { diskUsage } from '../../packages/images/src/snapshots/disk-usage.ts';
+import { readTar } from '../../packages/images/src/tar.ts';
+import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
+import { treeUse } from '../../packages/kubelet/src/stats/file-system-use.ts';
+import { writeAtomically } from '../../packages/kubelet/src/volumes/atomic-writer.ts';
+import { giveToGroup } from '../../packages/kubelet/src/volumes/volume-ownership.ts';
+import { writeLayerDifference } from '../../packages/runtime/src/containers/layer-difference.ts';
+
+const GROUP = 3000;
+const { signal } = new AbortController();
+
+/** What is compared of a copy: kind, permissions, size, target and path. */
+const FACTS = '%y %m %s %l %p';
+
+type Row = {
+  /** What the walk does, as the end of a sentence. */
+  what: string;
+  /** Also for a tree deeper than any path. */
+  deep: boolean;
+  /** `tree` exists; `other` does not, and is for what the walk makes. */
+  walk: (tree: string, other: string) => Promise<void>;
+};
+
+function assertCopied(tree: string, other: string, format = FACTS): void {
+  assert.deepEqual(found(other, format), found(tree, format));
+}
+
+async function assertUse(tree: string, use: { inodes: number }): Promise<void> {
+  assert.equal(use.inodes, found(tree, '%p').length + 1);
+}
+
+async function giveAndCheck(tree: string): Promise<void> {
+  await giveToGroup(tree, { group: GROUP });
+  const isGiven = (line: string) => {
+    const [kind, gid, mode] = line.split(' ');
+    const wanted = { d: 0o2770, f: 0o660 }[kind!] ?? 0;
+    return Number(gid) === GROUP && (Number.parseInt(mode!, 8) & wanted) === wanted;
+  };
+  const others = found(tree, '%y %G %m %p').filter((line) => !isGiven(line));
+  assert.deepEqual(others, []);
+}
+
+const ROWS: Row[] = [
+  {
+    what: 'is removed',
+    deep: true,
+    walk: async (tree) => {
+      await removeTree(tree);
+      assert.ok(!existsSync(tree));
+    },
+  },
+  { what: 'is given to an fsGroup', deep: true, walk: giveAndCheck },
+  {
+    what: 'is measured as a layer',
+    deep: true,
+    walk: async (tree) => assertUse(tree, await diskUsage(tree, signal)),
+  },
+  { what: 'is measured as a volume', deep: true, walk: async (tree) => assertUse(tree, await treeUse(tree)) },
+  {
+    what: 'is measured as a layer of Docker',
+    deep: false, // the rest is left out
+    walk: async (tree) => assert.equal((await measureDockerLayer(tree)).inodes, found(tree, '%p').length),
+  },
+  {
+    what: 'is copied as the volume of an image',
+    deep: false,
+    walk: async (tree, other) => {
+      await new TreeCopier(loadSystem()).copy(Buffer.from(tree), Buffer.from(other));
+      assertCopied(tree, other);
+    },
+  },
+  {
+    what: 'is copied into a container',
+    deep: false, // the container's tar opens paths
+    walk: async (tree, other) => {
+      const archive = Buffer.concat([...packTree({ path: tree, name: '.', onSkipped: assert.fail })]);
+      mkdirSync(other);
+      execFileSync('tar', ['--extract', '--directory', other], { input: archive });
+      assertCopied(tree, other);
+    },
+  },
+  {
+    what: 'is copied from a container, without its links',
+    deep: true,
+    walk: async (tree, other) => {
+      const archive = execFileSync('tar', ['--create', '--directory', tree, '.'], { maxBuffer: 64 << 20 });
+      await unpackInto(readTar(Readable.from([archive])), {
+        base: '.',
+        destination: other,
+        onSkipped: () => undefined,
+      });
+      const files = (root: string) => found(root, '%y %s %p').filter((line) => line.startsWith('f'));
+      assert.deepEqual(files(other), files(tree));
+    },
+  },
+  {
+    what: 'is written into a checkpoint',
+    deep: false,
+    walk: async (tree, other) => {
+      const target = { directory: tree, overlayWhiteouts: true, parentDirectories: [] };
+      await writeLayerDifference(target, { archive: `${other}.tar`, deleted: `${other}.deleted`, signal });
+      mkdirSync(other);
+      execFileSync('tar', ['--extract', '--file', `${other}.tar`, '--directory', other]);
+      assertCopied(tree, other);
+    },
+  },
+  {
+    what: 'is unpacked as a layer',
+    deep: false, // names in layers have 4096 bytes at most
+    walk: async (tree, other) => {
+      execFileSync('tar', ['--create', '--file', `${other}.tar`, '--directory', tree, '.']);
+      mkdirSync(other);
+      await using unpacker = new LayerUnpacker({ system: loadSystem() });
+      const layer = { blobPath: `${other}.tar`, mediaType: 'application/vnd.oci.image.layer.v1.tar' };
+      await unpacker.unpackLayer({ ...layer, directory: other, overlayWhiteouts: true, signal });
+      assertCopied(tree, other);
+    },
+  },
+  {
+    what: 'is replaced by the content of a ConfigMap',
+    deep: false,
+    walk: async (tree) => {
+      await writeAtomically(tree, new Map([['key', { data: Buffer.from('text'), mode: 0o644 }]]));
+      assert.deepEqual(
+        found(tree, '%f').filter((name) => !name.startsWith('..')),
+        ['key', 'key'],
+      );
+      assert.ok(statSync(`${tree}/key`).isFile());
+    },
+  },
+];
+
+describe('a tree', () => {
+  for (const { what, deep, walk } of ROWS)
+    for (const [which, make] of [
+      ['with odd file names', makeOddTree],
+      ...(deep ? [['deeper than any path', makeDeepTree] as const] : []),
+    ] as const)
+      test(`${which} ${what}`, async (t) => {
+        const scratch = mkdtempSync('/tmp/podwright-names-');
+        t.after(() => removeTree(scratch));
+        make(`${scratch}/tree`);
+        await walk(`${scratch}/tree`, `${scratch}/other`);
+      });
+});
