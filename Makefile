@@ -1,6 +1,9 @@
 # `make run` and `make test` do all the set-up themselves; each can be called again at once.
 export PATH := $(CURDIR)/.node/bin:$(PATH)
 EXAMPLE_IMAGE := dist/hello-image.tar
+# npm, npx and tsc would run compiled code from /tmp/node-compile-cache, which may be another user's.
+NPM := NODE_DISABLE_COMPILE_CACHE=1 npm
+NPX := NODE_DISABLE_COMPILE_CACHE=1 npx --no-install
 
 .PHONY: run setup setup-dev build man lint test unit docker-test vm-test bench generate pictures clean
 
@@ -24,9 +27,9 @@ man: setup ## dist/podwright.1, the manual page
 	node scripts/man-page.ts dist/podwright.1
 
 lint: setup
-	npx --no-install biome check --error-on-warnings .
-	npx --no-install tsc -p tsconfig.json
-	npx --no-install knip
+	$(NPX) biome check --error-on-warnings .
+	$(NPX) tsc -p tsconfig.json
+	$(NPX) knip
 
 unit: setup ## tests that need neither root nor other programs
 	node scripts/test.ts unit
@@ -44,8 +47,8 @@ bench: setup-dev ## against containerd, in the same run; needs root
 	node bench/main.ts
 
 generate: setup ## messages from packages/cri/proto and packages/shim/proto
-	npm run --silent generate
-	npm run --silent generate --workspace @podwright/shim
+	$(NPM) run --silent generate
+	$(NPM) run --silent generate --workspace @podwright/shim
 
 pictures: setup $(EXAMPLE_IMAGE) ## docs/*.svg from real terminal runs; needs root
 	node scripts/record-pictures.ts

@@ -13,6 +13,9 @@ RUN_PACKAGES='crun runc conmon catatonit busybox-static util-linux ca-certificat
 DEV_PROGRAMS='crun runc containerd docker-registry umoci skopeo dockerd ip nft iptables socat openssl jq curl systemd-notify dbus-daemon prometheus'
 DEV_PACKAGES='containerd containernetworking-plugins docker-registry umoci skopeo docker.io iproute2 nftables iptables socat openssl jq curl systemd dbus prometheus'
 
+# npm would run compiled code from /tmp/node-compile-cache, which may be another user's.
+run_npm() { NODE_DISABLE_COMPILE_CACHE=1 npm "$@"; }
+
 say() { printf 'podwright set-up: %s\n' "$*"; }
 
 missing() { # missing PROGRAM...: those that are not in PATH
@@ -91,7 +94,7 @@ node_js() {
   esac
   say "fetching Node.js $NODE_VERSION (this host's own is missing or older than 24)"
   rm -rf .node.tmp && mkdir .node.tmp
-  archive=$(cd .node.tmp && npm pack --silent "$package@$NODE_VERSION" 2> /dev/null) || {
+  archive=$(cd .node.tmp && run_npm pack --silent "$package@$NODE_VERSION" 2> /dev/null) || {
     say "cannot get $package@$NODE_VERSION from the npm registry: check the network and 'npm config get registry'"
     exit 1
   }
@@ -104,7 +107,7 @@ npm_packages() {
   stamp=node_modules/.podwright-lock
   if [ -e "$stamp" ] && cmp -s package-lock.json "$stamp"; then return; fi
   say 'installing npm packages'
-  npm ci --silent --no-audit --no-fund 2> /dev/null || npm ci --no-audit --no-fund
+  run_npm ci --silent --no-audit --no-fund 2> /dev/null || run_npm ci --no-audit --no-fund
   cp package-lock.json "$stamp"
 }
 
