@@ -5,7 +5,7 @@
  *   node scripts/test.ts PATH…    the files at these paths, one after the other
  */
 import { once } from 'node:events';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -86,8 +86,9 @@ if (what !== 'unit' && process.getuid?.() !== 0) {
 }
 /** What the processes of a run share: compiled sources, and one bundle (tests/pods/bundle.fixture.ts), on the same disk. */
 const shared = mkdtempSync('/tmp/pwb-');
+chmodSync(shared, 0o711); // other users run the bundle, and put nothing next to it
 process.env.NODE_COMPILE_CACHE = join(shared, 'cache');
-process.env.PODWRIGHT_TEST_BUNDLE = `${shared}-all`;
+process.env.PODWRIGHT_TEST_BUNDLE = join(shared, 'bundle');
 const report = shown.compose(new spec()).pipe(process.stdout, { end: false });
 for (const lanes of stages) await Promise.all(lanes.map(runLane));
 for (const file of toRepeat.keys()) await runFile(file);
@@ -97,7 +98,7 @@ for (const [file, failures] of toRepeat)
   console.log([`${file} failed beside other files and was run again alone:`, ...failures].join('\n  '));
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 try {
-  for (const directory of [shared, `${shared}-all`]) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  rmSync(shared, { recursive: true, force: true, maxRetries: 3 });
 } catch (error) {
   console.error(error); // what a process still writes there says nothing about the tests
 }
