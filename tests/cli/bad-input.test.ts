@@ -54,6 +54,28 @@ for (const [index, [what, text, expected]] of manifests.entries()) {
   });
 }
 
+test('a name too long for its files is refused by check, apply, run and the manifest directory', async (context) => {
+  const place = makePlace(context, 9);
+  const name = 'n'.repeat(218);
+  const refused = /metadata\.name: must be at most 210 characters in namespace default, got 218: the directory of/;
+  const text = podManifest(name, 'true');
+  const file = place.file('long.yaml', text);
+  await place.fails(refused, 'run', file);
+  const { code, out } = await place.call('check', file);
+  assert.equal(code, 1);
+  assert.match(out, refused);
+  const daemon = await place.startDaemon();
+  await place.fails(refused, 'apply', '--filename', file);
+  writeFileSync(place.path('root/manifests/long.yaml'), text);
+  writeFileSync(Buffer.from(`${place.path('root/manifests')}/caf\xe9.yaml`, 'latin1'), good);
+  const told = (message: RegExp) => message.test(daemon.err);
+  await place.until(() => told(refused) && told(/caf.\.yaml.*its name is not UTF-8: rename it/));
+  assert.deepEqual(await place.pods(), []);
+  await place.fails(/choose a shorter --state/, '--state', `/tmp/${'s'.repeat(110)}`, 'ps');
+  daemon.child.kill();
+  await daemon.ended();
+});
+
 test('a manifest that is not there is named', async (context) => {
   const place = makePlace(context, 10);
   const { code, err } = await place.call('run', '/no/such/file.yaml');

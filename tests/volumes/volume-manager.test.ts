@@ -385,6 +385,17 @@ test('a claim for one pod alone keeps a second one waiting until the first is go
   assert.deepEqual((await manager.mountForPod(second, signal)).failures, []);
 });
 
+test('a claim may have the longest name that there is', async (context) => {
+  const { claims } = await setUp(context);
+  const [namespace, name] = ['n'.repeat(63), 'c'.repeat(253)];
+  const path = await claims.make(namespace!, name!);
+  assert.equal((await stat(path)).mode & 0o7777, 0o777);
+  assert.deepEqual(
+    claims.list().map((claim) => claim.name),
+    [name],
+  );
+});
+
 test('a claim is a directory of the node that pods share and outlives them, until it is deleted', async (context) => {
   const { manager, newManager, claims, mounter } = await setUp(context);
   const first = podWith(claimOf('keep'));

@@ -92,6 +92,11 @@ export const isDeadlineExceeded = (error: unknown): boolean => errorCode(error) 
 export const isUnimplemented = (error: unknown): boolean => errorCode(error) === 'unimplemented';
 export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
 
+/** True if nothing is at a path, also because nothing can be: a part of it is no directory, or a name in it is too long. */
+export function isNothingThere(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].some((code) => isErrno(error, code));
+}
+
 /** True if `error` is a system error with this `code`, such as `ENOENT`. */
 export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;

@@ -12,7 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { silentLogger } from './log.ts';
 import { removeTree } from './remove-tree.ts';
+import { Trash } from './trash.ts';
 
 function scratch(t: TestContext): string {
   const directory = mkdtempSync('/tmp/podwright-remove-');
@@ -44,6 +46,18 @@ test('a tree goes with all that is in it, whatever the names; a file, a link and
   writeFileSync(root, '');
   await removeTree(root);
   assert.ok(!existsSync(root));
+});
+
+test('what cannot be there is removed: a name that is too long, and one below a file', async (t) => {
+  const root = scratch(t);
+  writeFileSync(join(root, 'file'), '');
+  const trash = new Trash(join(root, 'trash'), silentLogger);
+  for (const path of ['n'.repeat(256), 'file/below', 'not/there', `${'n/'.repeat(2100)}n`]) {
+    await removeTree(join(root, path));
+    trash.throwAway(join(root, path));
+  }
+  await trash.close();
+  assert.deepEqual(readdirSync(root).sort(), ['file', 'trash']);
 });
 
 test('a tree too deep for any path goes, also with many deep branches', async (t) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { isErrno, PodwrightError, wrapError } from './errors.ts';
+import { isErrno, isNothingThere, PodwrightError, wrapError } from './errors.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Directories below this depth are moved to the top and taken apart there: each level holds two descriptors. */
@@ -11,7 +11,7 @@ const MAX_DEPTH = 16;
 /**
  * Removes a file or a directory with all that is in it, however deep or wide: other work goes on meanwhile, and little memory is
  * used. Whoever made the tree may be changing it, and hold it up until the signal aborts: links are not followed, and nothing behind a
- * mount is removed, which is `failed_precondition`. No error if there is nothing. Rejects with the signal's reason once it aborts; the rest then stays.
+ * mount is removed, which is `failed_precondition`. No error if nothing is there, or can be. Rejects with the signal's reason once it aborts; the rest then stays.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -23,7 +23,7 @@ export async function removeTree(path: string, signal?: AbortSignal): Promise<vo
     });
   } catch (error) {
     signal?.throwIfAborted();
-    if (!isErrno(error, 'ENOENT')) throw wrapError(`remove ${path}`, error);
+    if (!isNothingThere(error)) throw wrapError(`remove ${path}`, error);
   }
 }
 

@@ -1,4 +1,13 @@
-import { codeOfHttpStatus, errorCode, gatherBytes, isErrno, linesOf, PodwrightError, wrapError } from '@podwright/base';
+import {
+  codeOfHttpStatus,
+  errorCode,
+  gatherBytes,
+  isErrno,
+  linesOf,
+  MAX_SOCKET_PATH_BYTES,
+  PodwrightError,
+  wrapError,
+} from '@podwright/base';
 import type { Decoder } from './answers.ts';
 import { exchange, type HttpResponse } from './http-exchange.ts';
 
@@ -54,6 +63,11 @@ export class UnixHttp {
         'permission_denied',
         `open ${this.#socketPath}: only root may; call podwright with sudo`,
       );
+    }
+    const length = Buffer.byteLength(this.#socketPath);
+    if (length > MAX_SOCKET_PATH_BYTES) {
+      const message = `call the node on ${this.#socketPath}: the path has ${length} bytes; Linux allows ${MAX_SOCKET_PATH_BYTES} for a socket: choose a shorter --state`;
+      return new PodwrightError('invalid_argument', message);
     }
     return wrapError(`call the node on ${this.#socketPath}`, error);
   }

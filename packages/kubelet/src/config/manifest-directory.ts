@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -6,6 +7,7 @@ import {
   isErrno,
   KeyedLock,
   type Logger,
+  PodwrightError,
   PRIVATE_DIRECTORY,
   sleep,
   waitFor,
@@ -154,6 +156,8 @@ export class ManifestDirectory {
       try {
         const file = await readManifestFile(path, this.#files.get(path)?.stamp);
         if (file === 'unchanged') return;
+        if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
+          throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
         // a directory that is away says nothing of its files
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) this.#forget(path);
         else if (file !== undefined) this.#consider(path, file, signal);
@@ -220,6 +224,12 @@ async function isDirectory(path: string): Promise<boolean> {
     (stats) => stats.isDirectory(),
     () => false,
   );
+}
+
+/** Whether `path` is what Node.js makes of a name that is not UTF-8, and that leads to no file. */
+async function isNotUtf8(path: string): Promise<boolean> {
+  const names = await readdir(dirname(path), 'buffer');
+  return names.some((name) => !isUtf8(name) && name.toString() === basename(path));
 }
 
 function problem(path: string, error: unknown): ManifestError {

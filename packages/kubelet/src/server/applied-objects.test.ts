@@ -98,6 +98,22 @@ test('a pod that only asks for other amounts stays the same pod', async (context
   assert.notEqual(other.uid, uid);
 });
 
+test('objects with names of any length are applied, changed and removed', async (context) => {
+  const { applied, files } = makeApplied(context);
+  const [long, other] = ['a', 'b'].map((end) => `${'n'.repeat(252)}${end}`);
+  for (const kind of ['ConfigMap', 'PersistentVolumeClaim'])
+    for (const name of [long!, other!]) {
+      const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+      const text = object(kind, kind === 'ConfigMap' ? { data: { name } } : { spec }, name);
+      assert.equal((await applied.apply(text)).done[0]?.action, 'created');
+      assert.equal((await applied.apply(text)).done[0]?.action, 'unchanged');
+    }
+  assert.equal(files().length, 4);
+  for (const kind of ['ConfigMap', 'PersistentVolumeClaim'])
+    for (const name of [long!, other!]) assert.equal(await applied.remove({ kind, namespace: 'default', name }), true);
+  assert.deepEqual(files(), []);
+});
+
 test('nothing is applied where the manifests are one file', async (context) => {
   const directory = mkdtempSync('/tmp/applied-');
   context.after(() => rmSync(directory, { recursive: true }));

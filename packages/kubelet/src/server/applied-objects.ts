@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isErrno, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { isNothingThere, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import { unresizable } from '../api/resizable.ts';
 import { formatTime } from '../api/time.ts';
 import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
@@ -31,6 +31,8 @@ export interface ExistingPods {
 }
 
 const PREFIX = 'applied-';
+/** Less than the 255 bytes of file systems by what is appended: `.json`, and what `writeFileAtomic` adds. */
+const MAX_FILE_NAME = 233;
 
 /**
  * The objects that clients applied, a file each in the manifest directory, which is the one source of what the node
@@ -101,7 +103,7 @@ export class AppliedObjects {
       await rm(join(this.#directory, fileName(object)));
       return true;
     } catch (error) {
-      if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return false;
+      if (isNothingThere(error)) return false;
       throw error;
     }
   }
@@ -229,8 +231,12 @@ function checkReadable(text: string, what: string): void {
   if (problem !== undefined) throw new PodwrightError('invalid_argument', `${what}: ${problem.message}`);
 }
 
+/** Names of objects may have 253 characters: those that are too long for a file's name are cut, and told apart by a digest. */
 function fileName({ kind, namespace, name }: ObjectName): string {
-  return `${PREFIX}${kind.toLowerCase()}_${namespace}_${name}.json`;
+  const whole = `${PREFIX}${kind.toLowerCase()}_${namespace}_${name}`;
+  if (whole.length <= MAX_FILE_NAME) return `${whole}.json`;
+  const digest = createHash('sha256').update(whole).digest('hex').slice(0, 32);
+  return `${whole.slice(0, MAX_FILE_NAME - 1 - digest.length)}-${digest}.json`;
 }
 
 async function readObject(path: string): Promise<Applicable | undefined> {
@@ -238,7 +244,7 @@ async function readObject(path: string): Promise<Applicable | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as Applicable;
   } catch (error) {
     // A file that is no JSON is replaced.
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR') || error instanceof SyntaxError) return undefined;
+    if (isNothingThere(error) || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -58,6 +58,7 @@ test('no path leads out of the volume, or to what keeps it together', async (con
     '',
     'a/',
     'x'.repeat(256),
+    'é'.repeat(128),
     'a\0b',
   ];
   for (const path of wrong) {

@@ -66,8 +66,10 @@ function refuseWrongPath(path: string): void {
   const names = path.split('/');
   const isWrong =
     path.startsWith('..') ||
-    path.length > MAX_PAYLOAD_PATH ||
-    names.some((name) => ['', '.', '..'].includes(name) || name.length > MAX_FILE_NAME || name.includes('\0'));
+    Buffer.byteLength(path) > MAX_PAYLOAD_PATH ||
+    names.some(
+      (name) => ['', '.', '..'].includes(name) || Buffer.byteLength(name) > MAX_FILE_NAME || name.includes('\0'),
+    );
   if (isWrong) throw new PodwrightError('failed_precondition', `invalid path: ${path.slice(0, MAX_FILE_NAME)}`);
 }
 

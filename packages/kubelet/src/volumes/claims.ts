@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Logger, namesInSync, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
 import { oneName } from './pod-directories.ts';
 
@@ -26,9 +26,10 @@ export class ClaimVolumes {
   async make(namespace: string, name: string): Promise<string> {
     const path = this.#pathOf(namespace, name);
     if (isDirectory(path)) return path;
-    const unfinished = join(this.#root, `.${namespace}.${name}`);
+    const unfinished = join(this.#root, '.new', oneName(namespace), oneName(name));
     await rm(unfinished, { recursive: true, force: true });
-    await mkdir(join(this.#root, namespace), { recursive: true, mode: PRIVATE_DIRECTORY });
+    for (const parent of [dirname(unfinished), dirname(path)])
+      await mkdir(parent, { recursive: true, mode: PRIVATE_DIRECTORY });
     await mkdir(unfinished, { mode: PRIVATE_DIRECTORY });
     await chmod(unfinished, OPEN_DIRECTORY);
     await rename(unfinished, path);

@@ -3,7 +3,17 @@ import type { IssueList } from '../issue.ts';
 import { STOP_SIGNALS } from '../stop-signals.ts';
 import type { Container, ContainerPort, EnvFromSource, EnvVar, PodSpec, VolumeMount } from '../types.ts';
 import { validateFieldRef, validateResourceRef } from './field-refs.ts';
-import { configKey, dnsLabel, dnsSubdomain, envName, imageName, ipAddress, localPath, portName } from './names.ts';
+import {
+  configKey,
+  dnsLabel,
+  dnsSubdomain,
+  envName,
+  imageName,
+  ipAddress,
+  localPath,
+  pathLength,
+  portName,
+} from './names.ts';
 import { validateHook, validateProbes } from './probe.ts';
 import { validateResources } from './resources.ts';
 import { check, each, exactlyOne, unique, within } from './rules.ts';
@@ -99,6 +109,7 @@ function validateMounts(container: Container, spec: PodSpec, issues: IssueList):
 
 function validateMount(mount: VolumeMount, issues: IssueList): void {
   if (mount.mountPath === '') issues.at('mountPath').add('must not be empty');
+  pathLength(mount.mountPath, issues.at('mountPath'));
   if (mount.subPath) localPath(mount.subPath, issues.at('subPath'));
   if (mount.subPathExpr) localPath(mount.subPathExpr, issues.at('subPathExpr'));
   if (mount.subPath && mount.subPathExpr) issues.at('subPathExpr').addKey('must not be given together with subPath');

@@ -1,6 +1,10 @@
 import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
 
+/** The most bytes of a file's name on nearly every file system. */
+export const MAX_FILE_NAME_BYTES = 255;
+const MAX_PATH_BYTES = 4095;
+
 /** A rule for a piece of text: reports what is wrong with it. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
@@ -77,8 +81,18 @@ export const ipAddress: TextRule = (text, issues) => {
   if (isIP(text) === 0) issues.add(`must be an IP address, got "${text}"`);
 };
 
+/** What Linux takes: names of at most 255 bytes (NAME_MAX), paths of less than 4096 (PATH_MAX). */
+export const pathLength: TextRule = (path, issues) => {
+  const long = path.split('/').find((name) => Buffer.byteLength(name) > MAX_FILE_NAME_BYTES);
+  if (long !== undefined)
+    issues.add(`must have names of at most ${MAX_FILE_NAME_BYTES} bytes, got one of ${Buffer.byteLength(long)}`);
+  else if (Buffer.byteLength(path) > MAX_PATH_BYTES)
+    issues.add(`must have at most ${MAX_PATH_BYTES} bytes, got ${Buffer.byteLength(path)}`);
+};
+
 /** A path below a volume: relative, without `..` anywhere in it. */
 export const localPath: TextRule = (path, issues) => {
+  pathLength(path, issues);
   if (path === '') issues.add('must not be empty');
   else if (path.startsWith('/')) issues.add(`must be a relative path, got "${path}"`);
   else if (path.split('/').includes('..')) issues.add(`must not contain "..", got "${path}"`);

@@ -1,8 +1,8 @@
 import type { IssueList } from '../issue.ts';
-import { type Container, isSidecar, type Pod, type PodSpec, type Toleration } from '../types.ts';
+import { type Container, isSidecar, type ObjectMeta, type Pod, type PodSpec, type Toleration } from '../types.ts';
 import { validateContainer } from './container.ts';
 import { validateLabels, validateMeta } from './metadata.ts';
-import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from './names.ts';
+import { dnsLabel, dnsSubdomain, ipAddress, MAX_FILE_NAME_BYTES, qualifiedName } from './names.ts';
 import { validatePodResources } from './pod-resources.ts';
 import { validateResourceList } from './resources.ts';
 import { validateRestart } from './restart.ts';
@@ -16,7 +16,9 @@ const MAX_HOSTNAME_LENGTH = 64;
 
 /** Rules of a pod, as the API server has them for what a lone node supports. Expects defaults to be set. */
 export function validatePod(pod: Pod, issues: IssueList): void {
+  const before = issues.count;
   validateMeta(pod.metadata, issues.at('metadata'));
+  if (issues.count === before) validateLogName(pod.metadata, issues.at('metadata', 'name'));
   const { spec } = pod;
   const place = issues.at('spec');
   validateVolumes(spec.volumes ?? [], place.at('volumes'));
@@ -30,6 +32,15 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   validateResourceList(spec.overhead ?? {}, place.at('overhead'));
   validateScheduling(spec, place);
   each(spec.tolerations, place.at('tolerations'), validateToleration);
+}
+
+/** The directory of a pod's logs is `<namespace>_<name>_<uid>`; a pod without a UID gets one of 36 characters. */
+function validateLogName({ namespace, name, uid }: ObjectMeta, issues: IssueList): void {
+  const most = MAX_FILE_NAME_BYTES - namespace.length - (uid.length || 36) - '__'.length;
+  if (name.length > most)
+    issues.add(
+      `must be at most ${most} characters in namespace ${namespace}, got ${name.length}: the directory of the pod's logs is named NAMESPACE_NAME_UID, and a file name has at most ${MAX_FILE_NAME_BYTES} bytes`,
+    );
 }
 
 function validateContainers(spec: PodSpec, issues: IssueList): void {

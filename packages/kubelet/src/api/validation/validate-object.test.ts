@@ -31,6 +31,38 @@ function check(object: object, expected: string[]): void {
   if (!matched) assert.deepEqual(found, expected, JSON.stringify(object));
 }
 
+test('names that become names of files have at most what a file system takes', () => {
+  const problem = (most: number, namespace: string, length: number) => [
+    `metadata.name: must be at most ${most} characters in namespace ${namespace}, got ${length}: the directory of the pod's logs`,
+  ];
+  check(pod({}, { name: 'n'.repeat(210) }), []);
+  check(pod({}, { name: 'n'.repeat(211) }), problem(210, 'default', 211));
+  check(pod({}, { name: 'n'.repeat(214), uid: 'u'.repeat(32) }), []);
+  check(pod({}, { name: 'n'.repeat(220), uid: 'u'.repeat(32), namespace: 'team' }), problem(217, 'team', 220));
+  const long = 'must have names of at most 255 bytes, got one of 256';
+  const longer = 'must have at most 4095 bytes, got 4096';
+  const volumes = [{ name: 'v' }];
+  for (const [path, message] of [
+    [`a/${'é'.repeat(128)}`, long],
+    ['abc/'.repeat(1024), longer],
+  ] as const) {
+    const volume = (source: object) => pod({ volumes: [{ name: 'v', ...source }] });
+    check(volume({ configMap: { name: 'c', items: [{ key: 'k', path }] } }), [
+      `spec.volumes[0].configMap.items[0].path: ${message}`,
+    ]);
+    const mount = { name: 'v', mountPath: '/m' };
+    check(container({ volumeMounts: [{ ...mount, subPath: path }] }, { volumes }), [
+      `spec.containers[0].volumeMounts[0].subPath: ${message}`,
+    ]);
+  }
+  check(pod({ volumes: [{ name: 'v', hostPath: { path: `/${'x'.repeat(256)}` } }] }), [
+    `spec.volumes[0].hostPath.path: ${long}`,
+  ]);
+  check(container({ volumeMounts: [{ name: 'v', mountPath: `/${'x'.repeat(256)}` }] }, { volumes }), [
+    `spec.containers[0].volumeMounts[0].mountPath: ${long}`,
+  ]);
+});
+
 test('an ordinary pod has no problems', () => {
   check(pod({}), []);
   check(

@@ -11,7 +11,7 @@ import type {
   VolumeProjection,
 } from '../types.ts';
 import { validateFieldRef, validateResourceRef } from './field-refs.ts';
-import { configKey, dnsLabel, dnsSubdomain, imageName, volumeFilePath } from './names.ts';
+import { configKey, dnsLabel, dnsSubdomain, imageName, pathLength, volumeFilePath } from './names.ts';
 import { check, each, exactlyOne, unique } from './rules.ts';
 
 const MAX_FILE_MODE = 0o777;
@@ -78,6 +78,7 @@ function validateEmptyDir(source: EmptyDirVolumeSource, issues: IssueList): void
 
 function validateHostPath(source: HostPathVolumeSource, issues: IssueList): void {
   const place = issues.at('path');
+  pathLength(source.path, place);
   if (!source.path.startsWith('/')) place.add(`must be an absolute path, got "${source.path}"`);
   else if (source.path.split('/').includes('..')) place.add(`must not contain "..", got "${source.path}"`);
 }
