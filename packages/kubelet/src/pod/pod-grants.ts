@@ -1,8 +1,10 @@
 import { errorMessage } from '@podwright/base';
+import { qosClass } from '../api/qos-class.ts';
 import type { AllocatedResourceStatus, Pod, PodStatus } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { HELD_RETRY_MS } from '../limits.ts';
+import type { StatusManager } from '../status/status-manager.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
 /** A pod that does not get what it asks for: for good, or until a device plugin comes. */
@@ -27,18 +29,23 @@ export type PodGranter = {
   grants: PodGrants;
   refuse: (podUid: string, refusal: WaitingReason) => void;
   events: EventRecorder;
+  statuses: Pick<StatusManager, 'introduce'>;
 };
+
+/** Why a pod is pending that waits for a device plugin: in its status and its event. */
+const WAITS = 'WaitingForDevices';
 
 /** Gives the pod what only one may have, or refuses it; how its sync ends if it waits. */
 export async function grantPod(
   pod: Pod,
-  { grants, refuse, events }: PodGranter,
+  { grants, refuse, events, statuses }: PodGranter,
   signal: AbortSignal,
 ): Promise<SyncOutcome | undefined> {
   const answer = await grants.admit(pod, signal);
   if (answer?.kind === 'refused') refuse(pod.metadata.uid, answer.refusal);
   if (answer?.kind !== 'waits') return undefined;
-  events.event(eventSubject(pod), 'Warning', 'WaitingForDevices', answer.message);
+  events.event(eventSubject(pod), 'Warning', WAITS, answer.message);
+  statuses.introduce(pod, { phase: 'Pending', reason: WAITS, message: answer.message, qosClass: qosClass(pod) });
   return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
 }
 

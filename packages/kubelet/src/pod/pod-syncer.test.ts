@@ -251,7 +251,12 @@ test('a pod waits for devices that nobody offers, and fails if it does not get w
   const { ended, retryAtMs } = await sync(podOf());
   assert.ok(!ended && retryAtMs !== undefined);
   const [waits] = deps.events.list();
-  assert.deepEqual([waits?.reason, waits?.message], ['WaitingForDevices', 'no device plugin offers e.com/w now']);
+  const why = { reason: 'WaitingForDevices', message: 'no device plugin offers e.com/w now' };
+  assert.deepEqual([waits?.reason, waits?.message], [why.reason, why.message]);
+  assert.deepEqual(statuses.pod('u1')?.status, { phase: 'Pending', ...why, qosClass: 'BestEffort' });
+  const { resourceVersion } = statuses.pod('u1')!.metadata;
+  await sync(podOf());
+  assert.equal(statuses.pod('u1')!.metadata.resourceVersion, resourceVersion, 'the same is not published again');
   answers[0] = { kind: 'refused', refusal: { reason: 'UnexpectedAdmissionError', message: 'Allocate failed' } };
   assert.deepEqual(await sync(podOf()), { ended: true });
   const { phase, reason, message } = statuses.get('u1')!;

@@ -92,6 +92,21 @@ test('pods of a source go to their workers, and are seen for the first time once
   assert.deepEqual(seen, ['a', 'b', 'a changed to a']);
 });
 
+test('a pod is listed as soon as it has come, whatever keeps it from its first sync, and that it was is no status', () => {
+  const { loop, add, statuses } = start();
+  const shown = () => statuses.pods().map(({ metadata, status }) => [metadata.uid, metadata.labels?.a, status?.phase]);
+  add(podOf('a'));
+  assert.deepEqual(shown(), [['a', undefined, 'Pending']]);
+  assert.equal(statuses.get('a'), undefined);
+  const { metadata, ...pod } = podOf('a');
+  statuses.relabel({ ...pod, metadata: { ...metadata, labels: { a: 'b' } } });
+  assert.deepEqual(shown(), [['a', 'b', 'Pending']]);
+  statuses.set(podOf('a'), { phase: 'Running' });
+  loop.handlePods({ operation: 'REMOVE', source: 'file', pods: [podOf('a')] });
+  add(podOf('a'));
+  assert.equal(statuses.get('a')?.phase, 'Running', 'what its syncs have published stays');
+});
+
 test('what is left of another pod of the same name ends first, unless its source may still want it', () => {
   const check = (file: string, source: 'file' | 'http', expected: string[]) => {
     const { loop, told, runtime } = start();

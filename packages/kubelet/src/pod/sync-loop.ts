@@ -152,10 +152,11 @@ export class SyncLoop {
 
   /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
   #add(pod: Pod, { source, isRunning, refusal }: Addition): void {
-    const { manager, admission, workers, observer, readNode } = this.#deps;
+    const { manager, admission, workers, observer, readNode, statuses } = this.#deps;
     observer.seen(pod);
     if (source !== 'api') this.#endNamesakes(pod, source);
     manager.set(pod, source);
+    statuses.introduce(pod);
     if (source === 'api' && pod.metadata.deletionTimestamp !== undefined) return this.#delete(pod, source);
     if (this.#hasEnded(pod)) return workers.update(pod);
     const decision = isRunning ? admission.admit(pod) : this.#decide(pod, refusal);

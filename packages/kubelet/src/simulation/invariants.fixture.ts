@@ -39,7 +39,7 @@ export class ShownPods {
     if (pod.status!.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'))
       this.#checkReady(pod);
     if (before === undefined) return;
-    if (before.startTime !== now.startTime)
+    if (before.startTime !== undefined && before.startTime !== now.startTime)
       this.#report(`pod ${name}: the start time changed from ${before.startTime} to ${now.startTime}`);
     if ((before.phase === 'Succeeded' || before.phase === 'Failed') && now.phase !== before.phase)
       this.#report(`pod ${name}: the phase went from ${before.phase} to ${now.phase}`);
@@ -54,12 +54,13 @@ export class ShownPods {
     }
   }
 
-  /** The last status of a pod that is gone. */
+  /** The last status of a pod that is gone. One that was deleted before its first sync has not begun. */
   gone(pod: Pod): void {
     const { metadata, status } = pod;
     this.#pods.delete(metadata.uid);
-    if (status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
-      this.#report(`pod ${metadata.name} is gone, and its last phase was ${status?.phase}`);
+    if (status?.startTime === undefined) return;
+    if (status.phase !== 'Succeeded' && status.phase !== 'Failed')
+      this.#report(`pod ${metadata.name} is gone, and its last phase was ${status.phase}`);
   }
 
   #checkContainer(pod: string, { name, ready, started, state }: ContainerStatus): void {

@@ -15,7 +15,8 @@ export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; vers
 
 /** The statuses of all pods, with a version each, and subscriptions to their changes. */
 export class StatusManager {
-  readonly #pods = new Map<string, { pod: Pod; version: number }>();
+  /** `isNew`: no sync of the pod has published a status yet. */
+  readonly #pods = new Map<string, { pod: Pod; version: number; isNew?: true }>();
   readonly #changes = new Broadcast<PodChange>();
   /** What the sources say of labels and annotations: a sync that began before must not bring the old ones back. */
   readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
@@ -30,8 +31,20 @@ export class StatusManager {
     this.#records = records;
   }
 
+  /** What syncs have published of the pod. */
   get(podUid: string): PodStatus | undefined {
-    return this.#pods.get(podUid)?.pod.status;
+    const known = this.#pods.get(podUid);
+    return known?.isNew ? undefined : known?.pod.status;
+  }
+
+  /**
+   * Shows a pod that no sync has published yet, as it may wait for long: as it was last known, or with why it waits. What syncs have
+   * published stays.
+   */
+  introduce(pod: Pod, status: PodStatus = this.lastKnown(pod) ?? { phase: 'Pending' }): void {
+    const known = this.#pods.get(pod.metadata.uid);
+    if (known !== undefined && (!known.isNew || isSame(known.pod, pod, status))) return;
+    this.#show(pod, status, { isNew: true });
   }
 
   /**
@@ -70,30 +83,37 @@ export class StatusManager {
   set(given: Pod, status: PodStatus): boolean {
     const { uid } = given.metadata;
     const pod = { ...given, metadata: { ...given.metadata, ...this.#wanted.get(uid) } };
-    const known = this.#pods.get(uid)?.pod;
+    const known = this.#pods.get(uid);
     const clean = dropUndefined(status);
-    if (known !== undefined && isDeepStrictEqual(known.status, clean) && sameSpec(known, pod)) return false;
-    const version = ++this.#version;
-    const seen = withVersion(pod, clean, version);
-    this.#pods.set(uid, { pod: seen, version });
-    this.#changes.publish({ type: known === undefined ? 'ADDED' : 'MODIFIED', pod: seen, version });
+    if (known !== undefined && !known.isNew && isSame(known.pod, pod, clean)) return false;
+    this.#show(pod, clean);
     const { namespace, name, deletionTimestamp } = pod.metadata;
     const going = deletionTimestamp === undefined ? {} : { going: true };
     this.#records?.save(uid, { namespace, name, status: clean, ...going });
     return true;
   }
 
-  /** Changes what is shown of a pod, at once, whatever else is going on with it; not of one that is not shown yet. */
+  #show(pod: Pod, status: PodStatus, how?: { isNew: true }): void {
+    const { uid } = pod.metadata;
+    const version = ++this.#version;
+    const seen = withVersion(pod, status, version);
+    const type = this.#pods.has(uid) ? 'MODIFIED' : 'ADDED';
+    this.#pods.set(uid, { pod: seen, version, ...how });
+    this.#changes.publish({ type, pod: seen, version });
+  }
+
+  /** Changes what is shown of a pod, at once, whatever else is going on with it; not before its first sync. */
   change(podUid: string, change: (pod: Pod, status: PodStatus) => PodStatus): void {
-    const known = this.#pods.get(podUid)?.pod;
-    if (known?.status !== undefined) this.set(known, change(known, known.status));
+    const [pod, status] = [this.pod(podUid), this.get(podUid)];
+    if (pod !== undefined && status !== undefined) this.set(pod, change(pod, status));
   }
 
   /** The labels and annotations of a pod have changed: they are seen at once, also of a pod that is not synced any more. */
   relabel({ metadata: { uid, labels, annotations } }: Pod): void {
     this.#wanted.set(uid, { labels, annotations });
-    const known = this.#pods.get(uid)?.pod;
-    if (known?.status !== undefined) this.set(known, known.status);
+    const known = this.#pods.get(uid);
+    if (known?.isNew) this.introduce({ ...known.pod, metadata: { ...known.pod.metadata, labels, annotations } }, known.pod.status);
+    else if (known?.pod.status !== undefined) this.set(known.pod, known.pod.status);
   }
 
   /** Forgets a pod that is gone for good. */
@@ -122,9 +142,9 @@ function withVersion(pod: Pod, status: PodStatus, version: number): Pod {
   return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(version) }, status };
 }
 
-function sameSpec(a: Pod, b: Pod): boolean {
+function isSame(known: Pod, pod: Pod, status: PodStatus): boolean {
   const wanted = ({ metadata, spec }: Pod) => ({ metadata: { ...metadata, resourceVersion: undefined }, spec });
-  return isDeepStrictEqual(wanted(a), wanted(b));
+  return isDeepStrictEqual(known.status, status) && isDeepStrictEqual(wanted(known), wanted(pod));
 }
 
 /** JSON has no undefined: statuses that differ in it only are the same. */
