@@ -45,7 +45,7 @@ test('of two pods of one manifest with one host port one runs, the other is refu
   await kubelet.pod('a', isRunning);
   const { status, metadata } = await kubelet.pod('b', ({ status }) => status?.phase === 'Failed');
   const message =
-    "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+    "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports: port 8080/TCP of the host is taken by pod default/a";
   assert.deepEqual([status?.reason, status?.message, status?.containerStatuses], ['NodePorts', message, undefined]);
   assert.deepEqual(kubelet.reasons('b'), ['NodePorts']);
   assert.equal(kubelet.mounted.has(metadata.uid), false);

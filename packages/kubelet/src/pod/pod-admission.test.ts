@@ -219,6 +219,15 @@ test('a host port is taken by address and protocol', () => {
   check(withPort(80), [withPort(80, '', 'UDP')], undefined);
 });
 
+test('a host port that is taken is named, with the pod that has it', () => {
+  const holder = withPort(80, '127.0.0.1');
+  holder.metadata.name = 'holder';
+  assert.match(
+    refusePod(withPort(80), [withPort(81), holder], node)!.message,
+    /^Predicate NodePorts failed: node\(s\) didn't have free ports for the requested pod ports: port 80\/TCP of the host is taken by pod default\/holder$/,
+  );
+});
+
 test('only sysctls that stay in the pod are allowed', () => {
   const withSysctl = (name: string, spec: Partial<PodSpec> = {}) =>
     podOf({ ...spec, securityContext: { sysctls: [{ name, value: '1' }] } });

@@ -2,10 +2,11 @@ import { wantsAppArmor } from '../api/app-armor.ts';
 import { claimStatusesOf, isClaimed } from '../api/claim-statuses.ts';
 import type { Taint } from '../api/node.ts';
 import { dottedSysctl } from '../api/sysctl.ts';
-import { allContainers, type Container, isSidecar, type Pod } from '../api/types.ts';
+import { allContainers, type Container, namespacedName, type Pod } from '../api/types.ts';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
+import { portText, takenPort } from './host-ports.ts';
 import { type SelectableNode, wantsNode } from './node-affinity.ts';
 import { toleratesAll } from './tolerations.ts';
 
@@ -137,30 +138,12 @@ const unfit = (reason: string, why: string): Refusal => ({
   message: `Predicate ${reason} failed: ${why}`,
 });
 
-type HostPort = { ip: string; port: number; protocol: string };
-
-function hostPorts(pod: Pod): HostPort[] {
-  return allContainers(pod.spec)
-    .filter((container) => pod.spec.containers.includes(container) || isSidecar(container))
-    .flatMap(({ ports }) => ports ?? [])
-    .filter(({ hostPort }) => (hostPort ?? 0) > 0)
-    .map(({ hostPort, hostIP, protocol }) => ({ port: hostPort!, ip: anyIp(hostIP), protocol: protocol ?? 'TCP' }));
-}
-
-function anyIp(ip: string | undefined): string {
-  return ip === undefined || ip === '' || ip === '::' ? '0.0.0.0' : ip;
-}
-
+/** Upstream's words, and which port it is. */
 function refusePorts(pod: Pod, others: Pod[]): Refusal | undefined {
-  const wanted = hostPorts(pod);
-  const taken = others.flatMap(hostPorts);
-  if (!wanted.some((port) => taken.some((other) => conflicts(port, other)))) return undefined;
-  return unfit('NodePorts', "node(s) didn't have free ports for the requested pod ports");
-}
-
-function conflicts(a: HostPort, b: HostPort): boolean {
-  const overlap = a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0';
-  return a.port === b.port && a.protocol === b.protocol && overlap;
+  const taken = takenPort(pod, others);
+  if (taken === undefined) return undefined;
+  const which = `port ${portText(taken.wanted)} of the host is taken by pod ${namespacedName(taken.holder)}`;
+  return unfit('NodePorts', `node(s) didn't have free ports for the requested pod ports: ${which}`);
 }
 
 function refuseSysctls(pod: Pod, node: NodeFacts): Refusal | undefined {

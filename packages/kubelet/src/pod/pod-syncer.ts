@@ -37,6 +37,7 @@ import { goodAnswers } from '../status/probe-answers.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
+import { warnOfForeignPorts } from './foreign-ports.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PodAllocations } from './pod-allocations.ts';
@@ -119,6 +120,7 @@ export class PodSyncer implements PodSteps {
     if (obstacle !== undefined) return obstacle;
     const waitsFor = plan.createSandbox && (await preparePod(pod, { ...this.#deps, events: runtime.events }, signal));
     if (waitsFor) return waitsFor;
+    if (plan.createSandbox) await warnOfForeignPorts(pod, runtime.events);
     return this.#carryOut(pod, { status, plan, shown: before.status }, signal);
   }
 

@@ -112,7 +112,8 @@ export class StatusManager {
   relabel({ metadata: { uid, labels, annotations } }: Pod): void {
     this.#wanted.set(uid, { labels, annotations });
     const known = this.#pods.get(uid);
-    if (known?.isNew) this.introduce({ ...known.pod, metadata: { ...known.pod.metadata, labels, annotations } }, known.pod.status);
+    if (known?.isNew)
+      this.introduce({ ...known.pod, metadata: { ...known.pod.metadata, labels, annotations } }, known.pod.status);
     else if (known?.pod.status !== undefined) this.set(known.pod, known.pod.status);
   }
 
