@@ -32,7 +32,7 @@ test('check needs no node, names problems by file, line and field, and exits wit
   assert.equal(good.code, 0, good.out + good.err);
   assert.match(
     good.out,
-    /^note: .*fine\.yaml:\d+:1: Service web is left out: .*\nimages: localhost\/podwright\/busybox:1\nno problems, 1 note; good: 1 Pod\n$/s,
+    /^note: .*fine\.yaml:\d+:1: Service web is left out: .*\nimages: localhost\/podwright\/busybox:1\nchecked 1 Pod: no problems, 1 note\n$/s,
   );
   const typo = place.file('typo.yaml', podWith('typo', 'hostNetwrok: true'));
   const lacks = place.file(

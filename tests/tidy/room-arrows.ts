@@ -197,7 +197,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     ],
     'pod-resources': ['api'],
     'runtime-state': [],
-    preflight: ['api', 'cgroups', 'config', 'images', 'node', 'pod'],
+    preflight: ['api', 'api/validation', 'cgroups', 'config', 'images', 'node', 'pod', 'volumes'],
     prober: ['api', 'container', 'events', 'kubecontainer'],
     server: [
       ...['api', 'api/schema', 'api/validation', 'config', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],

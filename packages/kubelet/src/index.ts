@@ -37,7 +37,7 @@ export { logindProblem } from './node-shutdown/logind.ts';
 export { shutdownPeriods } from './node-shutdown/shutdown-groups.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { PlacementOptions } from './placement-options.ts';
-export { preflight } from './preflight/preflight.ts';
+export { allFindings } from './preflight/host-findings.ts';
 export { thisHost } from './preflight/preflight-host.ts';
 export {
   type ServedKubeletApi,

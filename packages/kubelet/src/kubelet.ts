@@ -31,6 +31,7 @@ import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
 import type { EphemeralContainers } from './pod/ephemeral-containers.ts';
+import type { NodeFacts as PodNodeFacts } from './pod/pod-admission.ts';
 import { containerLog, type LogOfContainer, readySandbox, runningContainer } from './pod/pod-containers.ts';
 import type { PodManager } from './pod/pod-manager.ts';
 import type { PodWorkers } from './pod/pod-workers.ts';
@@ -55,6 +56,8 @@ export type KubeletDependencies = {
   events: PodEvents;
   manager: PodManager;
   workers: PodWorkers;
+  /** What the node offers to pods now. */
+  offer: () => PodNodeFacts;
   tracer: PodTracer;
   cache: PodStatusCache;
   objects: LocalObjects;
@@ -214,12 +217,15 @@ export class Kubelet {
     return this.#parts.manifestErrors();
   }
 
-  /** What pods would meet that were applied now. */
-  async preflightHost(): Promise<PreflightHost> {
-    const { options, cri, objects, node } = this.#parts;
-    const { images } = await cri.image.listImages({});
-    const names = new Set(images.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]));
-    return { ...hostOf(options, node.allocatable), node: { objects, pods: this.pods(), images: names } };
+  /** What pods meet that are applied now; of images nothing is said unless they are looked at. */
+  async preflightHost({ withImages }: { withImages: boolean }): Promise<PreflightHost> {
+    const { options, cri, objects, offer } = this.#parts;
+    const { images } = withImages ? await cri.image.listImages({}) : {};
+    const names = images?.flatMap(({ repoTags, repoDigests }) => [...repoTags, ...repoDigests]);
+    return {
+      ...hostOf(options, offer()),
+      node: { objects, pods: this.pods(), ...(names === undefined ? {} : { images: new Set(names) }) },
+    };
   }
 
   /**

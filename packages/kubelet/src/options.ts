@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeClient } from '@podwright/kube-client';
@@ -210,4 +211,9 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     tracing: { endpoint: '', samplingRatePerMillion: 0 },
     ...given,
   };
+}
+
+/** The directory below which localhost seccomp profiles are, as upstream's. */
+export function seccompRoot({ rootDir }: Pick<KubeletOptions, 'rootDir'>): string {
+  return join(rootDir, 'seccomp');
 }

@@ -1,10 +1,10 @@
 import { counted, silentLogger } from '@podwright/base';
-import { type DecodedManifest, decodeManifests, preflight, thisHost } from '@podwright/kubelet';
+import { decodeManifests, thisHost } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { kubeletOptionsOf, LONE_NODE_DEFAULTS } from '../daemon/kubelet-options.ts';
-import { findingLine, ofManifest, type PlacedFinding, placeFindings } from '../manifests/findings.ts';
+import { findingLine, ofManifest, type PlacedFinding, placeFindings, unplaced } from '../manifests/findings.ts';
+import { foresee, type NamedImage } from '../manifests/foresee.ts';
 import { readSources } from '../manifests/manifest-sources.ts';
-import { type NamedImage, namedImages } from '../manifests/named-images.ts';
 import { type ManifestOptions, manifestNames } from '../manifests/read-manifests.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalWidth } from '../output/terminal.ts';
@@ -17,37 +17,28 @@ export type CheckOptions = ManifestOptions & { output: OutputFormat };
 /** `podwright check FILE…`: what is wrong with manifests, and what pods will meet, as far as it can be told without a node. */
 export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
   const config = await settings();
-  const { findings, counts, decoded } = await checkManifests(config, manifestNames('check', files, options), options);
-  const images = await namedImages(decoded, new NodeClient(config.apiSocket));
+  const checked = await checkManifests(config, manifestNames('check', files, options), options);
+  const { findings, counts, images } = checked;
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
   await printAs(options.output, { findings, objects: counts, images }, () =>
-    wrapText(
-      [...findings.map(lineOf), ...imageLines(images), summary(problems, findings.length - problems, counts)].join(
-        '\n',
-      ),
-      terminalWidth(),
-    ),
+    wrapText([...findings.map(lineOf), ...imageLines(images), summary(checked, problems)].join('\n'), terminalWidth()),
   );
   return problems > 0 ? 1 : 0;
 }
 
-type Counts = Record<string, number>;
+/** `counts` are objects by their kind, those with problems, too. */
+type Checked = { findings: PlacedFinding[]; counts: Record<string, number>; images: NamedImage[] };
 
-async function checkManifests(
-  config: NodeConfig,
-  names: string[],
-  options: ManifestOptions,
-): Promise<{ findings: PlacedFinding[]; counts: Counts; decoded: DecodedManifest }> {
+async function checkManifests(config: NodeConfig, names: string[], options: ManifestOptions): Promise<Checked> {
   const { texts, problems } = await readSources(names, options);
-  const decoded = decodeManifests(texts, options);
+  const decoded = decodeManifests(texts, { ...options, templates: true });
   const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
-  const host = await thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
-  const found = preflight(
-    decoded.objects.map(({ object }) => object),
-    { ...host, refused: decoded.refused },
-  );
-  const counts: Counts = {};
-  for (const { object } of decoded.objects) counts[object.kind] = (counts[object.kind] ?? 0) + 1;
+  const readHost = () => thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
+  const { findings: found, images, unseen } = await foresee(decoded, new NodeClient(config.apiSocket), readHost);
+  const counts: Record<string, number> = {};
+  const refused = decoded.refused.map((label) => label.split(' ')[0]!).filter((kind) => /^[A-Z][A-Za-z]{0,60}$/.test(kind));
+  for (const kind of [...decoded.objects.map(({ object }) => object.kind), ...refused])
+    counts[kind] = (counts[kind] ?? 0) + 1;
   const findings = [
     ...decoded.errors.map((error) => ofManifest(error, 'problem')),
     ...[...decoded.leftOut, ...decoded.warnings].map((error) => ofManifest(error, 'note')),
@@ -55,10 +46,9 @@ async function checkManifests(
   ];
   const order = new Map(texts.map(({ file }, index) => [file, index]));
   findings.sort((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line || a.column - b.column);
-  const unread = problems.map(({ message }): PlacedFinding => {
-    return { severity: 'problem', file: '', line: 0, column: 0, field: '', message };
-  });
-  return { findings: [...unread, ...findings], counts, decoded };
+  const unread = problems.map(({ message }) => unplaced('problem', message));
+  const notSeen = unseen.map((message) => unplaced('note', message));
+  return { findings: [...unread, ...notSeen, ...findings], counts, images };
 }
 
 /** Without a node it is only told which they are. */
@@ -72,13 +62,16 @@ function lineOf(finding: PlacedFinding): string {
   return escapeTerminal(`${finding.severity}: ${findingLine(finding)}`);
 }
 
-function summary(problems: number, notes: number, counts: Counts): string {
+/** Such as `checked 2 Pods and 1 Secret: 1 problem, 2 notes`. */
+function summary({ findings, counts }: Checked, problems: number): string {
   const objects = Object.entries(counts).map(([kind, count]) =>
-    counted(count, kind, kind.endsWith('s') ? `${kind}es` : undefined),
+    counted(count, kind, /(s|x|ch)$/.test(kind) ? `${kind}es` : undefined),
   );
+  const listed = [objects.slice(0, -1).join(', '), ...objects.slice(-1)].filter(Boolean).join(' and ');
+  const notes = findings.length - problems;
   const found = [
     problems === 0 ? 'no problems' : counted(problems, 'problem'),
     ...(notes > 0 ? [counted(notes, 'note')] : []),
   ];
-  return `${found.join(', ')}${objects.length > 0 ? `; good: ${objects.join(', ')}` : ''}`;
+  return `${listed === '' ? '' : `checked ${listed}: `}${found.join(', ')}`;
 }

@@ -17,25 +17,32 @@ export function ofManifest(error: ManifestError, severity: PlacedFinding['severi
   return { severity, file, line, column, field: path, message };
 }
 
-/** Findings about objects with the places of their fields in the manifests that they are from. */
-export function placeFindings(findings: readonly Finding[], { objects, placeOf }: DecodedManifest): PlacedFinding[] {
+/** Findings about objects, and about the pods of workloads, with the places of their fields in the manifests that they are from. */
+export function placeFindings(findings: readonly Finding[], decoded: DecodedManifest): PlacedFinding[] {
+  const { objects, templates, placeOf } = decoded;
   return findings.map(({ severity, kind, namespace, name, path, message }) => {
-    const placed = objects.find(
-      ({ object }) => object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,
-    );
-    const place = placed === undefined ? undefined : placeOf(placed.object, path, 'value');
-    const of = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+    const isIt = (object: ManifestObject) =>
+      object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name;
+    const template = templates.find(({ pod }) => isIt(pod));
+    const object = template?.pod ?? objects.map((placed) => placed.object).find(isIt);
+    const of = template?.workload ?? `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
     return {
       severity,
-      file: '',
-      line: 0,
-      column: 0,
-      ...place,
-      field: formatFieldPath(path),
+      ...NOWHERE,
+      ...(object && placeOf(object, path, 'value')),
+      field: formatFieldPath([...(template?.path ?? []), ...path]),
       message: `${message} (${of})`,
     };
   });
 }
+
+/** What is about no place in the manifests. */
+export function unplaced(severity: PlacedFinding['severity'], message: string): PlacedFinding {
+  return { severity, ...NOWHERE, field: '', message };
+}
+
+const NOWHERE = { file: '', line: 0, column: 0 };
+type ManifestObject = DecodedManifest['objects'][number]['object'];
 
 /** As one line, such as `pod.yaml:7:3: spec.nodeName: …`. */
 export function findingLine({ file, line, column, field, message }: PlacedFinding): string {

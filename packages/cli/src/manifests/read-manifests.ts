@@ -35,12 +35,12 @@ export async function readManifests(names: readonly string[], options: ManifestO
   const objects = decoded.objects.map(({ object: { kind, metadata } }) => {
     return { kind, namespace: metadata.namespace, name: metadata.name };
   });
-  return { text: textOf(decoded), objects, decoded };
+  return { text: textOf(decoded.objects.map(({ object }) => object)), objects, decoded };
 }
 
 /** What a node gets of manifests. Throws `invalid_argument` for what is too large. */
-export function textOf({ objects }: DecodedManifest): string {
-  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects.map(({ object }) => object) });
+export function textOf(items: DecodedManifest['objects'][number]['object'][]): string {
+  const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;
   throw new PodwrightError(
     'invalid_argument',

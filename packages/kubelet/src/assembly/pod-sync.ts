@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Limiter } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/types.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { UserNamespaces } from '../container/user-namespaces.ts';
@@ -29,13 +30,14 @@ import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
 import { podIdRange } from '../node/subordinate-ids.ts';
-import type { KubeletOptions } from '../options.ts';
+import { type KubeletOptions, seccompRoot } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { PodAdmission } from '../pod/admission.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts, toldNodeFacts } from '../pod/node-offer.ts';
+import type { NodeFacts } from '../pod/pod-admission.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
 import type { PodGrants } from '../pod/pod-grants.ts';
 import { PodManager } from '../pod/pod-manager.ts';
@@ -96,6 +98,8 @@ export type PodSync = {
   /** Delays between restarts of containers. */
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
+  /** What the node offers to pods now, as others say if they are given. */
+  offer: (told?: Node) => NodeFacts;
   /** The pod with the amounts that it has. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
@@ -121,7 +125,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const [changes, stopped] = [new PodChanges(), new PodChanges()];
   const imageAccess = openImageAccess(input);
   const images = imageManager(input, imageAccess);
-  const admission = podAdmission(input);
+  const offer = nodeOffer(input);
+  const admission = podAdmission(input, offer);
   const pleg = new Pleg({
     cri: input.cri,
     reader: podReader(input, networks),
@@ -179,7 +184,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     observer: observer(metrics, tracer),
   });
   const told = { statuses, cache, tracer, metrics, changes, stopped };
-  return { ...told, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+  return { ...told, offer, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }
 
 type Refused = { refusal: WaitingReason; metrics: KubeletMetrics | undefined };
@@ -197,19 +202,22 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** What device plugins offer comes and goes, and so do what others say of the node and what it is short of. */
-function podAdmission(input: PodSyncInput): PodAdmission {
-  const { options, parts, resources, strictGroups, host, grants, pressure, statuses, shutdown } = input;
+/** What device plugins offer comes and goes, and so does what others say of the node. */
+function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
-  const facts = (told = parts.api?.node()) => {
+  return (told = parts.api?.node()) => {
     const now = { ...own, resources: { ...resources, ...grants.admissible() } };
     return told === undefined ? now : toldNodeFacts(now, told);
   };
+}
+
+function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
+  const { options, pressure, statuses, shutdown } = input;
   const isLone = options.cluster === undefined;
   // after a restart of the host nobody would bring back what a lone node refuses
   const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
-  return new PodAdmission(facts, { first, last: () => shutdown.refusal() });
+  return new PodAdmission(offer, { first, last: () => shutdown.refusal() });
 }
 
 function probeAnswers({ probes }: PodSyncInput['parts']): ProbeAnswers {
@@ -260,7 +268,7 @@ function runtimeDependencies(
     clusterDomain: options.clusterDomain,
     node: { policy: options.containerResources, host: input.host },
     seccompDefault: options.seccompDefault,
-    seccompRoot: `${options.rootDir}/seccomp`,
+    seccompRoot: seccompRoot(options),
   };
 }
 

@@ -337,3 +337,35 @@ test('names that JavaScript knows are names like others', () => {
   ]);
   assert.equal(({} as Record<string, unknown>).toString, Object.prototype.toString);
 });
+
+test('the pods of workloads are decoded if they are asked for, with paths and places of the workload', () => {
+  const template = 'template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}';
+  const workload = (kind: string, spec: string) => `kind: ${kind}\napiVersion: x/v1\nmetadata: {name: web}\n${spec}\n`;
+  const text = [
+    podText('containers: [{name: a, image: i}]'),
+    workload('Deployment', `spec: {${template}}`),
+    workload('CronJob', `spec: {jobTemplate: {spec: {${template}}}}`),
+    workload('PodTemplate', template),
+    workload('Job', `spec: {${template.replace('image: i', 'image: i, tty: 1')}}`),
+    workload('DaemonSet', 'spec: {}'),
+  ].join('---\n');
+  const decode = (options = {}) => decodeManifests([{ file: 'x.yaml', text }], options);
+  const { templates, errors, placeOf } = decode({ templates: true });
+  assert.deepEqual(
+    templates.map(({ pod, workload: of, path }) => [pod.metadata.name, of, path.join('.')]),
+    [
+      ['web-deployment', 'Deployment default/web', 'spec.template'],
+      ['web-cronjob', 'CronJob default/web', 'spec.jobTemplate.spec.template'],
+      ['web-podtemplate', 'PodTemplate default/web', 'template'],
+    ],
+  );
+  assert.deepEqual(templates[0]?.pod.metadata.labels, { a: 'b' });
+  assert.deepEqual(placeOf(templates[0]!.pod, ['spec', 'containers', 0, 'image'], 'value'), {
+    file: 'x.yaml',
+    line: 11,
+    column: 84,
+  });
+  const inside = (list: typeof errors) => list.filter(({ path }) => path.includes('template')).map(({ path }) => path);
+  assert.deepEqual(inside(errors), ['spec.template.spec.containers[0].tty']);
+  assert.deepEqual([decode().templates, inside(decode().errors)], [[], []]);
+});

@@ -1,7 +1,7 @@
 import { isRecord } from '@podwright/base';
 import { applyDefaults } from '../api/defaults.ts';
 import { type FieldPath, formatFieldPath, IssueList } from '../api/issue.ts';
-import { decodeObject, reasonToLeaveOut } from '../api/schema/kinds.ts';
+import { decodeObject, reasonToLeaveOut, templatePath } from '../api/schema/kinds.ts';
 import type { ConfigMap, ManifestObject, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '../api/types.ts';
 import { validateObject } from '../api/validation/validate-object.ts';
 import type { TextPosition } from './text-lines.ts';
@@ -101,7 +101,9 @@ export type DecodedManifest = {
   leftOut: ManifestError[];
   /** What was taken though it may not be what was meant: fields that are there twice. */
   warnings: ManifestError[];
-  /** The place of a field of one of the objects. */
+  /** The pods of workloads, if they were asked for: good ones. */
+  templates: DecodedTemplate[];
+  /** The place of a field of one of the objects, or of the pod of a template. */
   placeOf: (
     object: ManifestObject,
     path: FieldPath,
@@ -109,11 +111,14 @@ export type DecodedManifest = {
   ) => (TextPosition & { file: string }) | undefined;
 };
 
+/** A pod as a workload would make it: `path` leads to the template, and `workload` names it, such as `Deployment default/web`. */
+export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
+
 /**
- * `strict` makes errors of what is left out, and of warnings. With `namespace` objects that name none are in it, and those that
+ * `templates`: workloads are looked into, though they are refused. `strict` makes errors of what is left out, and of warnings. With `namespace` objects that name none are in it, and those that
  * name another are refused.
  */
-export type DecodeOptions = { strict?: boolean; namespace?: string };
+export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean };
 
 /**
  * Decodes a YAML or JSON manifest of any number of documents, strictly: every unknown or unsupported field, wrong type and
@@ -145,6 +150,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
     }
   }
   const objects = withoutDuplicates(placed, found.errors);
+  const templates = options.templates ? templatesOf(parts, { objects, errors: found.errors, partOf, options }) : [];
   const files = texts.map(({ file }) => file);
   return {
     ...byKind(objects),
@@ -152,6 +158,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
     refused,
     leftOut: found.leftOut.list(files),
     warnings: found.warnings === found.errors ? [] : found.warnings.list(files),
+    templates,
     placeOf: (object, path, at) => {
       const part = partOf.get(object);
       return part && { file: part.file, ...part.document.locate([...part.base, ...path], at) };
@@ -253,6 +260,41 @@ function decodePart(
   errors.skip(file, issues.count - issues.issues.length);
   if (object === undefined || issues.count > 0) return undefined;
   return { file, ...document.locate(base, 'value'), object };
+}
+
+type TemplatesInput = {
+  objects: readonly PlacedObject[];
+  errors: ErrorList;
+  partOf: Map<ManifestObject, Part>;
+  options: DecodeOptions;
+};
+
+/** Decodes the pods of workloads. Each has its workload's name, or, if another pod has that, one with the workload's kind. */
+function templatesOf(parts: Part[], { objects, errors, partOf, options }: TemplatesInput): DecodedTemplate[] {
+  const names = new Set(objects.filter(({ object }) => object.kind === 'Pod').map(({ object }) => nameIn(object)));
+  return parts.flatMap((part): DecodedTemplate[] => {
+    const { kind, metadata } = isRecord(part.value) ? part.value : {};
+    const path = templatePath(kind);
+    const template = path && fieldAt(part.value, path);
+    if (path === undefined || !isRecord(template)) return [];
+    const { name = 'template', namespace } = isRecord(metadata) ? metadata : {};
+    const own = isRecord(template.metadata) ? template.metadata : {};
+    const value = { ...template, apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name, namespace } };
+    const inside = { ...part, value, base: [...part.base, ...path] };
+    const pod = decodePart(inside, errors, options.namespace)?.object;
+    if (pod?.kind !== 'Pod') return [];
+    const workload = `${kind} ${nameIn(pod)}`;
+    while (names.has(nameIn(pod))) pod.metadata.name += `-${String(kind).toLowerCase()}`;
+    names.add(nameIn(pod));
+    partOf.set(pod, inside);
+    return [{ pod, workload, path }];
+  });
+}
+
+const nameIn = ({ metadata: { namespace, name } }: ManifestObject) => `${namespace}/${name}`;
+
+function fieldAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((at, step) => (isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
 }
 
 /** As kubectl's `--namespace`. */

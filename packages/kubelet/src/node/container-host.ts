@@ -78,7 +78,7 @@ async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<bool
 }
 
 /** The module is enabled, and profiles can be loaded. */
-async function hasAppArmor(sysfs: string): Promise<boolean> {
+export async function hasAppArmor(sysfs = HOST_PLACES.sysfs): Promise<boolean> {
   if (!(await exists(join(sysfs, 'kernel/security/apparmor')))) return false;
   const enabled = await readFile(join(sysfs, 'module/apparmor/parameters/enabled'), 'utf8').catch(() => '');
   return enabled.startsWith('Y');

@@ -1,20 +1,48 @@
+import { access, constants } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isErrno } from '@podwright/base';
 import { hostCgroups } from '../cgroups/host-cgroups.ts';
+import { hasAppArmor } from '../node/container-host.ts';
 import { nodeAllocatable } from '../node/node-allocatable.ts';
 import { readNodeCapacity } from '../node/node-capacity.ts';
-import { allocatableResources, type NodeResources, nodeResources } from '../node/node-resources.ts';
-import type { KubeletOptions } from '../options.ts';
+import { allocatableResources, nodeResources } from '../node/node-resources.ts';
+import { type KubeletOptions, seccompRoot } from '../options.ts';
 import { nodeFacts } from '../pod/node-offer.ts';
+import type { NodeFacts } from '../pod/pod-admission.ts';
 import type { PreflightHost } from './preflight.ts';
 
-/** This host as pods will meet it, without what a node has on it already; `resources` is what pods may have together. */
-export function hostOf(options: KubeletOptions, resources: NodeResources): PreflightHost {
-  return { nodeName: options.nodeName, facts: nodeFacts(options, resources) };
+/** This host as pods will meet it, without what a node has on it already. */
+export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost {
+  return { nodeName: options.nodeName, facts, seccompRoot: seccompRoot(options) };
 }
 
-/** The same, looked up without a node. Throws `invalid_argument` if the options keep everything back from pods. */
-export async function thisHost(options: KubeletOptions): Promise<PreflightHost> {
+/**
+ * The same, looked up without a node; `unseen` says what this user may not look at. Throws `invalid_argument` if the options keep
+ * everything back from pods.
+ */
+export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
   const capacity = await readNodeCapacity(await hostCgroups(options.logger));
   const reserved = options.systemReserved;
-  const has = await nodeResources(capacity, options.rootDir);
-  return hostOf(options, allocatableResources(has, { allocatable: nodeAllocatable(capacity, reserved), reserved }));
+  const { rootDir } = options;
+  const directory = await reachableDirectory(rootDir);
+  const has = await nodeResources(capacity, directory.path);
+  const resources = allocatableResources(has, { allocatable: nodeAllocatable(capacity, reserved), reserved });
+  const facts = { ...nodeFacts(options, resources), appArmor: await hasAppArmor() };
+  const unseen = `${rootDir} may not be looked at by this user: the disk of pods is taken to be that of ${directory.path}`;
+  return { host: hostOf(options, facts), unseen: directory.isBarred ? [unseen] : [] };
+}
+
+/** The directory, or the nearest above it that this user may look into. */
+async function reachableDirectory(path: string): Promise<{ path: string; isBarred: boolean }> {
+  let isBarred = false;
+  for (let directory = path; ; directory = dirname(directory)) {
+    try {
+      await access(directory, constants.X_OK);
+      return { path: directory, isBarred };
+    } catch (error) {
+      const barred = isErrno(error, 'EACCES');
+      if ((!barred && !isErrno(error, 'ENOENT')) || directory === '/') throw error;
+      isBarred ||= barred;
+    }
+  }
 }

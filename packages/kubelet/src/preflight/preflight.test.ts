@@ -7,6 +7,7 @@ import { type PreflightHost, preflight } from './preflight.ts';
 
 const host: PreflightHost = {
   nodeName: 'here',
+  seccompRoot: '/none',
   facts: {
     name: 'here',
     labels: { 'kubernetes.io/os': 'linux' },
@@ -115,10 +116,24 @@ test('what the node would refuse is told before', () => {
   const port = podText('containers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: 80}]}]', 'second');
   assert.deepEqual(findings(`${text}---\n${port}`), [
     "problem web spec.nodeSelector: the node will refuse the pod: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
-    "problem second spec: the node will refuse the pod: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    "problem second spec.containers[0].ports[0].hostPort: the node will refuse the pod: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports: port 80/TCP of the host is taken by pod default/web",
   ]);
   assert.deepEqual(findings(podText('containers: [{name: a, image: "A_:b"}]')), [
     'problem web spec.containers[0].image: "A_:b" is not the name of an image',
+  ]);
+});
+
+test('what no device plugin offers is a problem on a node, and a note where none was asked', () => {
+  const text = podText('containers: [{name: a, image: b, resources: {limits: {e.com/gpu: 1, e.com/npu: 1, cpu: 1}}}]');
+  const field = 'web spec.containers[0].resources.limits';
+  assert.deepEqual(findings(text), [
+    `note ${field}[e.com/gpu]: the pod waits until a device plugin offers e.com/gpu, which only a running node knows`,
+    `note ${field}[e.com/npu]: the pod waits until a device plugin offers e.com/npu, which only a running node knows`,
+  ]);
+  const facts = { ...host.facts, resources: { ...host.facts.resources, 'e.com/gpu': 2n } };
+  const node = { objects: new LocalObjects(), pods: [] };
+  assert.deepEqual(findings(text, { ...host, facts, node }), [
+    `problem ${field}[e.com/npu]: no device plugin offers e.com/npu now; the pod waits until one does`,
   ]);
 });
 

@@ -6,19 +6,23 @@ import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { ignoredFields } from '../config/ignored-fields.ts';
 import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
 import { podReferences } from '../config/pod-references.ts';
+import { takenPort } from '../pod/host-ports.ts';
 import { wantsNode } from '../pod/node-affinity.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
 import { makeRoom } from '../pod/preemption.ts';
+import { missingDevices } from './devices.ts';
 import { missingImages } from './images.ts';
 
 /** What pods will meet. */
 export type PreflightHost = {
   nodeName: string;
   facts: NodeFacts;
+  /** The directory of the host below which localhost seccomp profiles are. */
+  seccompRoot: string;
   /** Names of objects that are to come but have errors of their own, such as `Secret default/a`: they are not missing. */
   refused?: readonly string[];
-  /** What the node has already; absent while no node was asked. */
-  node?: { objects: ObjectLookup; pods: Pod[]; images: ReadonlySet<string> };
+  /** What the node has already, of images only where they were looked at; absent while no node was asked. */
+  node?: { objects: ObjectLookup; pods: Pod[]; images?: ReadonlySet<string> };
 };
 
 /** What is to be known of the objects of manifests before they are applied together. Pure. */
@@ -31,6 +35,7 @@ export function preflight(objects: readonly ManifestObject[], host: PreflightHos
     return [
       ...missingObjects(pod, objects, host),
       ...missingImages(pod, host.node?.images),
+      ...missingDevices(pod, host),
       ...refusals(pod, beside, host),
       ...ignoredFields(pod, host.nodeName),
     ];
@@ -78,15 +83,18 @@ function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] 
   const { refusal, preempt } = makeRoom(pod, running, refusePod(pod, running, facts));
   if (preempt !== undefined) findings.note(['spec'], `the node will end for it: ${preempt.map(nameOf).join(', ')}`);
   else if (refusal !== undefined)
-    findings.problem(blamed(pod, refusal, facts), `the node will refuse the pod: ${refusal.message}`);
+    findings.problem(blamed(pod, running, { refusal, facts }), `the node will refuse the pod: ${refusal.message}`);
   return findings.list;
 }
 
-function blamed(pod: Pod, { reason, shortages }: Refusal, node: NodeFacts): FieldPath {
+type Refused = { refusal: Refusal; facts: NodeFacts };
+
+function blamed(pod: Pod, running: Pod[], { refusal: { reason, shortages }, facts }: Refused): FieldPath {
+  if (reason === 'NodePorts') return takenPort(pod, running)?.wanted.path ?? ['spec'];
   const resource = shortages?.[0]?.resource ?? 'pods';
   if (resource !== 'pods') return mostOf(pod, resource);
   const bySelector =
-    reason === 'NodeAffinity' && !wantsNode({ ...pod, spec: { ...pod.spec, affinity: undefined } }, node);
+    reason === 'NodeAffinity' && !wantsNode({ ...pod, spec: { ...pod.spec, affinity: undefined } }, facts);
   if (reason === 'NodeAffinity') return ['spec', bySelector ? 'nodeSelector' : 'affinity'];
   return FIELDS[reason] ?? ['spec'];
 }

@@ -66,7 +66,7 @@ export type ApplyResult = {
     uid?: string;
     action: 'created' | 'replaced' | 'resized' | 'unchanged';
   }[];
-  /** Fields of the pods that this node ignores; with `dryRun=All` everything that pods will meet. */
+  /** What the pods meet, and fields that this node ignores; with `dryRun=All` also of their images. */
   findings: Finding[];
   /** What of the manifest was left out, with its place. */
   warnings: string[];

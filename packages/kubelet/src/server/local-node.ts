@@ -8,12 +8,11 @@ import {
   withTimeout,
 } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
-import { ignoredFields } from '../config/ignored-fields.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import type { LogPlace } from '../logs/container-logs.ts';
-import { preflight } from '../preflight/preflight.ts';
+import { allFindings } from '../preflight/host-findings.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
@@ -88,11 +87,11 @@ export class LocalNode implements NodeBackend {
 
   async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
     const { done, isHeld, objects, warnings } = await this.#parts.applied.apply(manifest, options);
-    if (isHeld)
-      return { objects: done, warnings, findings: preflight(objects, await this.#parts.kubelet.preflightHost()) };
-    await this.#seen(done.flatMap(({ uid }) => (uid === undefined ? [] : [uid])));
-    const pods = objects.filter((object) => object.kind === 'Pod');
-    return { objects: done, warnings, findings: pods.flatMap((pod) => ignoredFields(pod, this.#parts.info.name)) };
+    const { kubelet } = this.#parts;
+    if (!isHeld) await this.#seen(done.flatMap(({ uid }) => (uid === undefined ? [] : [uid])));
+    // what becomes of their images is seen while they begin
+    const findings = await allFindings(objects, await kubelet.preflightHost({ withImages: isHeld }));
+    return { objects: done, warnings, findings };
   }
 
   async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {

@@ -1,9 +1,11 @@
 import type { Stats } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { HOST_PATH_DIRECTORY, HOST_PATH_FILE, isErrno, PodwrightError } from '@podwright/base';
 import type { HostPathType, Volume } from '../api/types.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
+type HostPathSource = NonNullable<Volume['hostPath']>;
 type CheckedType = Exclude<HostPathType, ''>;
 
 const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; kind: string }> = {
@@ -32,6 +34,19 @@ export class HostPathPlugin implements VolumePlugin {
     if (stats !== undefined && isThat(stats)) return path;
     throw new PodwrightError('failed_precondition', `hostPath type check failed: ${path} is not a ${kind}`);
   }
+}
+
+/**
+ * Why the path is not what its type says, if so, as half a sentence; what the type would make may be missing. Rejects with `EACCES` for
+ * what this process may not look at.
+ */
+export async function hostPathProblem({ path, type = '' }: HostPathSource): Promise<string | undefined> {
+  if (type === '') return undefined;
+  const stats = await statIfThere(path);
+  if (stats !== undefined) return checks[type].isThat(stats) ? undefined : `${path} is not a ${checks[type].kind}`;
+  if (type === 'DirectoryOrCreate') return undefined;
+  if (type === 'FileOrCreate' && (await statIfThere(dirname(path)))?.isDirectory()) return undefined;
+  return `${type === 'FileOrCreate' ? `the directory of ${path}` : path} is not there`;
 }
 
 async function create(path: string, type: CheckedType): Promise<Stats | undefined> {

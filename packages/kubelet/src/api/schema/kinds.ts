@@ -17,20 +17,26 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
 
 const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
 
+const IN_SPEC = ['spec', 'template'];
+/** Where workloads have the template of their pods. */
+const TEMPLATES: Record<string, readonly string[]> = {
+  ...{ Deployment: IN_SPEC, StatefulSet: IN_SPEC, DaemonSet: IN_SPEC, ReplicaSet: IN_SPEC },
+  ...{ ReplicationController: IN_SPEC, Job: IN_SPEC, CronJob: ['spec', 'jobTemplate', 'spec', 'template'] },
+  PodTemplate: ['template'],
+};
+
+/** The fields that lead to the pod template of a workload; `undefined` for other kinds. */
+export function templatePath(kind: unknown): readonly string[] | undefined {
+  return typeof kind === 'string' && Object.hasOwn(TEMPLATES, kind) ? TEMPLATES[kind] : undefined;
+}
+
 const fromTemplate = (kind: string, template: string) =>
   `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
   `put the content of ${template} into a Pod`;
 
 /** Kinds without which the pods beside them would not be what was meant, and what to do about each. */
 const REFUSED_KINDS: Record<string, string> = {
-  ...Object.fromEntries(
-    ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'Job'].map((kind) => [
-      kind,
-      fromTemplate(kind, 'spec.template'),
-    ]),
-  ),
-  CronJob: fromTemplate('CronJob', 'spec.jobTemplate.spec.template'),
-  PodTemplate: fromTemplate('PodTemplate', 'template'),
+  ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
   PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
 };
 

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { formatFieldPath } from '../api/issue.ts';
+import { decodeManifest } from '../config/manifest.ts';
+import { allFindings } from './host-findings.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'podwright-preflight-'));
+after(() => rmSync(directory, { recursive: true }));
+mkdirSync(join(directory, 'seccomp/profiles'), { recursive: true });
+writeFileSync(join(directory, 'seccomp/profiles/good.json'), '{}');
+writeFileSync(join(directory, 'file'), '');
+
+async function findings(spec: string, appArmor?: boolean): Promise<string[]> {
+  const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${spec.replaceAll(/^/gm, '  ')}\n`;
+  const { objects, errors } = decodeManifest(text, { file: 'x.yaml' });
+  assert.deepEqual(errors, []);
+  const facts = { name: 'here', labels: {}, maxPods: 10, allowedUnsafeSysctls: [], resources: { cpu: 2000n } };
+  const found = await allFindings(
+    objects.map(({ object }) => object),
+    {
+      nodeName: 'here',
+      facts: { ...facts, ...(appArmor === undefined ? {} : { appArmor }) },
+      seccompRoot: join(directory, 'seccomp'),
+    },
+  );
+  return found.map(({ severity, path, message }) => `${severity} ${formatFieldPath(path)}: ${message}`);
+}
+
+const ordinary = 'containers: [{name: a, image: b}]';
+
+test('what a hostPath volume must find on the host and does not is a problem', async () => {
+  const check = async (path: string, type: string, expected: string | undefined) => {
+    const found = await findings(
+      `volumes: [{name: v, hostPath: {path: ${join(directory, path)}, type: ${type}}}]\n${ordinary}`,
+    );
+    const field = 'problem spec.volumes[0].hostPath.path: ';
+    const why = `${field}${expected}, as its type ${type} says; the pod waits until it is`;
+    assert.deepEqual(found, expected === undefined ? [] : [why], `${path} ${type}`);
+  };
+  const [file, none] = [join(directory, 'file'), join(directory, 'none')];
+  await check('file', 'File', undefined);
+  await check('file', '""', undefined);
+  await check('none', '""', undefined);
+  await check('none', 'DirectoryOrCreate', undefined);
+  await check('none', 'FileOrCreate', undefined);
+  await check('seccomp', 'Directory', undefined);
+  await check('file', 'Directory', `${file} is not a directory`);
+  await check('file', 'DirectoryOrCreate', `${file} is not a directory`);
+  await check('file', 'Socket', `${file} is not a socket file`);
+  await check('none/x', 'FileOrCreate', `the directory of ${none}/x is not there`);
+  for (const type of ['Directory', 'File', 'Socket', 'CharDevice', 'BlockDevice'])
+    await check('none', type, `${none} is not there`);
+});
+
+test('profiles of the host that are not there are problems', async () => {
+  const profile = (name: string) => `{seccompProfile: {type: Localhost, localhostProfile: ${name}}}`;
+  assert.deepEqual(await findings(`securityContext: ${profile('profiles/good.json')}\n${ordinary}`), []);
+  assert.deepEqual(
+    await findings(
+      `securityContext: ${profile('none.json')}\ncontainers: [{name: a, image: b, securityContext: ${profile('bad.json')}}]`,
+    ),
+    ['spec.securityContext', 'spec.containers[0].securityContext'].map(
+      (field, index) =>
+        `problem ${field}.seccompProfile.localhostProfile: the seccomp profile ${directory}/seccomp/${['none', 'bad'][index]}.json is not there; the pod waits until it is`,
+    ),
+  );
+  const appArmor = 'appArmorProfile: {type: Localhost, localhostProfile: podwright-none}';
+  const field = 'problem spec.securityContext.appArmorProfile.localhostProfile';
+  assert.deepEqual(await findings(`securityContext: {${appArmor}}\n${ordinary}`, true), [
+    `${field}: no AppArmor profile "podwright-none" is loaded on this host; the pod waits until it is`,
+  ]);
+  assert.match(String(await findings(`securityContext: {${appArmor}}\n${ordinary}`, false)), /AppArmor is not enabled/);
+});
+
+test('a port of the host that a program has is a problem', async (context) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const found = await findings(`containers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: ${port}}]}]`);
+  assert.match(
+    String(found),
+    /^problem spec\.containers\[0\]\.ports\[0\]\.hostPort: port .*\/TCP of the host is taken by /,
+  );
+});
