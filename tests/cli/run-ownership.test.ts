@@ -23,6 +23,7 @@ const settings = (value: string) =>
 const applied = (kind: string, name: string) =>
   existsSync(place.path('root/manifests', `applied-${kind}_default_${name}.json`));
 const names = async () => (await place.pods()).map(({ metadata }) => metadata.name);
+const front = podManifest('front', forever, '  restartPolicy: Never\n');
 const job = podManifest('job', 'true', '  restartPolicy: Never\n');
 
 test('what stood before stays, and is not changed without being asked', async () => {
@@ -61,7 +62,7 @@ test('what stood before stays, and is not changed without being asked', async ()
   assert.equal(applied('configmap', 'settings'), true);
 });
 
-test('status tells what runs where, and stop ends it with its pods', async () => {
+test('status tells what runs where, stop ends it, and the next start begins the pods again that had not ended', async () => {
   const status = await place.json<Record<string, unknown>>('status');
   const { running, root, state, pods, pid } = status;
   assert.deepEqual(
@@ -74,18 +75,43 @@ test('status tells what runs where, and stop ends it with its pods', async () =>
   );
   writeFileSync(place.path('root/manifests/mine.yaml'), podManifest('mine', forever));
   await place.until(async () => (await place.pods()).filter(({ status }) => status?.phase === 'Running').length === 2);
+  await place.ok('run', '--detach', place.file('job.yaml', job));
+  await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Succeeded'));
+  const uids = async () => (await place.pods()).map(({ metadata }) => metadata.uid).sort();
+  const before = await uids();
+  const session = place.start('run', '--once', place.file('front.yaml', front));
+  await session.until(/^front +\S+ +Running/m);
+
   const out = await place.ok('stop');
-  assert.match(out, /^pod default\/web deleted$/m);
-  assert.match(out, /^the node has ended; mine comes back with the next one, from files in .*manifests$/m);
+  assert.match(out, /^pod default\/front deleted$/m); // as the run itself deletes it at its end
+  assert.match(out, /^the node has ended; its next start begins (mine, web|web, mine) again$/m);
   assert.throws(() => process.kill(pid as number, 0), { code: 'ESRCH' });
-  assert.equal(applied('pod', 'web'), false);
-  const left = place.leftovers().filter((line) => !/manifests\/(mine\.yaml|applied-configmap)/.test(line));
+  assert.equal((await session.ended()).code, 1);
+  assert.deepEqual(
+    ['job', 'web', 'front'].map((name) => applied('pod', name)),
+    [true, true, false],
+  );
+  const left = place.leftovers().filter((line) => !/manifests\/|kubelet\/pod-statuses/.test(line));
   assert.deepEqual(left, []);
 
   const none = await place.call('status');
   assert.deepEqual([none.code, /^node +not running$/m.test(none.out)], [3, true]);
   assert.equal(JSON.parse((await place.call('status', '-o', 'json')).out).running, false);
   assert.match(await place.ok('stop'), /^no node is running/);
+
+  await place.startDaemon();
+  await place.until(async () => (await place.pods()).filter(({ status }) => status?.phase === 'Running').length === 2);
+  assert.deepEqual(await uids(), before);
+  const [done] = (await place.pods()).filter(({ metadata }) => metadata.name === 'job');
+  assert.deepEqual([done?.status?.phase, (await place.call('logs', 'job')).code], ['Succeeded', 1]); // it did not run again
+  const deleting = await place.ok('stop', '--delete');
+  for (const what of ['pod default/web', 'pod default/job', 'configmap default/settings'])
+    assert.match(deleting, new RegExp(`^${what} deleted$`, 'm'));
+  assert.match(deleting, /^the node has ended; its next start begins mine again$/m);
+  assert.deepEqual(
+    place.leftovers().filter((line) => !/manifests\/mine\.yaml/.test(line)),
+    [],
+  );
 });
 
 test('stop --keep leaves the pods to the next node', async () => {
@@ -110,15 +136,18 @@ test('Ctrl-C of a stop says what goes on, and the next stop ends that at once', 
   first.child.kill('SIGINT');
   const { code, err } = await first.ended();
   assert.equal(code, 130);
-  const told =
-    /^1 pod ends in time, the node goes on; 'podwright .*stop' ends it, with --grace-period 0 the pods at once$/m;
+  const told = /^the node and its pods go on ending; 'podwright .*stop --grace-period 0' ends the pods at once$/m;
   assert.match(err, told);
-  assert.equal((await place.pods()).length, 1);
-  assert.match(await place.ok('stop', '--grace-period', '0'), /^pod default\/slow deleted\nthe node has ended$/m);
-  assert.deepEqual(
-    place.leftovers().filter((line) => !/applied-configmap/.test(line)),
-    [],
+  assert.match(
+    await place.ok('stop', '--grace-period', '0'),
+    /^the node has ended; its next start begins slow again$/m,
   );
+  await place.startDaemon();
+  assert.match(
+    await place.ok('stop', '--delete', '--grace-period', '0'),
+    /^pod default\/slow deleted\nthe node has ended$/m,
+  );
+  assert.deepEqual(place.leftovers(), []);
 });
 
 test('what a killed run has made is named by status, taken over by the same run, and gone with it, as its node', async () => {

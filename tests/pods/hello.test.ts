@@ -79,7 +79,7 @@ test('--detach keeps pods that are not ready within --timeout, to be looked at',
   assert.equal(code, 1);
   assert.match(err, /not ready within 3 s \(--timeout\): never$/m);
   assert.match(await place.ok('describe', 'never'), /Readiness/);
-  await place.ok('stop');
+  await place.ok('stop', '--delete');
   assert.deepEqual(place.leftovers(), []);
 });
 

@@ -82,9 +82,12 @@ export type KubeletDependencies = {
   /** Takes a change of a pod that comes from no source. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
-  endPods: (which: { ofApi: boolean }) => Promise<boolean>;
+  endPods: (how: EndPods) => Promise<boolean>;
   close: () => Promise<void>;
 };
+
+/** Which pods end with the kubelet, and how much time they have; without it each pod's own. */
+export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
 /** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
 export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconfined' };
@@ -303,10 +306,11 @@ export class Kubelet {
 
   /**
    * Ends the pods of manifests gracefully, those of an API server too with `ofApi`, and takes up no other any more. Resolves when they are
-   * gone, with whether no pod is left; their manifests stay.
+   * gone, with whether no pod is left; their manifests stay, and so do the statuses of those that had ended before. Called again, a
+   * shorter grace period wins.
    */
-  endPods(which: { ofApi: boolean }): Promise<boolean> {
-    return this.#parts.endPods(which);
+  endPods(how: EndPods): Promise<boolean> {
+    return this.#parts.endPods(how);
   }
 
   /**

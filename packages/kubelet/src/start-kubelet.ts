@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errorCode, errorMessage, type Tracer } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
+import type { Pod } from './api/types.ts';
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 
 import { startGrantServices } from './assembly/grant-services.ts';
@@ -25,7 +26,7 @@ import { NodePressure } from './eviction/thresholds/node-pressure.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { ImageGarbageCollector } from './gc/image-gc.ts';
 import { isStopped, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
-import { Kubelet, type KubeletDependencies } from './kubelet.ts';
+import { type EndPods, Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { withSharedRemovals } from './kuberuntime/shared-removals.ts';
@@ -39,6 +40,7 @@ import { pressureConditions } from './node-status/node-conditions.ts';
 import type { KubeletOptions } from './options.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
+import { isTerminal } from './status/pod-phase.ts';
 import { StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
 import { PodTracer } from './trace/pod-tracer.ts';
@@ -307,11 +309,11 @@ function run(
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
   void tellMetrics(sync, controller.signal);
-  const endPods = async ({ ofApi }: { ofApi: boolean }) => {
+  const endPods = async ({ ofApi, gracePeriodSeconds }: EndPods) => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     const pods = sync.manager.list();
     const ending = pods.filter((pod) => ofApi || isStaticPod(pod));
-    await Promise.all(ending.map((pod) => loop.end(pod)));
+    await Promise.all(ending.map((pod) => endKept(input, pod, gracePeriodSeconds)));
     return ending.length === pods.length;
   };
   const close = async () => {
@@ -335,6 +337,15 @@ function run(
   };
   const update = (change: PodUpdate) => loop.handlePods(change);
   return { sourcesReady, endPods, manifestErrors: () => sources.errors(), update, close };
+}
+
+/** A pod that had ended before stays so: the next start does not run it a second time. */
+async function endKept({ records, sync }: RunInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
+  const { uid, namespace, name } = pod.metadata;
+  const { status, metadata } = sync.statuses.pod(uid) ?? pod;
+  await sync.loop.end(pod, gracePeriodSeconds);
+  const hadEnded = isTerminal(status?.phase) && metadata.deletionTimestamp === undefined; // not by an earlier call
+  if (hadEnded) records.save(uid, { namespace, name, status: status! });
 }
 
 function orphanInput({ options, parts, cgroups, grants, sync }: RunInput): OrphanInput {

@@ -175,11 +175,12 @@ export class NodeClient {
   }
 
   /** Asks the daemon to end. */
-  async stop({ removeHostState, endPods, endApiPods = false }: StopOptions): Promise<void> {
+  async stop({ removeHostState, endPods, endApiPods = false, gracePeriodSeconds }: StopOptions): Promise<void> {
     const query = {
       removeHostState: String(removeHostState),
       endPods: String(endPods),
       endApiPods: String(endApiPods),
+      gracePeriodSeconds: gracePeriodSeconds?.toString(),
     };
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);
   }

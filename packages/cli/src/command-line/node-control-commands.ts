@@ -3,13 +3,17 @@ import type { Action } from './action.ts';
 import { count, outputOption } from './options.ts';
 
 const STOP_HELP = `
-Pods that were run or applied are deleted. Those of files in the manifest
-directory end, and come back with the next node. Those of a cluster go on
-running, and the next node takes them over, unless --pods ends them, too.
+What was applied, or run with --detach, stays: the next start of the node begins
+its pods again, as after a reboot. Their emptyDir volumes begin empty, and pods
+that had ended by themselves stay ended. --delete deletes it, but for claims,
+which keep their files. Pods of a 'run' in the foreground are deleted, as at its
+end. Pods of files that you put into the manifest directory always come back.
+Those of a cluster go on running, and the next node takes them over, unless
+--pods ends them, too.
 A node that systemd keeps is ended by 'systemctl stop podwright', or it is
 started again; its pods go on then.
 
-Exit code: 0 also when no node runs.
+Exit code: 0 also when no node runs; 1 when something was left on the host.
 `;
 
 /** Commands about the node that runs, in the background or elsewhere. */
@@ -26,8 +30,11 @@ export function addNodeControlCommands(program: Command, action: Action): void {
     );
   program
     .command('stop')
-    .description('end the node that runs in the background, and its pods with it')
-    .addOption(new Option('--keep', 'the pods go on running; the next node takes them over').conflicts('pods'))
+    .description('end the node that runs in the background, and its pods; the next start begins them again')
+    .addOption(
+      new Option('--keep', 'the pods go on running; the next node takes them over').conflicts(['pods', 'delete']),
+    )
+    .option('--delete', 'delete what was applied, too')
     .option('--pods', "the cluster's pods on this node end, too")
     .option('--grace-period <seconds>', 'time for the pods to end (default: what each says)', count)
     .addHelpText('after', STOP_HELP)

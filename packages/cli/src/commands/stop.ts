@@ -1,21 +1,32 @@
 import { counted, errorCode, isNotFound, raceAbort } from '@podwright/base';
 import { isStaticPod, type Pod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { ObjectClient } from '../client/object-client.ts';
+import { OBJECT_KINDS } from '../client/object-names.ts';
 import { stopNode } from '../daemon/ensure-node.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
+import { isEnded } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { forgetDeleted } from '../run/run-records.ts';
+import { allRecords, forgetDeleted } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { gone } from './delete.ts';
 
-export type StopCommandOptions = { keep?: boolean; pods?: boolean; gracePeriod?: number };
+export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: boolean; gracePeriod?: number };
+
+type ObjectName = { kind: string; namespace: string; name: string };
 
 /** How far the end has come. `left`: the node ends by itself from here on. */
-type Course = { client: NodeClient; deleted: Pod[]; left: boolean };
+type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
-/** `podwright stop`: ends the node, its pods before it. Those of a cluster go on, as with upstream's kubelet. Returns the exit code. */
+/** What `--delete` deletes beside pods; claims stay, as their files do. */
+const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
+
+/**
+ * `podwright stop`: ends the node, its pods before it; what was applied stays in the manifest directory for the next start. Pods of a
+ * cluster go on, as with upstream's kubelet. Returns the exit code.
+ */
 export async function stop(context: CommandContext, options: StopCommandOptions): Promise<number> {
   const course: Course = { client: new NodeClient(context.config.apiSocket), deleted: [], left: false };
   try {
@@ -26,10 +37,7 @@ export async function stop(context: CommandContext, options: StopCommandOptions)
     printError(whatGoesOn(course, ['podwright', ...context.configArgs, 'stop'].join(' ')));
     return error.exitCode;
   } finally {
-    forgetDeleted(
-      context.config.state,
-      course.deleted.map(({ metadata: { namespace, name } }) => ({ kind: 'Pod', namespace, name })),
-    );
+    forgetDeleted(context.config.state, course.deleted);
   }
 }
 
@@ -37,32 +45,31 @@ async function end(course: Course, { config }: CommandContext, options: StopComm
   const { client } = course;
   const pods = await findPods(client);
   if (pods === undefined) return print(`no node is running (nothing answers on ${config.apiSocket})`);
-  const { manifestDir } = await client.node();
   const own = pods.filter(isStaticPod);
   const ofCluster = pods.filter((pod) => !isStaticPod(pod));
-  const staying = options.keep ? own : await removeApplied(course, own, options.gracePeriod);
+  const staying = options.keep ? own : await deleteSome(course, own, { config, options });
   const ending = options.keep ? [] : [...staying, ...(options.pods ? ofCluster : [])];
-  const spareMs = removalTimeoutMs(ending, { gracePeriodSeconds: undefined });
+  const spareMs = removalTimeoutMs(ending, { gracePeriodSeconds: options.gracePeriod });
   const [endPods, endApiPods] = [!options.keep, options.pods === true];
   course.left = true;
-  await stopNode(client, { removeHostState: endPods, endPods, endApiPods }, spareMs);
+  const how = { removeHostState: endPods, endPods, endApiPods, gracePeriodSeconds: options.gracePeriod };
+  await stopNode(client, how, spareMs);
   const left = options.pods ? [] : goOn(ofCluster, 'of the cluster');
-  print(['the node has ended', ...whatOf(staying, options.keep ? undefined : manifestDir), ...left].join('; '));
+  print(['the node has ended', ...(options.keep ? goOn(staying) : comeBack(staying)), ...left].join('; '));
 }
 
 /** What an interrupted stop leaves: nothing that was asked for is taken back. */
 function whatGoesOn({ deleted, left }: Course, again: string): string {
-  if (left) return 'the node goes on ending, and what is left of its pods with it';
+  if (left) return `the node and its pods go on ending; '${again} --grace-period 0' ends the pods at once`;
   if (deleted.length === 0) return 'nothing was ended; the node and its pods go on running';
-  return `${counted(deleted.length, 'pod')} ${deleted.length === 1 ? 'ends' : 'end'} in time, the node goes on; '${again}' ends it, with --grace-period 0 the pods at once`;
+  const pods = deleted.filter(({ kind }) => kind === 'Pod');
+  return `${counted(pods.length, 'pod')} ${pods.length === 1 ? 'ends' : 'end'} in time, the node goes on; '${again}' ends it, with --grace-period 0 the pods at once`;
 }
 
-/** What becomes of pods that stay: they run, or are asked for by files of a directory. */
-function whatOf(pods: Pod[], manifestDir: string | undefined): string[] {
-  if (manifestDir === undefined) return goOn(pods);
-  if (pods.length === 0) return [];
-  const names = pods.map(podLabel).join(', ');
-  return [`${names} ${pods.length === 1 ? 'comes' : 'come'} back with the next one, from files in ${manifestDir}`];
+/** The next start begins pods again that had not ended by themselves. */
+function comeBack(pods: Pod[]): string[] {
+  const names = pods.filter((pod) => !isEnded(pod)).map(podLabel);
+  return names.length === 0 ? [] : [`its next start begins ${names.join(', ')} again`];
 }
 
 function goOn(pods: Pod[], which = ''): string[] {
@@ -79,32 +86,56 @@ async function findPods(client: NodeClient): Promise<Pod[] | undefined> {
   }
 }
 
-/** Deletes the pods that clients made, and waits until they are gone; returns the others. */
-async function removeApplied(
-  { client, deleted }: Course,
+/** Deletes what runs in front have made, as they would, and with `--delete` all that was applied; returns the pods that stay. */
+async function deleteSome(
+  course: Course,
   pods: Pod[],
-  gracePeriod: number | undefined,
+  { config, options }: { config: CommandContext['config']; options: StopCommandOptions },
 ): Promise<Pod[]> {
+  const ofRuns = allRecords(config.state).flatMap(({ objects }) => objects);
+  const uids = new Set(ofRuns.map(({ uid }) => uid));
+  const chosen = options.delete ? pods : pods.filter(({ metadata }) => uids.has(metadata.uid));
+  const kept = await deletePods(course, chosen, options.gracePeriod);
+  const others = ofRuns.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');
+  for (const object of options.delete ? await otherObjects(config.apiSocket) : others) {
+    if (await isDeleted(course, object, undefined)) print(`${object.kind.toLowerCase()} ${labelOf(object)} deleted`);
+  }
+  return [...pods.filter((pod) => !chosen.includes(pod)), ...kept];
+}
+
+async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
+  const objects = new ObjectClient(apiSocket);
+  const lists = DELETED_KINDS.map(async (kind) =>
+    (await objects.list(kind)).map(({ metadata: { namespace, name } }) => ({ kind: kind.kind, namespace, name })),
+  );
+  return (await Promise.all(lists)).flat();
+}
+
+/** Deletes the pods that clients made, and waits until they are gone; returns the others. */
+async function deletePods(course: Course, pods: Pod[], gracePeriod: number | undefined): Promise<Pod[]> {
   const others: Pod[] = [];
   await Promise.all(
     pods.map(async (pod) => {
-      if (!(await remove(client, pod, gracePeriod))) return others.push(pod);
-      deleted.push(pod);
-      await gone(client, { kind: 'Pod', ...pod.metadata }, { gracePeriod });
-      return print(`pod ${pod.metadata.namespace}/${pod.metadata.name} deleted`);
+      const object = { kind: 'Pod', namespace: pod.metadata.namespace, name: pod.metadata.name };
+      if (!(await isDeleted(course, object, gracePeriod))) return others.push(pod);
+      await gone(course.client, object, { gracePeriod });
+      return print(`pod ${labelOf(object)} deleted`);
     }),
   );
   return others;
 }
 
-/** False for a pod of a manifest that somebody put into the directory. */
-async function remove(client: NodeClient, { metadata }: Pod, gracePeriod: number | undefined): Promise<boolean> {
+const labelOf = ({ namespace, name }: ObjectName): string => (namespace === '' ? name : `${namespace}/${name}`);
+
+/** False for an object of a manifest that somebody put into the directory, and for one that is not there. */
+async function isDeleted({ client, deleted }: Course, object: ObjectName, gracePeriod?: number): Promise<boolean> {
   try {
-    await client.delete({ kind: 'Pod', namespace: metadata.namespace, name: metadata.name }, gracePeriod);
-    return true;
+    await client.delete(object, gracePeriod);
   } catch (error) {
-    if (isNotFound(error)) return true;
+    if (isNotFound(error)) return object.kind === 'Pod';
     if (errorCode(error) === 'already_exists') return false; // what a conflict (409) is here
     throw error;
   }
+  deleted.push(object);
+  return true;
 }

@@ -5,6 +5,7 @@ import {
   type LocalApiOptions,
   type RuntimeWait,
   type ServeKubeletApiInput,
+  type StopOptions,
   serveKubeletApi,
   serveLocalApi,
   serveWaiting,
@@ -72,9 +73,9 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   }
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
-  const { endPods, endApiPods } = await stopped;
+  const stop = await stopped;
   await manager.stop();
-  if (endPods) await kubelet.endPods({ ofApi: endApiPods === true });
+  if (stop.endPods) await kubelet.endPods(stop);
   await kubelet.close();
   await dockershim?.close();
 }
@@ -87,7 +88,8 @@ type ServedPlace = KubeletPlace &
   };
 
 type ServedKubelet = {
-  endPods: Kubelet['endPods'];
+  /** As `Kubelet.endPods`. A later request to stop that gives the pods less time counts meanwhile. */
+  endPods: (stop: StopOptions) => Promise<boolean>;
   unhealthyReason: () => string | undefined;
   close: () => Promise<void>;
 };
@@ -112,6 +114,11 @@ export async function serveKubelet(
     reviewer: cluster?.options.client,
     signedCertificate: await cluster?.signServer(kubelet),
   });
+  let isEnding = false;
+  const endPods = ({ endApiPods = false, gracePeriodSeconds }: StopOptions): Promise<boolean> => {
+    isEnding = true;
+    return kubelet.endPods({ ofApi: endApiPods, gracePeriodSeconds });
+  };
   const server = await serveLocalApi({
     socketPath: config.apiSocket,
     kubelet,
@@ -124,13 +131,16 @@ export async function serveKubelet(
       manifestDir: options.manifestDir,
       podLogsDir: options.podLogsDir,
     },
-    onStop,
+    onStop: (stop) => {
+      if (isEnding && stop.endPods) void endPods(stop);
+      else onStop(stop);
+    },
     logger,
     kubeletApi: api.listener,
     serveStream,
   });
   return {
-    endPods: (which) => kubelet.endPods(which),
+    endPods,
     unhealthyReason: () => kubelet.unhealthyReason,
     close: async () => {
       await Promise.all([server.close(), api.close()]);

@@ -36,11 +36,11 @@ export async function runNode(config: NodeConfig): Promise<void> {
   });
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
-  const { removeHostState, endPods, endApiPods } = await stopped;
+  const stop = await stopped;
   await manager.stop();
-  const hasLeft = endPods && !(await kubelet.endPods({ ofApi: endApiPods === true }));
+  const hasLeft = stop.endPods && !(await kubelet.endPods(stop));
   await kubelet.close();
-  await runtime.close({ removeHostState: removeHostState && !hasLeft });
+  await runtime.close({ removeHostState: stop.removeHostState && !hasLeft });
 }
 
 /** What a node runs containers with: what the kubelet is told of it, and its end. */

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isErrno, namesInSync, PRIVATE_FILE } from '@podwright/base';
 import type { AppliedObject } from './run-session.ts';
 
@@ -8,7 +8,7 @@ export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
 
 type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;
 
-/** A record of a `run` that was killed: `path` is its file. */
+/** A record and its file. */
 export type LeftRecord = RunRecord & { path: string };
 
 /**
@@ -26,9 +26,16 @@ export function recordRun(stateDirectory: string, { objects, startedNode }: RunR
 
 /** What killed runs have left; what is not readable as a record is nobody's. */
 export function leftRecords(stateDirectory: string): LeftRecord[] {
+  return allRecords(stateDirectory).filter(({ path }) => {
+    const [, pid, start] = FILE.exec(basename(path))!;
+    return startOf(Number(pid)) !== start;
+  });
+}
+
+/** Those of runs that go on as well. */
+export function allRecords(stateDirectory: string): LeftRecord[] {
   return namesInSync(stateDirectory).flatMap((name) => {
-    const [, pid, start] = FILE.exec(name) ?? [];
-    if (pid === undefined || startOf(Number(pid)) === start) return [];
+    if (!FILE.test(name)) return [];
     const path = join(stateDirectory, name);
     const record = readRecord(path);
     return record === undefined ? [] : [{ ...record, path }];

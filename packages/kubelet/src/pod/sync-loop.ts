@@ -100,9 +100,9 @@ export class SyncLoop {
   }
 
   /** Ends a pod that stays known; resolves when nothing of it is left. One that is not decided about yet does not begin. */
-  end(pod: Pod): Promise<void> {
+  end(pod: Pod, gracePeriodSeconds?: number): Promise<void> {
     this.#undecided.delete(pod.metadata.uid);
-    return this.#deps.workers.end(pod, { remove: true });
+    return this.#deps.workers.end(pod, { gracePeriodSeconds, remove: true });
   }
 
   #remove(pod: Pod): void {

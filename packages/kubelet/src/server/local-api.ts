@@ -28,7 +28,7 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
- * | POST /podwright/v1/stop [?endPods=true] [?endApiPods=true] [?removeHostState=true] | the daemon ends; containers go on, unless their pods are to end first |
+ * | POST /podwright/v1/stop [?endPods=true] [?gracePeriodSeconds=5] [?endApiPods=true] [?removeHostState=true] | the daemon ends; containers go on, unless their pods are to end first |
  *
  * Errors are a Kubernetes `Status` object with `message`, `reason` and `code`.
  */
@@ -76,8 +76,10 @@ export type ApplyResult = {
 export type StopOptions = {
   /** Take down what an empty node leaves on the host, too. */
   removeHostState: boolean;
-  /** End the pods of manifests first, gracefully; they come back with the next start. */
+  /** End the pods of manifests first, gracefully; the next start begins them again. */
   endPods: boolean;
+  /** Time for the pods to end; without it each pod's own. Asked again while the pods end, a shorter one wins. */
+  gracePeriodSeconds?: number;
   /** And those of an API server: they come back, too, unless they are deleted there. */
   endApiPods?: boolean;
 };

@@ -19,7 +19,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 /** How the daemon is asked to end. */
 export function stopOptions(query: URLSearchParams): StopOptions {
   const [removeHostState, endPods] = [isSet(query, 'removeHostState'), isSet(query, 'endPods')];
-  return { removeHostState, endPods, endApiPods: isSet(query, 'endApiPods') };
+  return { removeHostState, endPods, endApiPods: isSet(query, 'endApiPods'), gracePeriodSeconds: deleteGrace(query) };
 }
 
 export function deleteGrace(query: URLSearchParams): number | undefined {
