@@ -1,6 +1,6 @@
 /** What a person gets wrong: a clear error, an exit code, and nothing left on the host. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -149,6 +149,8 @@ test('a host without CNI plugins runs pods, unless its network configuration ask
   assert.equal((await run('--once', once)).code, 0);
   const plugins = [{ type: 'bridge', bridge: place.scope.bridge, ipam: { type: 'host-local' } }];
   writeFileSync(place.path('net.d/10-host.conflist'), JSON.stringify({ cniVersion: '0.4.0', name: 'host', plugins }));
+  assert.equal((await run('--once', once)).code, 0); // the network of the first start is kept
+  appendFileSync(place.path('config.toml'), 'mode = "cni"\n');
   const { code, out, err } = await run('--timeout', '5s', place.file('a.yaml', podManifest('a', forever)));
   assert.equal(code, 1);
   assert.match(out + err, /bridge.*cni-bin/s);

@@ -69,7 +69,7 @@ export type KubeletDependencies = {
   usage: ContainerUsage;
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
-  runtimeState: Pick<RuntimeState, 'sinceLookMs'>;
+  runtimeState: Pick<RuntimeState, 'sinceLookMs' | 'networkNote'>;
   /** Why the node is not ready for pods. */
   problems: () => string[];
   /** What is wrong with the manifests now. */
@@ -127,6 +127,11 @@ export class Kubelet {
   /** Why the node is not ready for pods, in upstream's words: of the runtime, its network, and the host's shutdown. */
   get problems(): string[] {
     return this.#parts.problems();
+  }
+
+  /** What is to be known of the pods' network; none while all is well. */
+  get networkNote(): string | undefined {
+    return this.#parts.runtimeState.networkNote();
   }
 
   /** What the node is short of, so that pods are refused and evicted, and why in words; `reasons` are none while it only lasts on. */

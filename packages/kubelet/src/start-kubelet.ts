@@ -130,7 +130,9 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     const problem = sync.pleg.problem();
     return problem && `PLEG is not healthy: ${problem}`;
   };
-  const runtimeState = new RuntimeState({ cri, logger, onRecovery, healthChecks: [plegHealth] });
+  const onNetworkNote = (reason: string, message: string) =>
+    events.event(nodeSubject(options.nodeName), 'Warning', reason, message);
+  const runtimeState = new RuntimeState({ cri, logger, onRecovery, onNetworkNote, healthChecks: [plegHealth] });
   const shutdown = createNodeShutdown(options, events);
   const hostIps = () => cluster?.hostIps() ?? addresses;
   const parts = kubeletParts(

@@ -200,6 +200,7 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
       const { system, start, trace, options } = environment;
       const own = await BridgeNetwork.open({ ...bridgeOptions(options, system), trace });
       const chosen = chosenNetwork(options, { own, start, trace });
+      await chosen.begin();
       note((await chosen.describe()).why);
       return chosen;
     },

@@ -1,4 +1,5 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { NetworkMode } from './network/choice/network-source.ts';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {
@@ -48,8 +49,10 @@ export type RuntimeOptions = {
   /** `systemd` also takes pods in slices, whose containers get scopes, and kubelets are told to use them; else cgroupfs. */
   cgroupDriver?: CgroupDriver;
   network: {
-    /** CNI configuration of the host (/etc/cni/net.d); the default bridge network is used while it has none. */
+    /** CNI configuration of the host (/etc/cni/net.d). */
     confDir: string;
+    /** Who chooses between that and the default bridge network; without it `follow`. */
+    mode?: NetworkMode;
     binDirs: string[];
     /** Default network: bridge name and IPv4 subnet. */
     bridge: string;

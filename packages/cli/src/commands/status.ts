@@ -27,7 +27,7 @@ type NodeStatus =
       left: { namespace: string; name: string }[];
     } & Pick<
       NodeInfo,
-      'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir' | 'pressure'
+      'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir' | 'pressure' | 'network'
     >);
 
 /** `podwright status`: returns 3 when no node runs. */
@@ -52,6 +52,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       manifestDir,
       podLogsDir,
       pressure,
+      network,
       rootDir = root,
       stateDir = state,
     } = node;
@@ -65,6 +66,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       ...places,
       runtime,
       pressure,
+      network,
       pods: countStates(pods),
       left: leftPods(state, pods),
     };
@@ -107,6 +109,7 @@ function table(node: NodeStatus & { running: true }): string {
     ['logs', podLogsDir],
     ['runtime', `${runtime.name} ${runtime.version}, CRI ${runtime.apiVersion}, ${runtime.endpoint}`],
     ['pods', phases.length === 0 ? 'none' : phases.join(', ')],
+    ...(node.network === undefined ? [] : [['network', node.network] as [string, string]]),
     ...pressureRows(node),
     ...leftRows(left),
   ]);

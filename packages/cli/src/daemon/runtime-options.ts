@@ -1,13 +1,20 @@
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
 import type { HandlerOptions, RuntimeOptions } from '@podwright/runtime';
+import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { tracingOptions } from './tracing-options.ts';
 
 type Settings = NodeConfig['runtime'];
 
-/** The runtime's share of a node's settings. */
-export function runtimeOptions(config: NodeConfig): RuntimeOptions {
+/**
+ * The runtime's share of a node's settings. Where CNI plugins are installed by others later, for another's kubelet (`isLone` false) or
+ * by a cluster, its network follows the CNI directory.
+ */
+export function runtimeOptions(
+  config: NodeConfig,
+  { isLone = clusterFiles(config) === undefined } = {},
+): RuntimeOptions {
   const { runtime } = config;
   return {
     root: join(config.root, 'runtime'),
@@ -16,6 +23,7 @@ export function runtimeOptions(config: NodeConfig): RuntimeOptions {
     cgroupParent: config.cgroup_parent,
     network: {
       confDir: config.network.cni_conf_dir,
+      mode: config.network.mode === 'auto' ? (isLone ? 'keep' : 'follow') : config.network.mode,
       binDirs: config.network.cni_bin_dirs,
       bridge: config.network.bridge,
       subnet: config.network.subnet,

@@ -21,6 +21,7 @@ export function dockerProblems(content: Table, flags: ConfigFlags): ConfigProble
   const network = content.network as Table | undefined;
   const message = 'is for our own runtime, and this node has runtime = "docker"; leave it out';
   const given: [path: string[], isGiven: boolean][] = [
+    [['network', 'mode'], network?.mode !== undefined],
     [['network', 'bridge'], network?.bridge !== undefined || flags.bridge !== undefined],
     [['network', 'subnet'], network?.subnet !== undefined || flags.subnet !== undefined],
     [['runtime', 'ready_sandboxes'], flags.readySandboxes !== undefined],

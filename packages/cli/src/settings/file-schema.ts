@@ -82,6 +82,7 @@ export const FileSchema = z.strictObject({
     .strictObject({
       bridge: z.string().min(1).max(15).default('podwright0'),
       subnet: z.string().min(1).default('10.83.0.0/16'),
+      mode: z.enum(['auto', 'bridge', 'cni']).default('auto'),
       cni_conf_dir: path.default('/etc/cni/net.d'),
       cni_bin_dirs: z.array(path).min(1).default(['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni']),
     })

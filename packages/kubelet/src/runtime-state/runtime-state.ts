@@ -8,6 +8,8 @@ export type RuntimeStateOptions = {
   logger: Logger;
   /** What held pods up is over. Called once, whatever noticed it. */
   onRecovery: () => void;
+  /** Our runtime has something to report of a network that is ready. Called once for each message. */
+  onNetworkNote?: (reason: string, message: string) => void;
   /** Other reasons to leave pods alone, in upstream's words. */
   healthChecks?: (() => string | undefined)[];
 };
@@ -26,6 +28,7 @@ export class RuntimeState {
   #lookedAtMs: number | undefined;
   #notReady: string | undefined;
   #networkNotReady: string | undefined = 'container runtime network status is unknown';
+  #networkNote = '';
   #failing = false;
   #listing = true;
   /** Something was wrong since pods were last said to go on. */
@@ -74,6 +77,11 @@ export class RuntimeState {
   /** Why pods cannot have a network of their own now. */
   networkError(): string | undefined {
     return this.#networkNotReady;
+  }
+
+  /** What is to be known of the pods' network: why there is none, or what the runtime reports of it. */
+  networkNote(): string | undefined {
+    return this.#networkNotReady ?? (this.#networkNote === '' ? undefined : this.#networkNote);
   }
 
   /** What the runtime said that it can do when it was ready last; `undefined` before. */
@@ -136,6 +144,13 @@ export class RuntimeState {
     this.#networkNotReady = network && `container runtime network not ready: ${network}`;
     this.#notReady = runtime && `container runtime not ready: ${runtime}`;
     if (runtime === undefined) this.#readyAtMs = performance.now();
+    this.#noteNetwork(conditions.find(({ type, status }) => type === 'NetworkReady' && status));
+  }
+
+  /** Of a network that is ready the runtimes of others report nothing. */
+  #noteNetwork({ reason, message }: Pick<RuntimeCondition, 'reason' | 'message'> = { reason: '', message: '' }): void {
+    if (message !== '' && message !== this.#networkNote) this.#options.onNetworkNote?.(reason, message);
+    this.#networkNote = message;
   }
 
   #isWell(): boolean {

@@ -102,6 +102,8 @@ export type NodeInfo = {
   podDefaults?: PodDefaults;
   /** What the node is short of, so that pods are refused and evicted: conditions, and thresholds in words while they are met. */
   pressure?: { conditions: readonly string[]; reasons: readonly string[] };
+  /** Why pods can have no network, or what is to be known of it. */
+  network?: string;
   /** What is wrong with the files of the manifest directory, each with its place; the first hundred. */
   manifestErrors?: string[];
 };

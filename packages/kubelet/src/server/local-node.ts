@@ -56,9 +56,9 @@ export class LocalNode implements NodeBackend {
   }
 
   async info(): Promise<NodeInfo> {
-    const { runtime, podDefaults, pressure } = this.#parts.kubelet;
+    const { runtime, podDefaults, pressure, networkNote: network } = this.#parts.kubelet;
     const manifestErrors = this.#parts.kubelet.manifestErrors().slice(0, MAX_MANIFEST_ERRORS).map(String);
-    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, pressure, manifestErrors };
+    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, pressure, network, manifestErrors };
   }
 
   list(kind: ApiKind): ApiObject[] {

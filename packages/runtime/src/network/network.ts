@@ -18,8 +18,10 @@ export type NetworkRequest = {
 /** Addresses that the plugins gave, the primary one first. */
 export type NetworkResult = { ips: string[]; dnsServers: string[] };
 
-/** Whether sandboxes can get a network now, and if not, why, for people. */
-export type NetworkStatus = { ready: true } | { ready: false; reason: string; message: string };
+/** Whether sandboxes can get a network now, and if not, why, for people. One that is ready may have something to report all the same. */
+export type NetworkStatus =
+  | { ready: true; reason?: string; message?: string }
+  | { ready: false; reason: string; message: string };
 
 /**
  * The sandboxes' network. `setUp` either succeeds or leaves nothing; `tearDown` may be called any number of times,

@@ -1,5 +1,6 @@
 import { RUNTIME_NAME } from '@podwright/base';
 import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
+import type { NetworkStatus } from '../../network/network.ts';
 import type { Readiness } from '../../readiness.ts';
 import type { CriServices } from '../services/services.ts';
 
@@ -35,9 +36,9 @@ export function status({
   };
 }
 
-function condition(type: string, readiness: Readiness) {
-  const { reason, message } = readiness.ready ? { reason: '', message: '' } : readiness;
-  return { type, status: readiness.ready, reason, message };
+function condition(type: string, readiness: Readiness | NetworkStatus) {
+  const { ready, reason = '', message = '' }: NetworkStatus = readiness;
+  return { type, status: ready, reason, message };
 }
 
 /** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */

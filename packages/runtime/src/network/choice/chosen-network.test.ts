@@ -7,6 +7,7 @@ import { errorCode, silentLogger } from '@podwright/base';
 import { loadSystem, NetlinkSockets } from '@podwright/system';
 import { BridgeNetwork } from '../bridge/bridge-network.ts';
 import { ChosenNetwork } from './chosen-network.ts';
+import type { NetworkMode } from './network-source.ts';
 
 /** Calls `use` with a network whose plugins and configuration are the given files, and nothing of the host's. */
 async function withNetwork(
@@ -26,8 +27,12 @@ async function withNetwork(
   }
 }
 
-async function openNetwork(directory: string, bridge = 'pwunit0'): Promise<ChosenNetwork> {
+async function openNetwork(
+  directory: string,
+  { bridge = 'pwunit0', mode }: { bridge?: string; mode?: NetworkMode } = {},
+): Promise<ChosenNetwork> {
   const network = {
+    mode,
     confDir: join(directory, 'net.d'),
     binDirs: [join(directory, 'bin')],
     bridge,
@@ -36,7 +41,9 @@ async function openNetwork(directory: string, bridge = 'pwunit0'): Promise<Chose
   const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
   const parts = { system: loadSystem(), sockets: new NetlinkSockets(), logger: silentLogger };
   const own = await BridgeNetwork.open({ ...network, ...directories, ...parts });
-  return new ChosenNetwork({ own, network, ...directories, ...parts });
+  const chosen = new ChosenNetwork({ own, network, ...directories, ...parts });
+  await chosen.begin();
+  return chosen;
 }
 
 async function writeScript(path: string, body: string) {
@@ -146,5 +153,58 @@ test('a pod CIDR becomes the subnet of the default network, also after a restart
 });
 
 test('a bridge name that cannot be one is refused', async () => {
-  await assert.rejects(openNetwork('/none', 'much-too-long-a-name'), /at most 15/);
+  await assert.rejects(openNetwork('/none', { bridge: 'much-too-long-a-name' }), /at most 15/);
+});
+
+test('a node that keeps its choice stays on its bridge when a configuration appears, also after a restart, and reports it', async () => {
+  await withNetwork({ plugins: ['flat'] }, async (_, directory) => {
+    const network = await openNetwork(directory, { mode: 'keep' });
+    assert.deepEqual(await network.status(), { ready: true });
+    const file = join(directory, 'net.d', '87-podman.conflist');
+    await writeFile(file, hostList());
+    for (const one of [network, await openNetwork(directory, { mode: 'keep' })]) {
+      const status = await one.status();
+      assert.deepEqual([status.ready, status.reason], [true, 'NetworkConfigurationNotUsed']);
+      assert.match(
+        status.message ?? '',
+        /87-podman.conflist \(network host\) is not used: .* bridge pwunit0.* set mode/,
+      );
+      const { source, warnings } = await one.describe();
+      assert.deepEqual([source, warnings], ['default', [status.message]]);
+    }
+    await rm(file);
+    assert.deepEqual(await network.status(), { ready: true });
+  });
+});
+
+test('a kept choice of a configuration is that file, whose changes count; without it pods have no network', async () => {
+  await withNetwork({ plugins: ['flat'], conf: { '20-host.conflist': hostList() } }, async (_, directory) => {
+    const conf = (name: string) => join(directory, 'net.d', name);
+    const network = await openNetwork(directory, { mode: 'keep' });
+    await writeFile(conf('10-first.conflist'), hostList().replace('host', 'first'));
+    assert.equal((await network.describe()).network, 'host');
+    assert.match((await network.status()).message ?? '', /10-first.conflist \(network first\) is not used/);
+    await writeFile(conf('20-host.conflist'), hostList().replace('host', 'other'));
+    assert.equal((await network.describe()).network, 'other');
+    await rm(conf('20-host.conflist'));
+    for (const one of [network, await openNetwork(directory, { mode: 'keep' })]) {
+      const { ready, message } = await one.status();
+      assert.equal(ready, false);
+      assert.match(message ?? '', /20-host.conflist, chosen at .* is not usable any more; put it back, or set mode/);
+      assert.equal(await one.prepare('box', '/none', bounded()), false);
+      await assert.rejects(one.setUp(request('box'), bounded()), /is not usable any more/);
+    }
+  });
+});
+
+test('a mode that is set wins over what was kept, and the first start after it chooses again', async () => {
+  await withNetwork({ plugins: ['flat'] }, async (_, directory) => {
+    const networkOf = async (mode: NetworkMode) => (await (await openNetwork(directory, { mode })).describe()).network;
+    assert.equal(await networkOf('keep'), 'pwunit0');
+    assert.match((await (await openNetwork(directory, { mode: 'cni' })).describe()).problem ?? '', /no usable network/);
+    await writeFile(join(directory, 'net.d', 'a.conflist'), hostList());
+    assert.equal(await networkOf('cni'), 'host');
+    assert.equal(await networkOf('keep'), 'host');
+    assert.equal(await networkOf('bridge'), 'pwunit0');
+  });
 });

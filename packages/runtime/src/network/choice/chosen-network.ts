@@ -41,7 +41,7 @@ export type NetworkDescription = {
   warnings: string[];
 };
 
-/** The host's first valid CNI configuration, or our own bridge while it has none. A sandbox goes down by what it was set up by. */
+/** A CNI configuration of the host, or our own bridge, as `NetworkSource` chooses. A sandbox goes down by what it was set up by. */
 export class ChosenNetwork implements Network {
   readonly #options: ChosenNetworkOptions;
   readonly #source: NetworkSource;
@@ -51,18 +51,27 @@ export class ChosenNetwork implements Network {
   constructor(options: ChosenNetworkOptions) {
     this.#options = options;
     this.#own = options.own;
-    this.#source = new NetworkSource(options.network.confDir, options.logger);
+    const { confDir: directory, bridge, mode = 'follow' } = options.network;
+    const record = join(options.cacheDir, 'choice.json');
+    this.#source = new NetworkSource({ directory, mode, record, bridge, logger: options.logger });
     this.#cni = new CniNetwork({ ...options, binDirs: options.network.binDirs });
+  }
+
+  /** For the start of a runtime, before anything else. */
+  begin(): Promise<void> {
+    return this.#source.begin();
   }
 
   /** Only our own bridge needs to know nothing of a pod. */
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
-    const { host } = await this.#source.choose();
-    return host === undefined && (await this.#own.prepare(sandboxId, netnsPath, signal));
+    const { host, problem } = await this.#source.choose();
+    if (host !== undefined || problem !== undefined) return false;
+    return await this.#own.prepare(sandboxId, netnsPath, signal);
   }
 
   async setUp(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResult> {
-    const { host } = await this.#source.choose();
+    const { host, problem } = await this.#source.choose();
+    if (problem !== undefined) throw new PodwrightError('failed_precondition', problem);
     if (host === undefined) return await this.#own.setUp(request, signal);
     // a configuration may have appeared since it was prepared
     if (this.#own.has(request.sandboxId)) await this.#own.disconnect(request.sandboxId);
@@ -82,7 +91,8 @@ export class ChosenNetwork implements Network {
   async status(signal?: AbortSignal): Promise<NetworkStatus> {
     const choice = await this.#source.choose();
     const status = await this.#statusOf(choice, signal);
-    if (status.ready) return status;
+    const { unused } = choice;
+    if (status.ready) return unused === undefined ? status : { ...status, reason: NOT_USED, message: unused };
     return { ...status, message: [status.message, ...describeRejected(choice)].join('; ') };
   }
 
@@ -107,22 +117,25 @@ export class ChosenNetwork implements Network {
   /** What `podwright doctor` shows. */
   async describe(): Promise<NetworkDescription> {
     const choice = await this.#source.choose();
-    const warnings = describeRejected(choice);
-    const { confDir, bridge } = this.#options.network;
+    const warnings = [choice.unused ?? [], describeRejected(choice)].flat();
+    const { bridge } = this.#options.network;
+    if (choice.problem !== undefined)
+      return { network: '', source: 'host', why: choice.why, plugins: [], problem: choice.problem, warnings };
     if (choice.host === undefined) {
       const status = await this.#own.status();
       const problem = status.ready ? undefined : status.message;
       const subnets = this.#own.subnets.map(({ cidr }) => cidr).join(', ');
-      const why = `${confDir} has no usable network configuration: bridge ${bridge} with ${subnets}`;
+      const why = `${choice.why}: bridge ${bridge} with ${subnets}`;
       return { network: bridge, source: 'default', why, plugins: [], problem, warnings };
     }
-    const { list, path } = choice.host;
-    const why = `${path} is the first usable network configuration`;
+    const { why } = choice;
+    const { list } = choice.host;
     const [plugins, problem] = [list.plugins.map(({ type }) => type), this.#cni.missing(list)];
     return { network: list.name, source: 'host', why, plugins, problem, warnings };
   }
 
-  async #statusOf({ host }: NetworkChoice, signal: AbortSignal | undefined): Promise<NetworkStatus> {
+  async #statusOf({ host, problem }: NetworkChoice, signal: AbortSignal | undefined): Promise<NetworkStatus> {
+    if (problem !== undefined) return { ready: false, reason: 'NetworkPluginNotReady', message: problem };
     if (host === undefined) return await this.#own.status();
     try {
       await this.#cni.requireReady(host.list, signal);
@@ -132,6 +145,9 @@ export class ChosenNetwork implements Network {
     }
   }
 }
+
+/** The reason of the node's event. */
+const NOT_USED = 'NetworkConfigurationNotUsed';
 
 const describeRejected = ({ rejected }: NetworkChoice): string[] =>
   rejected.map(({ path, reason }) => `${path} cannot be used: ${reason}`);

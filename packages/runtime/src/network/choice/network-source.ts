@@ -1,47 +1,132 @@
-import { errorMessage, type Logger } from '@podwright/base';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/cni';
+
+/**
+ * Who chooses the network of pods. `follow`: the CNI directory, at any time: its first valid configuration, as in containerd, or our
+ * own bridge while it has none. `keep`: the first start does so once, and its choice holds. `bridge` and `cni`: the settings.
+ */
+export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
+
+/** A usable CNI configuration and its file. */
+type HostNetwork = { path: string; list: NetworkList };
 
 /** The network to use now; `rejected` are the files that cannot be used, with their reasons. */
 export type NetworkChoice = {
-  host: { path: string; list: NetworkList } | undefined;
+  /** Without one pods are on our own bridge, unless there is a `problem`. */
+  host: HostNetwork | undefined;
+  why: string;
+  /** Why pods can have no network. */
+  problem?: string;
+  /** A configuration that would be used, had none been chosen before. */
+  unused?: string;
   rejected: { path: string; reason: string }[];
 };
 
+/** What the first start chose: the bridge, or the configuration in a file of the CNI directory. */
+type KeptChoice = { use: 'bridge' } | { use: 'cni'; file: string };
+
+export type NetworkSourceOptions = {
+  directory: string;
+  mode: NetworkMode;
+  /** The file that a choice is kept in. */
+  record: string;
+  bridge: string;
+  logger: Logger;
+};
+
+const HOW_TO_CHANGE =
+  'set mode in the table [network] of the configuration, to "bridge" or "cni", and restart the node';
+
 /**
- * Chooses the host's first valid configuration. The directory is read anew each time (a few small files, under a
- * millisecond): a change is in force at once, and no lost file event can hide it. What is new is logged once.
+ * Chooses between the host's CNI configurations and our own bridge. The directory is read again each time (a few small files, under
+ * a millisecond): a change is in force at once, and no lost file event can hide it. What is new is logged once.
  */
 export class NetworkSource {
-  readonly #directory: string;
-  readonly #logger: Logger;
+  readonly #options: NetworkSourceOptions;
   #lastSeen = '';
 
-  constructor(directory: string, logger: Logger) {
-    this.#directory = directory;
-    this.#logger = logger;
+  constructor(options: NetworkSourceOptions) {
+    this.#options = options;
+  }
+
+  /** For the start of a runtime: keeps the choice of the first one, and forgets it where nothing is to be kept. */
+  async begin(): Promise<void> {
+    const { mode, record } = this.#options;
+    if (mode !== 'keep') return await rm(record, { force: true });
+    if ((await this.#kept()) !== undefined) return;
+    const { networks } = await this.#load();
+    const choice: KeptChoice = networks[0] ? { use: 'cni', file: basename(networks[0].path) } : { use: 'bridge' };
+    await mkdir(dirname(record), { recursive: true, mode: PRIVATE_DIRECTORY });
+    await writeFileAtomic(record, JSON.stringify(choice));
   }
 
   async choose(): Promise<NetworkChoice> {
     const { networks, rejected } = await this.#load();
-    const choice = { host: networks[0], rejected };
+    const choice = { ...(await this.#decide(networks)), rejected };
     const seen = JSON.stringify(choice);
-    if (seen !== this.#lastSeen) this.#tell(choice);
+    if (seen !== this.#lastSeen) this.#report(choice);
     this.#lastSeen = seen;
     return choice;
   }
 
-  async #load(): Promise<LoadedNetworks> {
+  async #decide(networks: HostNetwork[]): Promise<Omit<NetworkChoice, 'rejected'>> {
+    const { directory, mode } = this.#options;
+    const [first] = networks;
+    const kept = mode === 'keep' ? await this.#kept() : undefined;
+    if (kept !== undefined) return this.#keep(kept, networks);
+    if (mode === 'bridge') return { host: undefined, why: 'network.mode is "bridge"' };
+    if (first !== undefined) return { host: first, why: `${first.path} is the first usable network configuration` };
+    const why = `${directory} has no usable network configuration`;
+    if (mode === 'cni') return { host: undefined, why, problem: `${why}, and network.mode is "cni"` };
+    return { host: undefined, why };
+  }
+
+  #keep(kept: KeptChoice, networks: HostNetwork[]): Omit<NetworkChoice, 'rejected'> {
+    const { directory, bridge } = this.#options;
+    const [first] = networks;
+    const unusedFirst = (chosen: string) =>
+      first &&
+      `${first.path} (network ${first.list.name}) is not used: pods stay on ${chosen}, which was chosen at the node's first start; to change that, ${HOW_TO_CHANGE}`;
+    if (kept.use === 'bridge')
+      return { host: undefined, why: "chosen at the node's first start", unused: unusedFirst(`bridge ${bridge}`) };
+    const path = `${directory}/${kept.file}`;
+    const why = `${path}, chosen at the node's first start`;
+    const host = networks.find((one) => basename(one.path) === kept.file);
+    if (host === undefined)
+      return { host, why, problem: `${why}, is not usable any more; put it back, or ${HOW_TO_CHANGE}` };
+    return { host, why, unused: host === first ? undefined : unusedFirst(`network ${host.list.name} of ${path}`) };
+  }
+
+  /** One that cannot be read counts as none. */
+  async #kept(): Promise<KeptChoice | undefined> {
     try {
-      return await loadNetworks(this.#directory);
+      const { use, file } = JSON.parse(await readFile(this.#options.record, 'utf8')) as { use?: string; file?: string };
+      if (use === 'cni' && typeof file === 'string') return { use, file };
+      return use === 'bridge' ? { use } : undefined;
     } catch (error) {
-      return { networks: [], rejected: [{ path: this.#directory, reason: errorMessage(error) }] };
+      if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+      throw error;
     }
   }
 
-  #tell({ host, rejected }: NetworkChoice): void {
-    for (const { path, reason } of rejected)
-      this.#logger.warn({ path, reason }, 'network configuration cannot be used, trying the next');
-    if (host === undefined) this.#logger.info({ directory: this.#directory }, 'using the default bridge network');
-    else this.#logger.info({ path: host.path, network: host.list.name }, 'using the network of the host');
+  async #load(): Promise<LoadedNetworks> {
+    const { directory, mode } = this.#options;
+    if (mode === 'bridge') return { networks: [], rejected: [] };
+    try {
+      return await loadNetworks(directory);
+    } catch (error) {
+      return { networks: [], rejected: [{ path: directory, reason: errorMessage(error) }] };
+    }
+  }
+
+  #report({ host, why, problem, unused, rejected }: NetworkChoice): void {
+    const { logger } = this.#options;
+    for (const { path, reason } of rejected) logger.warn({ path, reason }, 'network configuration cannot be used');
+    if (unused !== undefined) logger.warn({ unused }, 'a network configuration has appeared that is not used');
+    if (problem !== undefined) logger.warn({ problem }, 'pods can have no network');
+    else if (host === undefined) logger.info({ why }, 'using the default bridge network');
+    else logger.info({ path: host.path, network: host.list.name, why }, 'using the network of the host');
   }
 }
