@@ -182,11 +182,11 @@ export class OutsideHost implements Disposable {
   }
 }
 
-export function run(program: string, args: string[], stdin = ''): string {
+export function run(program: string, args: string[], stdin: string | Buffer = ''): string {
   return execFileSync(program, args, { input: stdin, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
-export function inside(pod: NetworkRequest, program: string, args: string[], stdin = ''): string {
+export function inside(pod: NetworkRequest, program: string, args: string[], stdin: string | Buffer = ''): string {
   return run('nsenter', [`--net=${pod.netnsPath}`, program, ...args], stdin);
 }
 

@@ -13,6 +13,7 @@ export * from './netlink/conntrack.ts';
 export * from './netlink/ip-address.ts';
 export * from './netlink/links.ts';
 export * from './netlink/message.ts';
+export * from './netlink/neighbours.ts';
 export * from './netlink/netlink-socket.ts';
 export * from './netlink/nft-expressions.ts';
 export * from './netlink/nft-inspection.ts';

@@ -19,6 +19,7 @@ const IFLA_INFO_SLAVE_KIND = 4;
 const IFLA_INFO_SLAVE_DATA = 5;
 const IFLA_BRPORT_STATE = 1;
 const IFLA_BRPORT_MODE = 4;
+const IFLA_BRPORT_LEARNING = 8;
 const IFLA_INET6_ADDR_GEN_MODE = 8;
 const IN6_ADDR_GEN_MODE_NONE = 1;
 const VETH_INFO_PEER = 1;
@@ -44,6 +45,8 @@ export type Link = {
   peer: number | undefined;
   /** Whether it is a bridge's port that frames pass through. */
   forwards: boolean;
+  /** Whether it is a bridge's port, and the bridge learns the senders of its frames. */
+  learns: boolean;
 };
 
 /** Asks for one link; none of this name is ENODEV. */
@@ -60,7 +63,8 @@ export function listLinks(): NetlinkRequest {
 export function decodeLink({ body }: NetlinkMessage): Link {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const info = decodeAttributes(attributes.get(IFLA_LINKINFO) ?? Buffer.alloc(0));
-  const port = textOf(info.get(IFLA_INFO_SLAVE_KIND)) === 'bridge' ? info.get(IFLA_INFO_SLAVE_DATA) : undefined;
+  const isPort = textOf(info.get(IFLA_INFO_SLAVE_KIND)) === 'bridge';
+  const port = isPort ? decodeAttributes(info.get(IFLA_INFO_SLAVE_DATA) ?? Buffer.alloc(0)) : undefined;
   return {
     index: body.readInt32LE(4),
     name: textOf(attributes.get(IFLA_IFNAME)) ?? '',
@@ -69,7 +73,8 @@ export function decodeLink({ body }: NetlinkMessage): Link {
     alias: textOf(attributes.get(IFLA_IFALIAS)),
     master: attributes.get(IFLA_MASTER)?.readUInt32LE(),
     peer: attributes.get(IFLA_LINK)?.readUInt32LE(),
-    forwards: port !== undefined && decodeAttributes(port).get(IFLA_BRPORT_STATE)?.[0] === BR_STATE_FORWARDING,
+    forwards: port?.get(IFLA_BRPORT_STATE)?.[0] === BR_STATE_FORWARDING,
+    learns: port?.get(IFLA_BRPORT_LEARNING)?.[0] === 1,
   };
 }
 
@@ -110,20 +115,33 @@ export function addVethPair(pair: {
   };
 }
 
-/** Changes a link: what is left out stays. `hairpin` is a setting of a bridge's port, which the link must be already. */
+/**
+ * Changes a link: what is left out stays. The last two are settings of a bridge's port, which the link must be already: with
+ * `hairpin` frames may go back through the port that they came from, without `learning` the bridge does not store their senders.
+ */
 export function changeLink(
   name: string,
-  change: { up?: true; promiscuous?: true; alias?: string; bridgeIndex?: number; hairpin?: true },
+  change: {
+    up?: true;
+    promiscuous?: true;
+    alias?: string;
+    bridgeIndex?: number;
+    hairpin?: true;
+    learning?: false;
+  },
 ): NetlinkRequest {
   const attributes: Attribute[] = [named(name)];
   if (change.alias !== undefined) attributes.push([IFLA_IFALIAS, text(change.alias)]);
   if (change.bridgeIndex !== undefined) attributes.push([IFLA_MASTER, u32(change.bridgeIndex)]);
-  if (change.hairpin)
+  const port: Attribute[] = [];
+  if (change.hairpin) port.push([IFLA_BRPORT_MODE, u8(1)]);
+  if (change.learning === false) port.push([IFLA_BRPORT_LEARNING, u8(0)]);
+  if (port.length > 0)
     attributes.push([
       IFLA_LINKINFO,
       [
         [IFLA_INFO_SLAVE_KIND, text('bridge')],
-        [IFLA_INFO_SLAVE_DATA, [[IFLA_BRPORT_MODE, u8(1)]]],
+        [IFLA_INFO_SLAVE_DATA, port],
       ],
     ]);
   const flags = (change.up ? IFF_UP : 0) | (change.promiscuous ? IFF_PROMISC : 0);

@@ -61,7 +61,7 @@ export class BridgeNetwork implements Network {
     this.#trace = options.trace ?? untraced;
     this.#links = links;
     this.#rules = new HostRules({ ...options, subnets });
-    this.#host = new HostSide({ bridge, subnets, stateDir, links, rules: this.#rules });
+    this.#host = new HostSide({ bridge, subnets, stateDir, links, store, rules: this.#rules });
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 

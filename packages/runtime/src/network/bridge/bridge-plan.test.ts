@@ -14,6 +14,7 @@ const bridge: Link = {
   master: undefined,
   peer: undefined,
   forwards: false,
+  learns: false,
 };
 const at = (cidr: string, linkIndex = 7): LinkAddress => {
   const [address = '', length] = cidr.split('/');

@@ -1,11 +1,13 @@
 import { errorMessage } from '@podwright/base';
-import { changeLink } from '@podwright/system';
+import { addForwarding, changeLink } from '@podwright/system';
 import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
-import { type AddressRange, rangeOf } from './address-range.ts';
+import { type AddressRange, hardwareAddressOf, rangeOf } from './address-range.ts';
+import type { AddressStore } from './address-store.ts';
 import { HostBridge } from './host-bridge.ts';
 import { again, type HostLinks } from './host-links.ts';
 import type { HostRules } from './host-rules.ts';
 import { sandboxOfAlias } from './link-names.ts';
+import { POD_PORT } from './pod-links.ts';
 import type { Subnet } from './subnet.ts';
 
 export type HostSideOptions = {
@@ -13,6 +15,7 @@ export type HostSideOptions = {
   subnets: Subnet[];
   stateDir: string;
   links: HostLinks;
+  store: AddressStore;
   rules: HostRules;
 };
 
@@ -117,23 +120,31 @@ export class HostSide {
 
   async #ensure(): Promise<number> {
     const index = await again(() => this.#bridge.ensure(this.#ranges));
-    await this.#reconnect(index);
+    await this.#connectPorts(index);
     await this.#rules.ensure();
     return index;
   }
 
-  /** The links of pods that lost their bridge, maybe to an earlier process that was killed before it came to this. */
-  async #reconnect(bridgeIndex: number): Promise<void> {
-    const { bridge, links } = this.#options;
-    const lost = (await links.links()).filter(
-      ({ kind, master, alias }) =>
-        kind === 'veth' && master === undefined && sandboxOfAlias(bridge, alias) !== undefined,
-    );
-    const changes = lost.flatMap(({ name }) => [
-      changeLink(name, { bridgeIndex }),
-      changeLink(name, { hairpin: true }),
+  /**
+   * Puts the ports of pods in order: of those that lost their bridge, maybe to an earlier process that was killed before it came
+   * to this, and of those from a version whose bridge learned.
+   */
+  async #connectPorts(bridgeIndex: number): Promise<void> {
+    const { bridge, links, store } = this.#options;
+    const ours = (await links.links()).flatMap((link) => {
+      const sandboxId = link.kind === 'veth' ? sandboxOfAlias(bridge, link.alias) : undefined;
+      const needsChange = link.master === undefined || (link.master === bridgeIndex && link.learns);
+      return sandboxId !== undefined && needsChange ? [{ ...link, sandboxId }] : [];
+    });
+    if (ours.length === 0) return;
+    const held = store.held();
+    const changes = ours.flatMap(({ name, index, master, sandboxId }) => [
+      ...(master === undefined ? [changeLink(name, { bridgeIndex })] : []),
+      changeLink(name, POD_PORT),
+      ...(held.get(sandboxId) ?? [])
+        .slice(0, 1)
+        .map((address) => addForwarding({ linkIndex: index, hardwareAddress: hardwareAddressOf(address) })),
     ]);
-    if (changes.length > 0)
-      await links.request(changes.map((change) => ({ ...change, ignore: ['ENODEV', 'ENOTSUP'] })));
+    await links.request(changes.map((change) => ({ ...change, ignore: ['ENODEV', 'ENOTSUP'] })));
   }
 }

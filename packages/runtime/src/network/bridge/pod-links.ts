@@ -3,6 +3,7 @@ import { isErrno, type Logger, waitFor, withTimeout } from '@podwright/base';
 import {
   addAddress,
   addDefaultRoute,
+  addForwarding,
   addVethPair,
   changeLink,
   decodeLink,
@@ -36,6 +37,12 @@ export type PodPlace = {
   ranges: AddressRange[];
 };
 
+/**
+ * A pod's port of the bridge, which has a static entry for the pod's hardware address instead of learning: a pod that sends with
+ * ever new senders would fill memory of the kernel that no cgroup is charged for. Frames for unknown addresses go to all ports.
+ */
+export const POD_PORT = { hairpin: true, learning: false } as const;
+
 /** The links of pods: veth pairs, each with both ends made where they belong, since moving one waits for grace periods. */
 export class PodLinks {
   readonly #options: PodLinksOptions;
@@ -65,10 +72,12 @@ export class PodLinks {
         { ...addVethPair({ name, bridgeIndex, peer }), ignore: resume ? ['EEXIST'] : [] },
         ...(resume ? [changeLink(name, { bridgeIndex })] : []),
         withoutLinkLocalAddress(name),
-        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), hairpin: true }),
+        changeLink(name, { up: true, alias: linkAlias(bridge, sandboxId), ...POD_PORT }),
         getLink(name),
       ]);
-      return decodeLink(answers.at(-1)![0]!);
+      const link = decodeLink(answers.at(-1)![0]!);
+      await links.request([addForwarding({ linkIndex: link.index, hardwareAddress: peer.hardwareAddress })]);
+      return link;
     } finally {
       closeSync(namespace);
     }

@@ -1,0 +1,31 @@
+import type { Attribute } from './message.ts';
+import { type NetlinkRequest, requestFlags } from './netlink-socket.ts';
+
+// linux/rtnetlink.h, linux/neighbour.h and linux/socket.h
+const RTM_NEWNEIGH = 28;
+const NDA_LLADDR = 2;
+const NTF_MASTER = 0x04;
+const NUD_NOARP = 0x40;
+const AF_BRIDGE = 7;
+/** struct ndmsg: u8 family, 3 bytes of padding, i32 index of the link, u16 state, u8 flags, u8 type. */
+const HEADER_BYTES = 12;
+
+/**
+ * Makes a bridge send frames for a hardware address to one of its ports, in place of an entry that is there. The entry is static:
+ * it does not age, frames from other ports do not move it, and it goes with the port.
+ */
+export function addForwarding(entry: { linkIndex: number; hardwareAddress: Buffer }): NetlinkRequest {
+  const body = Buffer.alloc(HEADER_BYTES);
+  body.writeUInt8(AF_BRIDGE, 0);
+  body.writeInt32LE(entry.linkIndex, 4);
+  body.writeUInt16LE(NUD_NOARP, 8);
+  body.writeUInt8(NTF_MASTER, 10);
+  const attributes: Attribute[] = [[NDA_LLADDR, entry.hardwareAddress]];
+  return {
+    what: `forward ${entry.hardwareAddress.toString('hex')} to link ${entry.linkIndex}`,
+    type: RTM_NEWNEIGH,
+    flags: requestFlags.create | requestFlags.replace,
+    body,
+    attributes,
+  };
+}
