@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { ContainerEventType } from '@podwright/cri';
+import { waitFor } from '@podwright/base';
+import { ContainerEventType, ContainerState } from '@podwright/cri';
 import { runRemoteCommand } from '@podwright/streaming';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
+import { loadImage } from '../security/made-image.fixture.ts';
 
 const runtime = new RuntimeUnderTest();
 before(async () => void (await runtime.start()));
@@ -35,6 +37,40 @@ test('statistics tell what a container and its pod use', async () => {
   assert.equal((await cri.runtime.listContainerStats({})).stats.length, 1);
   assert.equal((await cri.runtime.listPodSandboxStats({ filter: { id: podSandboxId.slice(0, 13) } })).stats.length, 1);
   await cri.runtime.removePodSandbox({ podSandboxId });
+});
+
+test('files that all containers share, volumes of the image, and what an ended container wrote count as written', async () => {
+  const { cri, image, place } = runtime;
+  const volume = await loadImage(runtime, 'volume', { config: { Volumes: { '/v': {} } } });
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'writer') });
+  const start = async (image: string, name: string, script: string) => {
+    const config = containerOf(image, name, script);
+    const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
+    await cri.runtime.startContainer({ containerId });
+    return containerId;
+  };
+  const ended = await start(image, 'ended', 'head -c 1000000 /dev/zero > /file');
+  const hasEnded = async () =>
+    (await cri.runtime.containerStatus({ containerId: ended })).status?.state === ContainerState.CONTAINER_EXITED ||
+    undefined;
+  await waitFor(hasEnded, { intervalMs: 10, signal: AbortSignal.timeout(10_000) });
+  const script = 'head -c 2000000 /dev/zero > /v/file; head -c 4000000 /dev/zero > /etc/resolv.conf; exec sleep 1000';
+  await start(volume, 'writer', script);
+  const written = async () => {
+    const { stats } = await cri.runtime.podSandboxStats({ podSandboxId });
+    const containers = stats!.linux!.containers;
+    return containers.map(({ writableLayer }) => Math.floor(Number(writableLayer!.usedBytes!.value) / 1_000_000));
+  };
+  await waitFor(async () => (await written())[0] === 5 || undefined, {
+    intervalMs: 100,
+    signal: AbortSignal.timeout(15_000),
+  });
+  await waitFor(async () => (await written())[1] === 2 || undefined, {
+    intervalMs: 100,
+    signal: AbortSignal.timeout(15_000),
+  });
+  await cri.runtime.removePodSandbox({ podSandboxId });
+  await cri.image.removeImage({ image: { image: volume } });
 });
 
 test('exec streams both ways and tells the exit code', async () => {

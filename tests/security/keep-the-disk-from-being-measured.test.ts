@@ -52,7 +52,8 @@ test('a pod that makes and removes files all the time is evicted all the same wh
     spec: { containers: [], volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] },
   } as unknown as Pod;
   try {
-    const excess = () => emptyDirExcess(pod, new Map([['v', directory]]));
+    const files = { paths: new Map([['v', directory]]), held: async () => new Map() };
+    const excess = () => emptyDirExcess(pod, files);
     await waitFor(excess, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
     for (let round = 0; round < 100; round++) assert.notEqual(await excess(), undefined);
   } finally {

@@ -237,6 +237,8 @@ export const STATISTICS_KEPT_MS = 10_000;
 export const STATISTICS_WANTED_MS = 90_000;
 /** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
 export const VOLUME_USE_KEPT_MS = 60_000;
+/** Descriptors of a pod that are looked at for deleted files at a time: some 0.1 s. */
+export const MAX_DESCRIPTORS_A_POD = 20_000;
 
 // What was given out of the node
 

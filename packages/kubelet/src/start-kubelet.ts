@@ -241,6 +241,8 @@ function summaryProvider({
     ...{ cri, nodeName, hierarchy, memoryBytes, podsCgroup: cgroups.allPods, rootDir, logger, metrics },
     logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
     hostsFile: (uid) => directories.etcHosts(uid),
+    messageDirectory: (uid, container) => directories.containers(uid, container),
+    cgroupOf: (pod) => cgroups.parentFor(pod),
     runtimePods: () => sync.cache.list(),
     podOf: (uid) => sync.statuses.pod(uid),
     volumePaths: (uid) => parts.volumes.pathsOf(uid),

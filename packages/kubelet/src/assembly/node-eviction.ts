@@ -30,7 +30,7 @@ export type NodeEvictionInput = {
   known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
   sync: PodSync;
   volumes: Pick<PodVolumes, 'pathsOf'>;
-  summary: Pick<SummaryProvider, 'podStats'>;
+  summary: Pick<SummaryProvider, 'podStats' | 'heldInEmptyDirs'>;
   images: ImageGarbageCollector;
   pressure: NodePressure;
 };
@@ -53,12 +53,12 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
     periodMs: eviction.periodMs,
     signals: new NodeSignals({ cri, hierarchy: known.hierarchy, memoryBytes, podsCgroup: cgroups.allPods, rootDir }),
     activePods: () => sync.workers.activePods().map((pod) => sync.allocated(pod)),
-    podStats: (pods, { disk }, signal) =>
-      summary.podStats(
-        new Set(pods.map(({ metadata }) => metadata.uid)),
-        disk ? { signal: AbortSignal.any([signal, AbortSignal.timeout(EVICTION_WALKS_MS)]) } : undefined,
-      ),
-    volumePaths: (podUid) => volumes.pathsOf(podUid),
+    podStats: (pods, { disk, fresh }, signal) =>
+      summary.podStats(new Set(pods.map(({ metadata }) => metadata.uid)), {
+        fresh,
+        disk: disk ? { signal: AbortSignal.any([signal, AbortSignal.timeout(EVICTION_WALKS_MS)]) } : undefined,
+      }),
+    volumeFiles: (podUid) => ({ paths: volumes.pathsOf(podUid), held: () => summary.heldInEmptyDirs(podUid) }),
     isExempt: (pod) => isExempt(pod, { isLone }),
     reclaim: nodeReclaim(input),
     evict: (pod, how, signal) => evict(input, { pod, how }, signal),

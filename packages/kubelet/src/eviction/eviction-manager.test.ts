@@ -34,7 +34,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
     },
     activePods: () => pods.filter(({ metadata }) => !gone.has(metadata.uid)),
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
-    volumePaths: () => new Map(),
+    volumeFiles: () => ({ paths: new Map(), held: async () => new Map() }),
     isExempt: (pod) => isExempt(pod, { isLone: true }),
     reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
     evict: async ({ metadata }, { gracePeriodSeconds }) => {

@@ -10,10 +10,16 @@ import {
   EVICTION_LOOKS_IN_VAIN,
   EVICTION_MEASURE_MS,
 } from '../limits.ts';
-import type { PodStats } from '../stats/summary.ts';
+import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { evictionMessage } from './eviction-message.ts';
 import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
-import { emptyDirExcess, hasStorageLimit, type LocalStorageExcess, storageExcess } from './local-storage.ts';
+import {
+  emptyDirExcess,
+  hasStorageLimit,
+  type LocalStorageExcess,
+  storageExcess,
+  type VolumeFiles,
+} from './local-storage.ts';
 import { type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
 import { type Candidate, rankPods } from './rank-pods.ts';
 import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
@@ -44,9 +50,16 @@ export type EvictionManagerDependencies = {
   pressure: NodePressure;
   /** Pods of which something runs or may begin, with the amounts that they have. */
   activePods: () => Pod[];
-  /** What these use, with `disk` also of the node's disks, as far as that is known when the signal aborts. */
-  podStats: (pods: readonly Pod[], what: { disk: boolean }, signal: AbortSignal) => Promise<PodStats[]>;
-  volumePaths: (podUid: string) => ReadonlyMap<string, string>;
+  /**
+   * What these use, with `disk` also of the node's disks, as far as that is known when the signal aborts; with `fresh` as it is now,
+   * else as it was a while ago.
+   */
+  podStats: (
+    pods: readonly Pod[],
+    what: { disk: boolean; fresh: boolean },
+    signal: AbortSignal,
+  ) => Promise<PodStatsByDisk[]>;
+  volumeFiles: (podUid: string) => VolumeFiles;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
   /** Ends the pod as failed; resolves when nothing of it runs, or the signal aborts, and rejects when that takes too long. */
@@ -153,7 +166,7 @@ export class EvictionManager {
   async #measure(pods: Pod[], { layout }: Disks): Promise<void> {
     const { podStats } = this.#deps;
     const limited = pods.filter(hasStorageLimit);
-    const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true }, this.#stopping);
+    const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true, fresh: false }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     for (const pod of pods) {
       if (this.#stopping.aborted) return;
@@ -166,7 +179,7 @@ export class EvictionManager {
 
   async #emptyDirExcess(pod: Pod): Promise<LocalStorageExcess | undefined> {
     try {
-      return await emptyDirExcess(pod, this.#deps.volumePaths(pod.metadata.uid), this.#stopping);
+      return await emptyDirExcess(pod, this.#deps.volumeFiles(pod.metadata.uid), this.#stopping);
     } catch (error) {
       const told = { pod: namespacedName(pod), error: errorMessage(error) };
       this.#deps.logger.debug(told, 'an emptyDir could not be measured');
@@ -209,7 +222,7 @@ export class EvictionManager {
 
   async #rank(pods: Pod[], { signal }: Threshold, { layout }: Disks): Promise<Candidate[]> {
     const disk = isOfDisk(signal);
-    const stats = await this.#deps.podStats(pods, { disk }, this.#stopping);
+    const stats = await this.#deps.podStats(pods, { disk, fresh: true }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     return rankPods(
       pods.map((pod) => ({ pod, stats: byUid.get(pod.metadata.uid) })),

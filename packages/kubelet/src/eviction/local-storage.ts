@@ -2,7 +2,7 @@
 import { containersAmount } from '../api/pod-amounts.ts';
 import { formatQuantity, parseQuantity, quantityValue } from '../api/quantity.ts';
 import type { Pod, Volume } from '../api/types.ts';
-import { treeBytes } from '../stats/file-system-use.ts';
+import { type FileUse, treeBytes } from '../stats/file-system-use.ts';
 import type { PodStats } from '../stats/summary.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';
 
@@ -11,20 +11,24 @@ const STORAGE = 'ephemeral-storage';
 /** `signal` is its name in metrics. */
 export type LocalStorageExcess = { signal: string; message: string };
 
+/** The paths of a pod's volumes by their names, and the use of deleted files that the pod holds open, by the emptyDir that they are in. */
+export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
+
 /**
  * The emptyDir on disk of the pod that holds more than its `sizeLimit`, if one does; one in memory is bounded by its tmpfs. Rejects
  * with `internal` for one that cannot be measured.
  */
 export async function emptyDirExcess(
   { spec }: Pod,
-  paths: ReadonlyMap<string, string>,
+  { paths, held }: VolumeFiles,
   signal?: AbortSignal,
 ): Promise<LocalStorageExcess | undefined> {
   for (const volume of spec.volumes ?? []) {
     const limit = diskLimit(volume);
     const path = paths.get(volume.name);
     if (limit === undefined || path === undefined) continue;
-    if (BigInt(await treeBytes(path, signal)) <= quantityValue(limit)) continue;
+    const bytes = (await treeBytes(path, signal)) + ((await held()).get(volume.name)?.bytes ?? 0);
+    if (BigInt(bytes) <= quantityValue(limit)) continue;
     const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${canonical(limit)}". `;
     return { signal: 'emptydirfs.limit', message };
   }

@@ -1,5 +1,6 @@
 import type { Pod, ResourceRequirements } from '../api/types.ts';
-import { type PodStats, StatsTime } from '../stats/summary.ts';
+import type { PodStatsByDisk } from '../stats/pod-stats.ts';
+import { StatsTime } from '../stats/summary.ts';
 
 export type GivenPod = {
   priority?: number;
@@ -31,8 +32,8 @@ export type GivenUse = {
   processes?: number;
 };
 
-/** What a pod of `podOf` uses: MiB, and pieces. Its volume is `data`. */
-export function statsOf(name: string, use: GivenUse = {}): PodStats {
+/** What a pod of `podOf` uses: MiB, and pieces. */
+export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
   const time = new StatsTime('2026-01-01T00:00:00Z');
   const memory = { time, workingSetBytes: (use.memory ?? 0) * MI };
   const disk = (mebibytes = 0, inodesUsed = 0) => ({ time, usedBytes: mebibytes * MI, inodesUsed });
@@ -41,7 +42,10 @@ export function statsOf(name: string, use: GivenUse = {}): PodStats {
     startTime: time,
     containers: [{ name: 'main', startTime: time, memory, rootfs: disk(use.root, use.inodes), logs: disk(use.logs) }],
     memory,
-    volume: [{ name: 'data', ...disk(use.volume) }],
+    disks: {
+      layers: { bytes: (use.root ?? 0) * MI, inodes: use.inodes ?? 0 },
+      kubelet: { bytes: ((use.logs ?? 0) + (use.volume ?? 0)) * MI, inodes: 0 },
+    },
     'ephemeral-storage': disk((use.root ?? 0) + (use.logs ?? 0) + (use.volume ?? 0)),
     process_stats: { process_count: use.processes ?? 0 },
   };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodStats } from '../stats/summary.ts';
 import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { rankPods } from './rank-pods.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';
@@ -10,7 +9,7 @@ type Given = Record<string, [GivenPod, GivenUse | undefined]>;
 
 function check(signal: Signal, given: Given, expected: string, layout: DiskLayout = 'shared'): void {
   const candidates = Object.entries(given).map(([name, [pod, use]]) => {
-    const stats: PodStats | undefined = use && statsOf(name, use);
+    const stats = use && statsOf(name, use);
     return { pod: podOf(name, pod), stats };
   });
   const order = (from: typeof candidates) => rankPods(from, signal, layout).map(({ pod }) => pod.metadata.name);
@@ -55,11 +54,10 @@ test('processes: by priority, then by their number', () => {
 });
 
 test('a disk: only what of a pod is on it counts', () => {
-  const volumes = { volumes: [{ name: 'data', emptyDir: {} }] };
   const given: Given = {
     writes: [{}, { root: 30 }],
     logs: [{}, { logs: 20 }],
-    stores: [{ spec: volumes }, { volume: 10 }],
+    stores: [{}, { volume: 10 }],
   };
   check('nodefs.available', given, 'writes logs stores');
   check('imagefs.available', given, 'writes logs stores');
@@ -70,11 +68,6 @@ test('a disk: only what of a pod is on it counts', () => {
     not: [{}, { root: 1 }],
   } as Given;
   check('containerfs.available', storing, 'not asks', 'images');
-});
-
-test('a volume in memory is not on the disk', () => {
-  const inMemory = { volumes: [{ name: 'data', emptyDir: { medium: 'Memory' as const } }] };
-  check('nodefs.available', { memory: [{ spec: inMemory }, { volume: 99 }], logs: [{}, { logs: 1 }] }, 'logs memory');
 });
 
 test('files: by their number', () => {

@@ -3,13 +3,14 @@ import { containersAmount, hasPodLevelResources, podLevelAmount } from '../api/p
 import { podPriority } from '../api/pod-priority.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Pod } from '../api/types.ts';
+import { sumOf } from '../stats/file-system-use.ts';
+import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 import type { PodStats } from '../stats/summary.ts';
-import { type DiskPart, podDiskUse } from './pod-disk-use.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';
 import { resourceOf, type Signal } from './thresholds/signals.ts';
 
 /** `stats` are absent for a pod of which nothing is known: it goes before the others. */
-export type Candidate = { pod: Pod; stats?: PodStats };
+export type Candidate = { pod: Pod; stats?: PodStatsByDisk };
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
@@ -33,7 +34,10 @@ function orderOf(signal: Signal, layout: DiskLayout): Compare[] {
     return [excessFirst(over), byPriority, mostFirst(over)];
   }
   const parts = diskParts(signal, layout);
-  const use = ({ pod, stats }: Known) => podDiskUse(pod, stats, parts)[resource === 'inodes' ? 'inodes' : 'bytes'];
+  const use = ({ stats: { disks } }: Known) => {
+    const used = sumOf(disks === undefined ? [] : parts.map((part) => disks[part]));
+    return BigInt(resource === 'inodes' ? used.inodes : used.bytes);
+  };
   // what files take in number is compared less the bytes that are asked for, as upstream's
   const storage = ({ pod }: Known) => requestOf(pod, 'ephemeral-storage');
   const exceeded = (one: Known) => use(one) - (resource === 'inodes' ? 0n : storage(one));
@@ -41,10 +45,10 @@ function orderOf(signal: Signal, layout: DiskLayout): Compare[] {
 }
 
 /** What of pods is on the file system that is short; images are nobody's. */
-function diskParts(signal: Signal, layout: DiskLayout): DiskPart[] {
-  if (layout === 'shared') return ['root', 'logs', 'volumes'];
-  if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['logs', 'volumes', 'root'];
-  return signal.startsWith('nodefs.') ? ['logs', 'volumes'] : ['root'];
+function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
+  if (layout === 'shared') return ['layers', 'kubelet'];
+  if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['layers', 'kubelet'];
+  return signal.startsWith('nodefs.') ? ['kubelet'] : ['layers'];
 }
 
 type Known = Required<Candidate>;

@@ -25,6 +25,13 @@ export class KeptReading<T> {
     return last !== undefined && isGood(last.value, this.#askedAtMs - last.atMs) ? last.value : await this.#readNow();
   }
 
+  /** A reading that begins now, with its errors. */
+  async takeNew(): Promise<T> {
+    this.#askedAtMs = performance.now();
+    await this.#running?.catch(() => undefined);
+    return await this.#readNow();
+  }
+
   /** The last reading, while it is kept; to look at it is no wish for the next one. */
   get last(): T | undefined {
     return this.#last?.value;

@@ -2,7 +2,8 @@ import type { ContainerStats as CriContainerStats, LinuxPodSandboxStats } from '
 import type { Pod } from '../api/types.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
-import type { FileUse } from './file-system-use.ts';
+import { type FileUse, sumOf } from './file-system-use.ts';
+import type { HeldFiles } from './held-files.ts';
 import {
   type ContainerStats,
   type CpuStats,
@@ -37,11 +38,18 @@ export type PodDisk = {
   layers: ReadonlyMap<string, FsStats>;
   /** Log files of each container, by its name. */
   logs: ReadonlyMap<string, FileUse>;
-  /** Other files of the pod: its hosts file. */
+  /** Other files of the pod: its hosts file and those for termination messages. */
   others: FileUse;
+  held: HeldFiles;
   volumes: VolumeStats[];
   pod: Pod | undefined;
 };
+
+/** What a pod has on the node's disks: in the layers of its containers, and in the directories of the kubelet. */
+export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
+
+/** Statistics with the pod's use of disks by where it is, if that was measured. */
+export type PodStatsByDisk = PodStats & { disks?: PodDiskUse };
 
 /** CPU, memory and swap of a pod and its containers that run. Pure. */
 export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): PodStats {
@@ -63,6 +71,15 @@ export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): 
 
 /** With its network, disks and processes as well. Pure. */
 export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
+  const { disks, ...stats } = podStatsByDisk(measured, disk);
+  return stats;
+}
+
+/** As `fullPodStats`. Pure. */
+export function podStatsByDisk(
+  measured: MeasuredPod,
+  disk: PodDisk,
+): Required<Pick<PodStatsByDisk, 'disks'>> & PodStats {
   const { use } = measured;
   const stats = podCpuAndMemory(measured);
   const byName = new Map(use.containers.map((one) => [one.attributes?.metadata?.name, one]));
@@ -70,13 +87,16 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
     ...container,
     ...diskOfContainer(byName.get(container.name)!, container.name, disk),
   }));
+  const disks = podDiskUse(use, disk);
+  const { bytes: usedBytes, inodes: inodesUsed } = sumOf([disks.layers, disks.kubelet]);
   return {
     ...stats,
     containers,
+    disks,
     io: use.io && ioStats(use.io),
     network: use.network && networkStats(use.network),
     volume: disk.volumes.length === 0 ? undefined : disk.volumes,
-    'ephemeral-storage': ephemeralStorage(containers, disk),
+    'ephemeral-storage': { ...disk.root, usedBytes, inodesUsed },
     ...processStats(measured),
   };
 }
@@ -118,17 +138,19 @@ function diskOfContainer(
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
 }
 
-/** Writable layers, logs, the hosts file and the volumes that are ephemeral, on the kubelet's file system. */
-function ephemeralStorage(containers: ContainerStats[], { root, pod, volumes, others }: PodDisk): FsStats {
+/** Layers and logs count also after their container's end, and of the volumes those that are ephemeral. */
+function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, held }: PodDisk): PodDiskUse {
   const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
-  const parts = [
-    ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
-    ...volumes.filter(({ name }) => ephemeral.has(name)),
-  ];
+  const layers = containers.map(({ writableLayer }) => ({
+    bytes: Number(writableLayer?.usedBytes?.value ?? 0n),
+    inodes: Number(writableLayer?.inodesUsed?.value ?? 0n),
+  }));
+  const files = volumes
+    .filter(({ name }) => ephemeral.has(name))
+    .map(({ usedBytes = 0, inodesUsed = 0 }) => ({ bytes: usedBytes, inodes: inodesUsed }));
   return {
-    ...root,
-    usedBytes: sum(parts.map((part) => part?.usedBytes)) + others.bytes,
-    inodesUsed: sum(parts.map((part) => part?.inodesUsed)) + others.inodes,
+    layers: sumOf([...layers, held.layers]),
+    kubelet: sumOf([...files, ...logs.values(), others, held.kubelet]),
   };
 }
 

@@ -15,7 +15,7 @@ import { coveredMs } from '../metrics/pod-start-times.ts';
 import { resourceMetrics } from '../metrics/resource-metrics.ts';
 import { volumeMetrics } from '../metrics/volume-metrics.ts';
 import { CpuRates } from './cpu-rates.ts';
-import { fullPodStats, type MeasuredPod, type PodDisk } from './pod-stats.ts';
+import { fullPodStats, type MeasuredPod, type PodDisk, podStatsByDisk } from './pod-stats.ts';
 import { StatsTime } from './summary.ts';
 
 const SECOND_NS = 1_000_000_000n;
@@ -57,6 +57,7 @@ const disk: PodDisk = {
   layers: new Map([['/layers', { time: TIME, capacityBytes: 500 }]]),
   logs: new Map([['server', { bytes: 40, inodes: 1 }]]),
   others: { bytes: 5, inodes: 1 },
+  held: { layers: { bytes: 2, inodes: 1 }, kubelet: { bytes: 4, inodes: 1 }, emptyDirs: new Map() },
   volumes: [
     { name: 'data', time: TIME, usedBytes: 7, inodesUsed: 2 },
     { name: 'ram', time: TIME, usedBytes: 70, inodesUsed: 2 },
@@ -80,21 +81,24 @@ test('a pod is the sum of its containers unless the runtime tells of it', () => 
   assert.deepEqual(sums(true), [6e9, undefined, 30]);
 });
 
-test('layers, logs, hosts file and volumes on disk are ephemeral storage, and memory is not', () => {
+test('layers, logs, other files, deleted ones and volumes on disk are ephemeral storage, and memory is not', () => {
   const stats = fullPodStats(measured(false), disk);
-  assert.deepEqual([stats['ephemeral-storage']?.usedBytes, stats['ephemeral-storage']?.inodesUsed], [252, 10]);
+  assert.deepEqual([stats['ephemeral-storage']?.usedBytes, stats['ephemeral-storage']?.inodesUsed], [258, 12]);
   assert.deepEqual(stats.containers[0]!.rootfs, { time: TIME, capacityBytes: 500, usedBytes: 100, inodesUsed: 3 });
   assert.deepEqual(stats.containers[0]!.logs, { time: TIME, capacityBytes: 1000, usedBytes: 40, inodesUsed: 1 });
   assert.equal(stats.volume?.length, 2);
 });
 
-test('a container that has ended is in no statistics', () => {
+test('a container that has ended is in no statistics, but what it has written is the pod’s', () => {
   const given = measured(false);
   given.runtime.containers[1]!.state = 'exited';
+  const logs = new Map([...disk.logs, ['side', { bytes: 1000, inodes: 1 }]]);
+  const { containers, disks } = podStatsByDisk(given, { ...disk, logs });
   assert.deepEqual(
-    fullPodStats(given, disk).containers.map(({ name }) => name),
+    containers.map(({ name }) => name),
     ['server'],
   );
+  assert.deepEqual(disks, { layers: { bytes: 202, inodes: 7 }, kubelet: { bytes: 1056, inodes: 6 } });
 });
 
 test('CPU rates are between looks half a second apart at least', () => {

@@ -25,6 +25,8 @@ function providerWith(runtime: object, logs = '/none'): SummaryProvider {
     rootDir: '/',
     logDirectory: ({ name }) => join(logs, name),
     hostsFile: () => '/none',
+    messageDirectory: () => '/none',
+    cgroupOf: () => '',
     runtimePods: () => [podOf('runs', true), podOf('ended', false)],
     podOf: () => undefined,
     volumePaths: () => new Map(),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
+  cgroupPids,
   isDeadlineExceeded,
   isUnimplemented,
   type Logger,
@@ -13,17 +14,20 @@ import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-
 import { LEAST_USAGE_WINDOW_MS, STATISTICS_TIMEOUT_MS } from '../limits.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
+import { type HeldFiles, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
 import { KeptReading } from './kept-reading.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import {
   fullPodStats,
   type MeasuredPod,
   type PodDisk,
+  type PodStatsByDisk,
   podCpuAndMemory,
+  podStatsByDisk,
   processStats,
   type SandboxUse,
 } from './pod-stats.ts';
-import type { ContainerStats, FsStats, NodeStats, PodStats, Summary, VolumeStats } from './summary.ts';
+import type { ContainerStats, FsStats, NodeStats, Summary, VolumeStats } from './summary.ts';
 import { VolumeUse, type VolumeUseParts } from './volume-use.ts';
 
 export type SummaryParts = {
@@ -39,6 +43,10 @@ export type SummaryParts = {
   /** Where a pod's logs and its hosts file are. */
   logDirectory: (pod: RuntimePodStatus['pod']) => string;
   hostsFile: (podUid: string) => string;
+  /** Where the files for a container's termination messages are. */
+  messageDirectory: (podUid: string, container: string) => string;
+  /** The pod's cgroup, '' if the runtime chooses. */
+  cgroupOf: (pod: Pod) => string;
   runtimePods: () => RuntimePodStatus[];
   podOf: (uid: string) => Pod | undefined;
   volumePaths: (podUid: string) => ReadonlyMap<string, string>;
@@ -57,7 +65,7 @@ type RuntimeUses = {
   hasAllRates: boolean;
 };
 
-type PodFiles = Pick<PodDisk, 'logs' | 'others'>;
+type PodFiles = Pick<PodDisk, 'logs' | 'others' | 'held'>;
 
 /** What is on disk, of pods by their uid. */
 type Disks = { root: FsStats; images: NodeStats['runtime']; pods: ReadonlyMap<string, PodFiles> };
@@ -101,14 +109,20 @@ export class SummaryProvider {
 
   /**
    * What these pods use of CPU, memory and processes, and with `disk` of the node's disks: walks through their volumes are waited for
-   * as long as the signal allows. Rejects with the runtime's error.
+   * as long as the signal allows. With `fresh` nothing counts that was measured before. Rejects with the runtime's error.
    */
-  async podStats(podUids: ReadonlySet<string>, disk?: { signal: AbortSignal }): Promise<PodStats[]> {
-    const measured = (await this.#measuredPods()).filter(({ runtime }) => podUids.has(runtime.pod.uid));
+  async podStats(
+    podUids: ReadonlySet<string>,
+    { fresh, disk }: { fresh: boolean; disk?: { signal: AbortSignal } },
+  ): Promise<PodStatsByDisk[]> {
+    const all = await this.#measuredPods({ fresh });
+    const measured = all.filter(({ runtime }) => podUids.has(runtime.pod.uid));
     if (disk === undefined) return measured.map((pod) => ({ ...podCpuAndMemory(pod), ...processStats(pod) }));
-    const [disks, layers] = await Promise.all([this.#knownDisks(), this.#layers(measured)]);
-    const known = () => measured.map((pod) => fullPodStats(pod, this.#diskOf(pod, { disks, layers })));
+    const [disks, layers] = await Promise.all([this.#knownDisks({ fresh }), this.#layers(measured)]);
+    const known = () => measured.map((pod) => podStatsByDisk(pod, this.#diskOf(pod, { disks, layers })));
     known(); // begins walks that are due
+    const pods = measured.flatMap(({ runtime }) => this.#parts.podOf(runtime.pod.uid) ?? []);
+    if (fresh) for (const pod of pods) this.#volumes.measureEphemeral(pod);
     await raceAbort(this.#volumes.settled(), disk.signal).catch(() => undefined);
     this.#volumes.keep(this.#readyPods().flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
     return known();
@@ -127,12 +141,18 @@ export class SummaryProvider {
     const kept = this.#disks.last?.pods;
     const sizes = this.#readyPods().map(async ({ runtime }) => {
       const { pod, containers } = runtime;
-      const { logs } = kept?.get(pod.uid) ?? (await this.#filesOf(runtime));
+      const logs = kept?.get(pod.uid)?.logs ?? (await this.#logsOf(runtime));
       const running = new Set(containers.filter(({ state }) => state === 'running').map(({ name }) => name));
       const shown = [...logs].filter(([name]) => running.has(name));
       return shown.map(([container, { bytes }]) => ({ pod, container, bytes }));
     });
     return (await Promise.all(sizes)).flat();
+  }
+
+  /** Deleted files that the pod holds open now, by the emptyDir that they are in. */
+  async heldInEmptyDirs(podUid: string): Promise<HeldFiles['emptyDirs']> {
+    const pod = this.#readyPods().find(({ runtime }) => runtime.pod.uid === podUid);
+    return (pod === undefined ? NOTHING_HELD : await this.#held(pod.runtime)).emptyDirs;
   }
 
   /** Resolves when the walks through volumes that were begun have ended. */
@@ -157,8 +177,9 @@ export class SummaryProvider {
   }
 
   /** The pods that have a ready sandbox, each with its newest one, and what the runtime last told of it. */
-  async #measuredPods(): Promise<MeasuredPod[]> {
-    const { uses, rates } = await this.#uses.get((known, ageMs) => this.#isGood(known, ageMs));
+  async #measuredPods({ fresh } = { fresh: false }): Promise<MeasuredPod[]> {
+    const isGood = (known: RuntimeUses, ageMs: number) => this.#isGood(known, ageMs);
+    const { uses, rates } = await (fresh ? this.#uses.takeNew() : this.#uses.get(isGood));
     return this.#readyPods().flatMap(({ runtime, sandbox }) => {
       const use = uses.get(sandbox.id);
       return use === undefined ? [] : [{ runtime, sandbox, use, rates }];
@@ -276,35 +297,57 @@ export class SummaryProvider {
     return mountpoint === '' ? undefined : await fileSystemOf(mountpoint).catch(() => undefined);
   }
 
-  #knownDisks(): Promise<Disks> {
+  #knownDisks({ fresh } = { fresh: false }): Promise<Disks> {
     const isGood = ({ pods }: Disks, ageMs: number) =>
       ageMs < LEAST_USAGE_WINDOW_MS || this.#readyPods().every(({ runtime }) => pods.has(runtime.pod.uid));
-    return this.#disks.get(isGood);
+    return fresh ? this.#disks.takeNew() : this.#disks.get(isGood);
   }
 
   async #readDisks(): Promise<Disks> {
     const [root, images] = await Promise.all([fileSystemOf(this.#parts.rootDir), this.#imageFileSystems()]);
     const pods = new Map<string, PodFiles>();
-    for (const { runtime } of this.#readyPods()) pods.set(runtime.pod.uid, await this.#filesOf(runtime));
+    for (const { runtime } of this.#readyPods()) {
+      const { uid } = runtime.pod;
+      const [logs, others, held] = [
+        await this.#logsOf(runtime),
+        await this.#othersOf(runtime),
+        await this.#held(runtime),
+      ];
+      pods.set(uid, { logs, others, held });
+    }
     return { root, images, pods };
   }
 
-  async #filesOf({ pod, containers }: RuntimePodStatus): Promise<PodFiles> {
-    const { logDirectory, hostsFile } = this.#parts;
-    const directory = logDirectory(pod);
+  async #logsOf({ pod, containers }: RuntimePodStatus): Promise<Map<string, FileUse>> {
     const logs = new Map<string, FileUse>();
     for (const name of new Set(containers.map((container) => container.name))) {
-      const use = await filesIn(join(directory, name));
+      const use = await filesIn(join(this.#parts.logDirectory(pod), name));
       if (use !== undefined) logs.set(name, use);
     }
-    const others = sumOf([await fileUse(hostsFile(pod.uid)), (await filesIn(directory)) ?? sumOf([])]);
-    return { logs, others };
+    return logs;
+  }
+
+  async #othersOf({ pod, containers }: RuntimePodStatus): Promise<FileUse> {
+    const { logDirectory, hostsFile, messageDirectory } = this.#parts;
+    const names = new Set(containers.map(({ name }) => name));
+    const directories = [logDirectory(pod), ...[...names].map((name) => messageDirectory(pod.uid, name))];
+    const files = await Promise.all(directories.map(filesIn));
+    return sumOf([await fileUse(hostsFile(pod.uid)), ...files.filter((use) => use !== undefined)]);
+  }
+
+  async #held({ pod: { uid }, containers }: RuntimePodStatus): Promise<HeldFiles> {
+    const { hierarchy, cgroupOf, podOf } = this.#parts;
+    const pod = podOf(uid);
+    const cgroup = pod === undefined ? '' : cgroupOf(pod);
+    if (hierarchy === undefined || cgroup === '') return NOTHING_HELD;
+    const pids = await cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
+    return await heldFiles(pids, placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) }));
   }
 
   #diskOf({ runtime }: MeasuredPod, { disks, layers }: { disks: Disks; layers: PodDisk['layers'] }): PodDisk {
     const { uid } = runtime.pod;
     const pod = this.#parts.podOf(uid);
-    const files = disks.pods.get(uid) ?? { logs: new Map(), others: sumOf([]) };
+    const files = disks.pods.get(uid) ?? { logs: new Map(), others: sumOf([]), held: NOTHING_HELD };
     return { root: disks.root, layers, ...files, volumes: pod === undefined ? [] : this.#volumes.of(pod), pod };
   }
 }

@@ -43,6 +43,15 @@ export class VolumeUse {
     return this.#known(pod, isMeasured);
   }
 
+  /** Begins to walk through the volumes that are ephemeral, however lately they were measured. */
+  measureEphemeral(pod: Pod): void {
+    const paths = this.#parts.pathsOf(pod.metadata.uid);
+    for (const volume of (pod.spec.volumes ?? []).filter(isEphemeral)) {
+      const path = paths.get(volume.name);
+      if (path !== undefined) this.#walk(volume, path);
+    }
+  }
+
   /** Of its claims alone: the other volumes are not walked through for them. */
   ofClaims(pod: Pod): VolumeStats[] {
     return this.#known(

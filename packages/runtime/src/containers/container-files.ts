@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { type Dirent, mkdirSync } from 'node:fs';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
   CONTAINER_DIRECTORY,
+  isErrno,
   isNotFound,
   makePrivateDirectory,
   PRIVATE_DIRECTORY,
@@ -158,6 +159,17 @@ export class ContainerFiles {
 
   volume(id: string, index: number): string {
     return join(this.#volumes, id, `volume-${index}`);
+  }
+
+  /** The volumes that the container's image declares, each directory once. */
+  async imageVolumes(id: string): Promise<string[]> {
+    const directory = join(this.#volumes, id);
+    const entries = await readdir(directory, { withFileTypes: true }).catch((error) => {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    });
+    const isVolume = (entry: Dirent) => entry.isDirectory() && entry.name.startsWith('volume-');
+    return entries.filter(isVolume).map(({ name }) => join(directory, name));
   }
 
   /** Where a checkpoint is collected; there only meanwhile. */

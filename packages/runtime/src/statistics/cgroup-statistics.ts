@@ -6,44 +6,31 @@ import {
   cgroupExists,
   cgroupPids,
   type InterfaceUse,
-  isNotFound,
   type Logger,
   parseInterfaces,
   readCgroupStats,
   scopeOf,
 } from '@podwright/base';
-import type { Snapshotter } from '@podwright/images';
-import type { RecordTable } from '@podwright/metadata';
 import { type System, withNetworkNamespace } from '@podwright/system';
 import { podCgroup } from '../containers/cgroups-path.ts';
-import type { ContainerFiles } from '../containers/container-files.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
-import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
+import { DiskUse, type DiskUseDependencies } from './disk-use.ts';
 import { blockDeviceName, FilesystemOf } from './filesystem-use.ts';
 import { readProcessUse } from './process-use.ts';
 import type { ContainerDetails, ContainerUse, SandboxUse, Statistics } from './statistics.ts';
 
-/** How long the size of a written layer is good: finding it out walks the layer. */
-const LAYER_USE_MS = 10_000;
-/** Sizes of things that are gone are forgotten in time. */
-const LAYER_LIFETIME_MS = 600_000;
-
 /** Where crun has a container, and its limits, in the scope that systemd made for it (crun(1), run.oci.systemd.subgroup). */
 const CRUN_SUBGROUP = 'container';
 
-export type CgroupStatisticsDependencies = {
+export type CgroupStatisticsDependencies = DiskUseDependencies & {
   system: System;
   logger: Logger;
   cgroups: CgroupHierarchy;
   taskCgroup: (sandbox: SandboxRecord, taskId: string) => string;
   /** Asked for tasks that have no cgroup on this host. */
   tasks: Pick<TaskRuntime, 'use'>;
-  sandboxes: RecordTable<SandboxRecord>;
-  controllers: SandboxControllers;
-  snapshotter: Snapshotter;
-  files: ContainerFiles;
   root: string;
 };
 
@@ -53,19 +40,20 @@ export class CgroupStatistics implements Statistics {
   readonly #dependencies: CgroupStatisticsDependencies;
   readonly #filesystem: FilesystemOf;
   readonly #samples = new CpuSamples();
-  readonly #layers = new Map<string, ContainerUse['layer']>();
+  readonly #disk: DiskUse;
 
   constructor(dependencies: CgroupStatisticsDependencies) {
     this.#dependencies = dependencies;
     this.layersMountpoint = dependencies.root;
+    this.#disk = new DiskUse(dependencies);
     this.#filesystem = new FilesystemOf(dependencies.root);
   }
 
   async ofContainer(record: ContainerRecord): Promise<ContainerUse> {
-    const path = await this.#cgroupPath(record);
+    const path = record.state.phase === 'exited' ? undefined : await this.#cgroupPath(record);
     const [cgroup, layer] = await Promise.all([
       path === undefined ? { readAtMs: Date.now() } : this.#taskUse(record.id, path),
-      this.#layer(record.id),
+      this.#disk.of(record),
     ]);
     return { cgroup, nanoCores: this.#samples.nanoCores(record.id, cgroup), layer };
   }
@@ -107,21 +95,6 @@ export class CgroupStatistics implements Statistics {
     const path = taskCgroup(sandbox, record.id);
     const inner = `${path}/${CRUN_SUBGROUP}`;
     return scopeOf(path) !== undefined && (await cgroupExists(cgroups, inner)) ? inner : path;
-  }
-
-  async #layer(id: string): Promise<ContainerUse['layer']> {
-    const known = this.#layers.get(id);
-    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.atMs;
-    if (known !== undefined && ageMs >= 0 && ageMs < LAYER_USE_MS) return known;
-    const { snapshotter, files } = this.#dependencies;
-    const usage = await snapshotter.usage(files.snapshotKey(id)).catch((error) => {
-      if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
-      throw error;
-    });
-    const layer = { ...usage, atMs: Date.now() };
-    this.#layers.set(id, layer);
-    for (const [old, { atMs }] of this.#layers) if (layer.atMs - atMs > LAYER_LIFETIME_MS) this.#layers.delete(old);
-    return layer;
   }
 
   #interfaces(record: SandboxRecord): InterfaceUse[] {

@@ -37,13 +37,12 @@ function measure(services: Needs, records: SandboxRecord[]) {
 }
 
 async function statsOf({ containers, statistics }: Needs, record: SandboxRecord) {
-  const running = containers
-    .list()
-    .filter(({ sandboxId, state }) => sandboxId === record.id && state.phase === 'running');
+  // one that has ended still has on disk what it wrote
+  const own = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
   const mountpoint = statistics.layersMountpoint;
   const [use, ...uses] = await Promise.all([
     statistics.ofSandbox(record),
-    ...running.map(async (container) => ({
+    ...own.map(async (container) => ({
       record: container,
       use: await statistics.ofContainer(container),
       mountpoint,

@@ -1,0 +1,134 @@
+/** Files whose names were removed while a process has them open: they take space, and no walk through directories finds them. */
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { EventLoopBudget } from '@podwright/base';
+import { type MountEntry, parseMountinfo } from '@podwright/system/mountinfo';
+import { MAX_DESCRIPTORS_A_POD } from '../limits.ts';
+import { type FileUse, sumOf } from './file-system-use.ts';
+
+/** Files in the containers' own file systems, and in the kubelet's directory; of these those in an emptyDir by the volume's name. */
+export type HeldFiles = { layers: FileUse; kubelet: FileUse; emptyDirs: ReadonlyMap<string, FileUse> };
+
+export const NOTHING_HELD: HeldFiles = { layers: sumOf([]), kubelet: sumOf([]), emptyDirs: new Map() };
+
+/** `emptyDir` is the name of the volume, if it is one. */
+type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string };
+
+/** Where the files of a mount are; `undefined` for a directory that is not the pod's own, as of the host. */
+export type PlaceOf = (mount: MountEntry) => Place | undefined;
+
+const DELETED = ' (deleted)';
+/** `mnt_id` is in the first lines of /proc/PID/fdinfo/N; a list of locks of any length may follow. */
+const FDINFO_BYTES = 256;
+const BLOCK_BYTES = 512;
+/** A deleted file costs as much to look at as so many other descriptors. */
+const DELETED_COST = 10;
+
+/**
+ * Space of the deleted files that these processes of a pod have open. Bounded: of a pod that has more than 20,000 open it looks at
+ * some, at others the next time. What only a mapping or a message in a socket holds is not found.
+ */
+export async function heldFiles(pids: readonly number[], placeOf: PlaceOf): Promise<HeldFiles> {
+  const budget = new EventLoopBudget();
+  const found = new Map<string, HeldFile>();
+  let left = MAX_DESCRIPTORS_A_POD;
+  for (const pid of fromAnywhere(pids)) {
+    const process = new OpenFiles(pid);
+    for (const descriptor of fromAnywhere(process.descriptors())) {
+      if (left-- <= 0) return sumsOf([...found.values()]);
+      if (budget.isSpent) await budget.renew();
+      if (!process.isDeleted(descriptor)) continue;
+      left -= DELETED_COST;
+      const mount = await process.mountOf(descriptor);
+      const place = mount && placeOf(mount);
+      const file = place && (await process.fileOf(descriptor));
+      if (place !== undefined && file !== undefined) found.set(file.key, { place, use: file.use });
+    }
+  }
+  return sumsOf([...found.values()]);
+}
+
+type HeldFile = { place: Place; use: FileUse };
+
+function sumsOf(found: HeldFile[]): HeldFiles {
+  const of = (isIn: (place: Place) => boolean) => sumOf(found.filter(({ place }) => isIn(place)).map(({ use }) => use));
+  const names = new Set(found.flatMap(({ place }) => place.emptyDir ?? []));
+  return {
+    layers: of(({ directory }) => directory === 'layers'),
+    kubelet: of(({ directory }) => directory === 'kubelet'),
+    emptyDirs: new Map([...names].map((name) => [name, of(({ emptyDir }) => emptyDir === name)])),
+  };
+}
+
+/** The kubelet has the pod's UID in the names of its directories for the pod, a runtime the container's id. Pure. */
+export function placesOf({ podUid, containerIds }: { podUid: string; containerIds: readonly string[] }): PlaceOf {
+  return ({ root, type, mountPoint }) => {
+    const directories = root.split('/');
+    const pod = directories.indexOf(podUid);
+    if (pod >= 0) {
+      const [, plugin, emptyDir] = directories.slice(pod + 1);
+      return { directory: 'kubelet', emptyDir: plugin === 'kubernetes.io~empty-dir' ? emptyDir : undefined };
+    }
+    const isOfContainer = containerIds.some((id) => directories.includes(id));
+    return isOfContainer || type === 'overlay' || mountPoint === '/' ? { directory: 'layers' } : undefined;
+  };
+}
+
+/** Descriptors of a process; what ends or is closed meanwhile is absent. Nothing here waits for a file system but `fileOf`. */
+class OpenFiles {
+  readonly #directory: string;
+  #mounts: Promise<MountEntry[]> | undefined;
+
+  constructor(pid: number) {
+    this.#directory = `/proc/${pid}`;
+  }
+
+  descriptors(): string[] {
+    return orAbsent(() => readdirSync(`${this.#directory}/fd`)) ?? [];
+  }
+
+  /** A file may be called so, too. */
+  isDeleted(descriptor: string): boolean {
+    const target = orAbsent(() => readlinkSync(`${this.#directory}/fd/${descriptor}`, 'latin1'));
+    return target?.startsWith('/') === true && target.endsWith(DELETED);
+  }
+
+  async mountOf(descriptor: string): Promise<MountEntry | undefined> {
+    const text = orAbsent(() => beginningOf(`${this.#directory}/fdinfo/${descriptor}`)) ?? '';
+    const id = /^mnt_id:\s*(\d+)$/m.exec(text)?.[1];
+    if (id === undefined) return undefined;
+    this.#mounts ??= readFile(`${this.#directory}/mountinfo`).then(parseMountinfo, () => []);
+    return (await this.#mounts).find((mount) => mount.id === Number(id));
+  }
+
+  /** `key` is the same for each descriptor of a file. */
+  async fileOf(descriptor: string): Promise<{ key: string; use: FileUse } | undefined> {
+    const file = await stat(`${this.#directory}/fd/${descriptor}`).catch(() => undefined);
+    if (!file?.isFile() || file.nlink > 0) return undefined;
+    return { key: `${file.dev} ${file.ino}`, use: { bytes: file.blocks * BLOCK_BYTES, inodes: 1 } };
+  }
+}
+
+/** All of them, from a random one on. */
+function fromAnywhere<T>(all: readonly T[]): T[] {
+  const first = Math.floor(Math.random() * all.length);
+  return [...all.slice(first), ...all.slice(0, first)];
+}
+
+function beginningOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(FDINFO_BYTES);
+    return buffer.toString('latin1', 0, readSync(file, buffer));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function orAbsent<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}

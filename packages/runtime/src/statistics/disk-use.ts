@@ -1,0 +1,98 @@
+/** What containers have on the node's disk: everything that they can write to besides logs and volumes of the kubelet. */
+import { lstat } from 'node:fs/promises';
+import { isErrno, isNotFound } from '@podwright/base';
+import { diskUsage, type Snapshotter, type SnapshotUsage } from '@podwright/images';
+import type { RecordTable } from '@podwright/metadata';
+import type { ContainerFiles } from '../containers/container-files.ts';
+import type { ContainerRecord } from '../records/container-record.ts';
+import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
+
+/** A measurement is good for this many times as long as it took, within these bounds: the node measures a twentieth of the time at most. */
+const KEPT_TIMES = 20;
+const LEAST_KEPT_MS = 500;
+const MOST_KEPT_MS = 10_000;
+/** That of an ended container is: nothing writes to it any more. Measurements are forgotten after this time, whatever they are of. */
+const LIFETIME_MS = 600_000;
+const MEASURE_TIMEOUT_MS = 600_000;
+/** Unit of `st_blocks` (stat(2)). */
+const BLOCK_BYTES = 512;
+const NOTHING: SnapshotUsage = { sizeBytes: 0, inodes: 0 };
+
+export type DiskUseDependencies = {
+  sandboxes: RecordTable<SandboxRecord>;
+  containers: RecordTable<ContainerRecord>;
+  controllers: SandboxControllers;
+  snapshotter: Snapshotter;
+  files: ContainerFiles;
+};
+
+type Measured = SnapshotUsage & { atMs: number; goodUntilMs: number };
+
+/** Measures containers when it is asked, and remembers for a moment what it found. */
+export class DiskUse {
+  readonly #dependencies: DiskUseDependencies;
+  readonly #measured = new Map<string, Measured>();
+
+  constructor(dependencies: DiskUseDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * The container's layer and the volumes that its image declares; with the first container of a pod also the files that all of
+   * its containers share, which the CRI has no place for.
+   */
+  async of(record: ContainerRecord): Promise<SnapshotUsage & { atMs: number }> {
+    const [{ atMs, ...own }, shared] = await Promise.all([this.#own(record), this.#sharedFiles(record)]);
+    return { ...sumOf([own, shared]), atMs };
+  }
+
+  async #own({ id, state }: ContainerRecord): Promise<Measured> {
+    const startedAtMs = Date.now();
+    const known = this.#measured.get(id);
+    if (known !== undefined && startedAtMs >= known.atMs && startedAtMs < known.goodUntilMs) return known;
+    const { snapshotter, files } = this.#dependencies;
+    const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
+    const volumes = (await files.imageVolumes(id)).map((directory) => diskUsage(directory, signal));
+    const usages = [snapshotter.usage(files.snapshotKey(id)), ...volumes].map(orNothing);
+    const usage = sumOf(await Promise.all(usages));
+    const atMs = Date.now();
+    const keptMs = Math.min(MOST_KEPT_MS, Math.max(LEAST_KEPT_MS, (atMs - startedAtMs) * KEPT_TIMES));
+    const measured = { ...usage, atMs, goodUntilMs: atMs + (state.phase === 'exited' ? LIFETIME_MS : keptMs) };
+    for (const [old, one] of this.#measured) if (atMs - one.atMs > LIFETIME_MS) this.#measured.delete(old);
+    this.#measured.set(id, measured);
+    return measured;
+  }
+
+  async #sharedFiles({ id, sandboxId }: ContainerRecord): Promise<SnapshotUsage> {
+    const { containers, sandboxes, controllers } = this.#dependencies;
+    const first = containers.list().find((one) => one.sandboxId === sandboxId);
+    const sandbox = sandboxes.get(sandboxId);
+    if (first?.id !== id || sandbox === undefined) return NOTHING;
+    const environment = controllers.find(sandbox)?.environment(sandbox);
+    const shared: string[] = environment === undefined ? [] : Object.values(environment.files);
+    return sumOf(await Promise.all(shared.map((path) => orNothing(fileUse(path)))));
+  }
+}
+
+async function fileUse(path: string): Promise<SnapshotUsage> {
+  return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
+}
+
+/** What is removed meanwhile takes nothing. */
+function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
+  return usage.catch((error: unknown) => {
+    if (isNotFound(error) || isErrno(error, 'ENOENT')) return NOTHING;
+    throw error;
+  });
+}
+
+function sumOf(usages: SnapshotUsage[]): SnapshotUsage {
+  return usages.reduce(
+    (sum, { sizeBytes, inodes }) => ({
+      sizeBytes: sum.sizeBytes + sizeBytes,
+      inodes: sum.inodes + inodes,
+    }),
+    NOTHING,
+  );
+}

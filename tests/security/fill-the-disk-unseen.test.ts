@@ -1,0 +1,90 @@
+/** A pod fills the node's disk by files that are in none of its volumes, so that others are evicted for it. */
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { runChecked } from '@podwright/base';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
+
+let bundle: Bundle;
+let place: NodePlace;
+before(async () => {
+  bundle = await buildBundle();
+  place = new NodePlace(bundle, '10.132.61.0/24');
+  mkdirSync(place.path('root'));
+  await runChecked('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', place.path('root')]);
+  await place.startDaemon('node');
+  await place.loadImage();
+});
+after(async () => {
+  await place.remove();
+  bundle.remove();
+});
+
+const hold = 'trap exit TERM; sleep 1000 & wait';
+const write = (path: string) => `head -c 3000000 /dev/zero > ${path}; ${hold}`;
+const deleted = (path: string) => `exec 3> ${path}; rm ${path}; head -c 3000000 /dev/zero >&3; ${hold}`;
+
+/** Scripts that write 3 MB where a walk through the pod's layers, logs and volumes does not find it. */
+const WRITERS = {
+  hosts: write('/etc/hosts'),
+  'resolv-conf': write('/etc/resolv.conf'),
+  hostname: write('/etc/hostname'),
+  'termination-log': write('/dev/termination-log'),
+  deleted: deleted('/tmp/file'),
+  'deleted-in-a-volume': deleted('/data/file'),
+};
+
+const FILL = `dd if=/dev/zero of=/etc/resolv.conf bs=64k; ${hold}`;
+
+function manifest(name: string, script: string, { init = 'true', limit = '1Mi', volumeLimit = '' } = {}): string {
+  const container = (script: string) =>
+    JSON.stringify({
+      name: 'main',
+      image: exampleImage,
+      command: ['sh', '-c', script],
+      volumeMounts: [{ name: 'data', mountPath: '/data' }],
+      resources: limit === '' ? {} : { limits: { 'ephemeral-storage': limit } },
+    });
+  return `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 1
+  volumes: [{name: data, emptyDir: {${volumeLimit && `sizeLimit: ${volumeLimit}`}}}]
+  initContainers: [${container(init).replace('"main"', '"init"')}]
+  containers: [${container(script)}]
+`;
+}
+
+const run = (name: string, text: string) => place.ok('run', '--detach', place.file(`${name}.yaml`, text));
+const reasonOf = async (name: string) =>
+  (await place.pods()).find(({ metadata }) => metadata.name === name)?.status?.reason;
+const evicted = async (names: string[]) => {
+  const reasons = await Promise.all(names.map(reasonOf));
+  return names.filter((_, index) => reasons[index] === 'Evicted');
+};
+
+test('a pod that exceeds its limit by files in none of its volumes is evicted', async () => {
+  await run('keep', manifest('keep', hold));
+  for (const [name, script] of Object.entries(WRITERS)) await run(name, manifest(name, script));
+  await run('by-init', manifest('by-init', hold, { init: 'head -c 3000000 /dev/zero > /file' }));
+  await run('over-size', manifest('over-size', deleted('/data/file'), { limit: '', volumeLimit: '1Mi' }));
+  const all = [...Object.keys(WRITERS), 'by-init', 'over-size'];
+  await place
+    .until(async () => (await evicted(all)).length === all.length)
+    .catch(async () => {
+      assert.deepEqual(await evicted(all), all);
+    });
+  assert.deepEqual(await evicted(['keep']), []);
+  for (const name of all) await place.ok('delete', name);
+});
+
+test('of the pods of a full disk the one that filled it is evicted, and no other', async () => {
+  const names = ['keep1', 'keep2', 'filler'];
+  for (const name of names)
+    await run(name, manifest(name, `until [ -e /go ]; do sleep 0.1; done; ${FILL}`, { limit: '' }));
+  await place.ok('exec', 'filler', '--', 'touch', '/go');
+  await place.until(async () => (await evicted(names)).length > 0);
+  assert.deepEqual(await evicted(names), ['filler']);
+});
