@@ -59,7 +59,7 @@ async function runLane({ files, concurrency, mayRepeat }: Lane): Promise<void> {
 }
 
 /** Tests outside of the packages that need no root. */
-const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.ts'];
+const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.ts', 'tests/odd-servers/*.test.ts'];
 /**
  * Suites wait more than they compute, so two lanes of them run side by side, in each a file after the other. A directory is
  * in one lane, as its files may share names and subnets; what is not named here is in the other. The lanes take about as long.

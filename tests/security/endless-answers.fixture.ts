@@ -1,10 +1,11 @@
 /** A server in a thread of its own: it says `head` to the first bytes of a client, and then `again` until that has gone. */
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** What the server says, one byte a character. */
-export type EndlessAnswer = { head: string; again: string };
+/** What the server says, one byte a character; with a certificate over TLS, as HTTP/2. */
+export type EndlessAnswer = { head: string; again: string; tls?: { key: Buffer; cert: Buffer } };
 
 /** Starts the server. */
 export async function startAnswering(answer: EndlessAnswer): Promise<{ port: number } & AsyncDisposable> {
@@ -14,9 +15,9 @@ export async function startAnswering(answer: EndlessAnswer): Promise<{ port: num
 }
 
 if (!isMainThread) {
-  const { head, again } = workerData as EndlessAnswer;
+  const { head, again, tls } = workerData as EndlessAnswer;
   const more = Buffer.from(again, 'latin1');
-  const server = createServer((socket) => {
+  const talk = (socket: Socket) => {
     const speak = () => {
       while (socket.writable && socket.write(more));
     };
@@ -26,6 +27,10 @@ if (!isMainThread) {
       speak();
     });
     socket.resume();
-  });
+  };
+  const server =
+    tls === undefined
+      ? createServer(talk)
+      : createTlsServer({ key: Buffer.from(tls.key), cert: Buffer.from(tls.cert), ALPNProtocols: ['h2'] }, talk);
   server.listen(0, '127.0.0.1', () => parentPort!.postMessage((server.address() as AddressInfo).port));
 }

@@ -1,9 +1,13 @@
 /** What answers probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and these restarted. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
 import { LifecycleHooks } from '../../packages/kubelet/src/kuberuntime/lifecycle-hooks.ts';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
+import { Certificates } from '../fixtures/certificates.ts';
 import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts';
 
 const PROBES = 8;
@@ -47,8 +51,13 @@ async function attack(answer: EndlessAnswer, call: (port: number) => Promise<unk
   assert.ok(spentMs < MAX_CPU_MS, `${PROBES} of them took ${spentMs} ms of a processor`);
 }
 
-async function probe(kind: 'httpGet' | 'grpc', port: number, verdict: string): Promise<void> {
-  const target = { probe: { timeoutSeconds: TIMEOUT_SECONDS, [kind]: { port } }, container, containerId: 'id', podIps };
+async function probe(kind: 'httpGet' | 'grpc', port: number, verdict: string, scheme?: 'HTTPS'): Promise<void> {
+  const target = {
+    probe: { timeoutSeconds: TIMEOUT_SECONDS, [kind]: { port, scheme } },
+    container,
+    containerId: 'id',
+    podIps,
+  };
   const answer = await prober.probe(target, new AbortController().signal);
   assert.equal(answer.verdict, verdict, answer.output);
   assert.doesNotMatch(answer.output, /deadline|timed out/);
@@ -64,6 +73,20 @@ for (const [what, answer] of Object.entries(grpcAnswers)) {
   test(`gRPC probes that are answered by endless ${what} cost little`, { timeout: 60_000 }, () =>
     attack(answer, (port) => probe('grpc', port, 'failure')),
   );
+}
+
+for (const [what, answer] of Object.entries(grpcAnswers)) {
+  test(`HTTPS probes that are answered by endless ${what} of HTTP/2 cost little`, {
+    timeout: 60_000,
+  }, async (context) => {
+    const scratch = mkdtempSync(join(tmpdir(), 'podwright-answers-'));
+    context.after(() => rmSync(scratch, { recursive: true }));
+    const certificates = new Certificates(scratch);
+    await certificates.makeAuthority('nobody');
+    const { certificate: cert, key } = await certificates.make('server', 'nobody');
+    const verdict = what === 'data of a byte' ? 'success' : 'failure';
+    await attack({ ...answer, tls: { key, cert } }, (port) => probe('httpGet', port, verdict, 'HTTPS'));
+  });
 }
 
 test('hooks that are answered by endless early hints cost little and fail', { timeout: 60_000 }, () =>

@@ -6,6 +6,7 @@
 export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   base: {
     cgroup: [],
+    http: [],
     tracing: [],
   },
   cni: {},

@@ -12,6 +12,7 @@ export * from './event-stream.ts';
 export * from './failpoint.ts';
 export * from './find-program.ts';
 export * from './first-difference.ts';
+export * from './http/index.ts';
 export * from './http-status.ts';
 export * from './is-record.ts';
 export * from './keyed-lock.ts';

@@ -24,7 +24,6 @@ export const REMOVAL_SPARE_MS = 60_000;
 
 /** What a URL of a manifest may take in all, and how often it may lead elsewhere: as many as in Go's client, which is kubectl's. */
 export const MANIFEST_FETCH_TIMEOUT_MS = 30_000;
-export const MAX_MANIFEST_REDIRECTS = 10;
 /** Manifests of one command: files and directories, and all of their text. */
 export const MAX_MANIFEST_SOURCES = 5000;
 export const MAX_MANIFEST_TEXT_BYTES = 64 << 20;

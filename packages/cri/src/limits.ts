@@ -51,6 +51,8 @@ export const SPAN_QUEUE = 2048;
 /** How long a collector may take, and the pause after it took none. */
 export const SPAN_SEND_TIMEOUT_MS = 10_000;
 export const SPAN_RETRY_MS = 5000;
+/** Bytes of all fields of its answer; Node.js takes 16 KiB where nothing else is said, Go's client 10 MiB. */
+export const MAX_ANSWER_HEAD_BYTES = 1 << 20;
 
 /** Trace ids in one question. */
 export const MAX_ASKED_TRACES = 1000;

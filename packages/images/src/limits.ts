@@ -116,6 +116,8 @@ export const PARALLEL_DOWNLOADS = 3;
 export const FAILED_PULL_LIFETIME_MS = 900_000;
 
 export const MAX_REDIRECTS = 10;
+/** Bytes of all fields of an answer; Node.js takes 16 KiB where nothing else is said, Go's client 10 MiB. */
+export const MAX_HEAD_BYTES = 1 << 20;
 
 /** Answers before the answer (1xx, as Early Hints) cost time each; honest servers send one or two. */
 export const MAX_INTERIM_ANSWERS = 10;

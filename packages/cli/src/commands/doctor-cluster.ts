@@ -70,6 +70,7 @@ async function probeServer(access: Kubeconfig): Promise<Answered> {
   const headers = authorization === undefined ? {} : { authorization };
   const outgoing = request(new URL('/version', access.server), { ...tls, headers, agent: false, signal });
   outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+  outgoing.on('close', () => reject(new Error('it gave no answer in HTTP')));
   outgoing.on('response', (response) => {
     response.destroy();
     resolve({

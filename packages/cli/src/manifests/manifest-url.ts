@@ -1,7 +1,7 @@
 import { getSystemErrorMessage } from 'node:util';
-import { errorMessage, gatherBytes, PodwrightError } from '@podwright/base';
+import { errorMessage, getDocument, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kubelet';
-import { MANIFEST_FETCH_TIMEOUT_MS, MAX_MANIFEST_REDIRECTS } from '../limits.ts';
+import { MANIFEST_FETCH_TIMEOUT_MS } from '../limits.ts';
 
 /** True for what is fetched rather than opened. */
 export function isManifestUrl(name: string): boolean {
@@ -16,7 +16,7 @@ export function isManifestUrl(name: string): boolean {
 export async function fetchManifest(url: string): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(MANIFEST_FETCH_TIMEOUT_MS);
   try {
-    return await follow(url, signal);
+    return await get(url, signal);
   } catch (error) {
     if (error instanceof PodwrightError) throw error;
     if (signal.aborted)
@@ -28,23 +28,21 @@ export async function fetchManifest(url: string): Promise<Uint8Array> {
   }
 }
 
-async function follow(first: string, signal: AbortSignal): Promise<Uint8Array> {
-  let url = parse(first, first);
-  for (let redirects = 0; redirects <= MAX_MANIFEST_REDIRECTS; redirects++) {
-    if (url.protocol === 'https:') trustTheHost();
-    const response = await fetch(url, { signal, redirect: 'manual', headers: { accept: '*/*' } });
-    const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null;
-    if (location === null) return body(first, response);
-    await response.body?.cancel();
-    const next = parse(new URL(location, url).href, first);
-    if (url.protocol === 'https:' && next.protocol !== 'https:')
-      throw new PodwrightError(
-        'unavailable',
-        `get ${first}: it leads from https to ${next.href}, which nothing protects`,
-      );
-    url = next;
-  }
-  throw new PodwrightError('unavailable', `get ${first}: more than ${MAX_MANIFEST_REDIRECTS} redirects`);
+async function get(first: string, signal: AbortSignal): Promise<Uint8Array> {
+  const url = parse(first, first);
+  const refusal = () =>
+    new PodwrightError('resource_exhausted', `get ${first}: larger than ${MAX_MANIFEST_BYTES >> 20} MiB`);
+  const checkRedirect = (from: URL, to: URL) => {
+    const { protocol, href } = parse(to.href, first);
+    if (from.protocol === 'https:' && protocol !== 'https:')
+      throw new PodwrightError('unavailable', `get ${first}: it leads from https to ${href}, which nothing protects`);
+    if (protocol === 'https:') trustTheHost();
+  };
+  if (url.protocol === 'https:') trustTheHost();
+  const options = { fields: { Accept: '*/*' }, maxBytes: MAX_MANIFEST_BYTES, refusal, checkRedirect, signal };
+  const { status, reason, body } = await getDocument(url, options);
+  if (status >= 200 && status < 300) return body;
+  throw new PodwrightError('unavailable', `get ${first}: status ${status} ${reason}`.trimEnd());
 }
 
 function parse(url: string, first: string): URL {
@@ -62,27 +60,15 @@ function parse(url: string, first: string): URL {
 /** What may stand in messages of what is no URL and may have a password in it all the same. */
 const withoutUser = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
-async function body(url: string, response: Response): Promise<Uint8Array> {
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw new PodwrightError('unavailable', `get ${url}: status ${response.status} ${response.statusText}`.trimEnd());
-  }
-  const refusal = () =>
-    new PodwrightError('resource_exhausted', `get ${url}: larger than ${MAX_MANIFEST_BYTES >> 20} MiB`);
-  return response.body === null ? Buffer.alloc(0) : gatherBytes(response.body, MAX_MANIFEST_BYTES, refusal);
-}
-
 /** Authorities that the host's administrator added are not among those that Node.js brings. */
 function trustTheHost(): void {
   const tls = process.getBuiltinModule('node:tls'); // 12 ms, which files do not need
   tls.setDefaultCACertificates([...new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])]);
 }
 
-/** fetch wraps what went wrong in an error that says only that something did, and has one for each address of a host. */
+/** An error has one for each address of a host. */
 function reason(error: unknown): string {
-  let inner = error;
-  while (inner instanceof Error && (inner.cause instanceof Error || inner instanceof AggregateError))
-    inner = inner instanceof AggregateError ? inner.errors[0] : inner.cause;
+  const inner = error instanceof AggregateError ? error.errors[0] : error;
   const { errno, code } = inner as NodeJS.ErrnoException;
   if (code === 'ENOTFOUND') return 'there is no such host';
   return errno === undefined ? errorMessage(inner) : getSystemErrorMessage(errno);

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { PodwrightError, type Span } from '@podwright/base';
+import { MAX_ANSWER_HEAD_BYTES } from '../limits.ts';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
 /** Answers that say that the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
@@ -14,9 +14,16 @@ export async function sendOverHttp(
   const body = JSON.stringify(otlpRequest(spans, resource, (hex) => hex));
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  const call = request(url, { method: 'POST', headers, signal });
+  // what Go's client reads of a collector: LF alone, folded fields, many of them
+  const lenient = { insecureHTTPParser: true, maxHeaderSize: MAX_ANSWER_HEAD_BYTES };
+  const call = request(url, { method: 'POST', headers, signal, ...lenient });
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  call.on('response', resolve);
+  call.on('error', reject);
+  call.on('close', () => reject(new Error('the collector gave no answer in HTTP'))); // 101 is neither of the two
   call.end(body);
-  const [response] = (await once(call, 'response', { signal })) as [IncomingMessage];
+  const response = await promise;
+  response.on('error', () => undefined); // its body does not matter
   response.resume();
   const { statusCode = 0 } = response;
   if (statusCode >= 200 && statusCode < 300) return;

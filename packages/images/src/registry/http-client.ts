@@ -3,7 +3,13 @@ import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
 import { PodwrightError, wrapError } from '@podwright/base';
-import { ADDRESS_TIMEOUT_MS, IDLE_CONNECTION_MS, MAX_INTERIM_ANSWERS, MAX_REDIRECTS } from '../limits.ts';
+import {
+  ADDRESS_TIMEOUT_MS,
+  IDLE_CONNECTION_MS,
+  MAX_HEAD_BYTES,
+  MAX_INTERIM_ANSWERS,
+  MAX_REDIRECTS,
+} from '../limits.ts';
 import { connectionError, isTlsMismatch, shownUrl } from './connection-error.ts';
 import { readBody, readDocument } from './http-body.ts';
 import { isLoopback, type RegistryTls } from './registry-host.ts';
@@ -47,6 +53,12 @@ export type HttpClientOptions = {
 /** What may follow a redirect to another host; never credentials. */
 const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
+/**
+ * Registries and token servers answer what Go's client reads: LF alone, folded fields, chunks with a length, many fields. Node's
+ * parser takes most of it with these options.
+ */
+const LENIENT = { insecureHTTPParser: true, maxHeaderSize: MAX_HEAD_BYTES };
+
 /** HTTP and HTTPS with kept connections, redirects, proxies and a bound on silence. Any status is an answer. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
@@ -64,8 +76,8 @@ export class HttpClient {
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const response = await this.#sendWithFallback(current);
       const location = response.headers.location;
-      const redirected = [301, 302, 303, 307, 308].includes(response.status) && location !== undefined;
-      if (!redirected || request.method === 'POST') return response;
+      if (!location || ![301, 302, 303, 307, 308].includes(response.status) || request.method === 'POST')
+        return response;
       response.discard();
       current = redirect(current, response.url, location);
     }
@@ -102,6 +114,7 @@ export class HttpClient {
       method: request.method,
       headers: request.headers,
       agent: this.#agentFor(url, request.tls),
+      ...LENIENT,
     });
     const stalled = () =>
       new PodwrightError('deadline_exceeded', `${request.method} ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`);
@@ -129,6 +142,13 @@ export class HttpClient {
     outgoing.on('error', (error) => {
       settle();
       reject(signal.aborted ? signal.reason : connectionError(error, url));
+    });
+    // 101 ends a request without a response and without an error
+    outgoing.on('close', () => {
+      settle();
+      reject(
+        new PodwrightError('unavailable', `${request.method} ${shownUrl(url)}: the server gave no answer in HTTP`),
+      );
     });
     outgoing.end(request.body);
     return promise;

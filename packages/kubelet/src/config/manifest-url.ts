@@ -1,4 +1,4 @@
-import { errorMessage, gatherBytes, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import { errorMessage, getDocument, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
 import { MANIFEST_URL_TIMEOUT_MS } from '../limits.ts';
 import { MAX_MANIFEST_BYTES, ManifestError } from './manifest.ts';
 import { decodeBytes } from './manifest-file.ts';
@@ -70,16 +70,13 @@ export class ManifestUrl {
   async #get(signal: AbortSignal): Promise<Uint8Array> {
     const { url, headers } = this.#options;
     using limited = withTimeout(signal, MANIFEST_URL_TIMEOUT_MS, `GET ${url}`);
-    const fields = Object.entries(headers).flatMap(([name, values]) =>
-      values.map((value): [string, string] => [name, value]),
-    );
-    const redirect = fields.length > 0 ? 'error' : 'follow';
-    const response = await fetch(url, { headers: fields, signal: limited, redirect });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new PodwrightError('unavailable', `GET ${url}: status ${response.status}`);
-    }
     const refusal = () => new PodwrightError('resource_exhausted', `GET ${url}: larger than 4 MiB`);
-    return response.body === null ? Buffer.alloc(0) : await gatherBytes(response.body, MAX_MANIFEST_BYTES, refusal);
+    const checkRedirect = () => {
+      if (Object.keys(headers).length > 0) throw new PodwrightError('unavailable', `GET ${url}: redirected elsewhere`);
+    };
+    const options = { fields: headers, maxBytes: MAX_MANIFEST_BYTES, refusal, checkRedirect, signal: limited };
+    const { status, body } = await getDocument(new URL(url), options);
+    if (status >= 200 && status < 300) return body;
+    throw new PodwrightError('unavailable', `GET ${url}: status ${status}`);
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -121,6 +122,28 @@ test('certificates are not verified, and asked for by the name in the Host field
   const httpHeaders = [{ name: 'Host', value: 'shop.example:443' }];
   await check({ httpGet: { scheme: 'HTTPS', port: 'https', httpHeaders } }, undefined);
   assert.equal(heard[0]!.servername, 'shop.example');
+});
+test('a server of HTTP/2 alone is told in HTTP/2', async () => {
+  const asked: IncomingHttpHeaders[] = [];
+  const server = createSecureServer({ cert, key }, ({ headers }, response) => {
+    asked.push(headers);
+    response.end('body');
+  });
+  const port = await listen(server);
+  const httpHeaders = ['Host', 'Connection', 'X-Key'].map((name) => ({ name, value: 'shop.example' }));
+  const { error } = await run({ httpGet: { scheme: 'HTTPS', port, path: '/bye?now', httpHeaders } });
+  server.close();
+  assert.equal(error, undefined);
+  const { ':authority': host, ':path': path, 'x-key': field, 'user-agent': agent, connection } = asked[0]!;
+  assert.deepEqual(
+    [host, path, field, agent, connection],
+    ['shop.example', '/bye?now', 'shop.example', 'kube-lifecycle/1.36', undefined],
+  );
+});
+test('a field that would end its line is not sent', async () => {
+  const httpHeaders = [{ name: 'X-Key', value: 'a\r\nX-Other: b' }];
+  const { error } = await run({ httpGet: { port: 'http', httpHeaders } });
+  assert.match(error!, /: net\/http: invalid header field value for "X-Key"$/);
 });
 test('a server that speaks no TLS is told in plain HTTP, without the password', async () => {
   heard.length = 0;

@@ -1,21 +1,28 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { once } from 'node:events';
 import { isIP, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
-import { BoundedBytes, isDeadlineExceeded, PodwrightError, raceAbort } from '@podwright/base';
+import {
+  isDeadlineExceeded,
+  PodwrightError,
+  type RequestFields,
+  raceAbort,
+  readAnswer,
+  requestText,
+} from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem } from './dial-error.ts';
 import { ProbeHeaders } from './http-headers.ts';
-import { HTTP_ANSWER_LIMITS, MAX_INFORMATIONAL_ANSWERS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REQUESTS } from './limits.ts';
+import { askHttp2, type Reply } from './http2-call.ts';
+import { HTTP_ANSWER_LIMITS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REQUESTS } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
-/** The status and the beginning of the body; `bodyError` if the body was cut before that. */
-export type HttpAnswer = { status: number; body: string; bodyError?: string };
+export type HttpAnswer = Omit<Reply, 'location'>;
 
 type Call = { headers: ProbeHeaders; budget: AnswerBudget; authorized: boolean; signal: AbortSignal };
-type Reply = { answer: HttpAnswer; location: string | undefined };
+type Request = { url: URL; host: string };
+type OnHead = { onHead: () => void };
 
 export type HttpCallTarget = {
   action: HttpGetAction;
@@ -58,8 +65,8 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
   let url = first;
   let host = headers.host ?? withPort(first);
   for (let requests = 1; ; requests++) {
-    const { answer, location } = await send({ url, host }, call);
-    if (location === undefined) return answer;
+    const { location, ...answer } = await send({ url, host }, call);
+    if (!location || !FOLLOWED.includes(answer.status)) return answer;
     const next = redirectTarget(location, url);
     if (next.hostname !== first.hostname) return answer;
     if (requests >= MAX_PROBE_REQUESTS) throw failure(next, `stopped after ${MAX_PROBE_REQUESTS} redirects`);
@@ -96,51 +103,59 @@ function shown(url: URL): string {
 const portOf = (url: URL) => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 const withPort = (url: URL) => `${url.hostname}:${portOf(url)}`;
 
-async function send({ url, host }: { url: URL; host: string }, call: Call): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const { signal, authorized } = call;
+async function send(request: Request, call: Call): Promise<Reply> {
+  const { url } = request;
+  const { signal } = call;
   const place = { host: withoutBrackets(url.hostname), port: portOf(url) };
-  const isTls = url.protocol === 'https:';
-  let connection: BoundedConnection | undefined;
-  const createConnection = () => {
-    connection = new BoundedConnection(place, call.budget);
-    return isTls ? secured(connection, host) : connection;
-  };
-  const headers = call.headers.for(host, { authorized });
-  const outgoing = (isTls ? httpsRequest : httpRequest)(url, { headers, signal, createConnection });
-  const fail = (error: unknown) => {
-    if (signal.aborted) return reject(signal.reason);
-    const isPlain = isTls && connection?.beginning === PLAIN_HTTP;
-    reject(failure(url, isPlain ? PLAIN_HTTP_ERROR : connectionProblem(error, place), error));
-  };
-  outgoing.on('error', fail);
-  limitInformation(outgoing);
+  const connection = new BoundedConnection(place, call.budget);
   let answered = false;
-  outgoing.on('response', (response) => {
+  const onHead = () => {
     answered = true;
-    const status = response.statusCode ?? 0;
-    const location = FOLLOWED.includes(status) ? response.headers.location : undefined;
-    readStart(response, call).then((read) => resolve({ answer: { status, ...read }, location }));
-  });
-  // an answer that is none, such as 101, closes the connection without an error
-  outgoing.on('close', () => answered || fail(new Error('EOF')));
-  outgoing.end();
+  };
   try {
-    return await raceAbort(promise, signal);
+    const fields = call.headers.for(request.host, { authorized: call.authorized });
+    return await raceAbort(exchange(connection, { ...request, fields }, { ...call, onHead }), signal);
   } catch (error) {
-    throw signal.aborted && isDeadlineExceeded(error) ? tooLate(url, answered) : error;
+    if (signal.aborted) throw isDeadlineExceeded(signal.reason) ? tooLate(url, answered) : signal.reason;
+    const isPlain = url.protocol === 'https:' && connection.beginning === PLAIN_HTTP;
+    throw failure(url, isPlain ? PLAIN_HTTP_ERROR : connectionProblem(error, place), error);
   } finally {
-    outgoing.destroy();
-    connection?.destroy();
+    connection.destroy();
   }
 }
 
-function limitInformation(outgoing: ClientRequest): void {
-  let count = 0;
-  outgoing.on('information', () => {
-    if (++count > MAX_INFORMATIONAL_ANSWERS)
-      outgoing.destroy(new Error(`more than ${MAX_INFORMATIONAL_ANSWERS} informational answers`));
+type Exchange = Request & { fields: RequestFields };
+
+/** Asks over a new connection; over HTTP/2 if that is what a server with TLS chooses, as Go's client does. */
+async function exchange(connection: BoundedConnection, request: Exchange, call: Call & OnHead): Promise<Reply> {
+  if (request.url.protocol !== 'https:') return askHttp1(connection, request, call);
+  const secured = tlsConnect({
+    socket: connection,
+    servername: serverName(request.host),
+    rejectUnauthorized: false,
+    ALPNProtocols: ['h2', 'http/1.1'],
   });
+  secured.on('error', () => undefined); // those who wait for the handshake or the answer get it, too
+  await once(secured, 'secureConnect');
+  return secured.alpnProtocol === 'h2' ? askHttp2(secured, request, call) : askHttp1(secured, request, call);
+}
+
+async function askHttp1(
+  connection: Duplex,
+  { url, fields }: Exchange,
+  { budget, onHead }: Call & OnHead,
+): Promise<Reply> {
+  const request = requestText(url, fields);
+  const limits = { maxHeadBytes: HTTP_ANSWER_LIMITS.bytes, maxBodyBytes: MAX_PROBE_BODY_BYTES };
+  const reading = readAnswer(connection, { ...limits, onHead });
+  connection.write(request, 'latin1');
+  const { status, fields: answered, framing, body } = await reading;
+  // an answer that is too large is read as far as it may be; one that ends with the connection ends with a reset, too
+  const { error } = body;
+  const bodyError =
+    error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };
+  const location = answered.get('location')?.[0];
+  return { status, location, body: body.bytes.toString('utf8'), ...bodyError };
 }
 
 /** An answer that is not there, or not whole, when the handler's time is over. */
@@ -151,10 +166,6 @@ function tooLate(url: URL, answered: boolean): PodwrightError {
   return failure(url, `context deadline exceeded (${what})`);
 }
 
-function secured(socket: BoundedConnection, host: string): Duplex {
-  return tlsConnect({ socket, servername: serverName(host), rejectUnauthorized: false });
-}
-
 /** The name to ask the server's certificate for: that of the Host header, if it is a name and no address. */
 function serverName(host: string): string {
   const url = `https://${host}`;
@@ -163,22 +174,3 @@ function serverName(host: string): string {
 }
 
 const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
-
-/** The body as far as it matters; as far as it came, if it spends the budget. */
-function readStart(response: IncomingMessage, { budget, signal }: Call): Promise<{ body: string; bodyError?: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ body: string; bodyError?: string }>();
-  const body = new BoundedBytes(MAX_PROBE_BODY_BYTES);
-  const finish = (bodyError?: string) => {
-    response.destroy();
-    resolve({ body: body.bytes().toString('utf8'), ...(bodyError === undefined ? {} : { bodyError }) });
-  };
-  response.on('data', (chunk: Buffer) => {
-    body.add(chunk);
-    if (body.sizeBytes === MAX_PROBE_BODY_BYTES || !budget.spend(0)) finish();
-  });
-  response.on('end', () => finish());
-  response.on('error', () => {
-    if (!signal.aborted) finish(budget.isSpent ? undefined : 'unexpected EOF');
-  });
-  return promise;
-}

@@ -1,10 +1,8 @@
+import type { RequestFields } from '@podwright/base';
 import type { HttpHeader } from '../api/types.ts';
 
 /** What Go's client does not take from a request's header fields, but works out itself. */
 const NOT_SENT = ['Content-Length', 'Host', 'Trailer', 'Transfer-Encoding', 'User-Agent'];
-
-/** The header of a request as Node sends it: fields that come several times are sent as often. */
-export type RequestHeaders = Record<string, string | string[]>;
 
 /** The fields of an httpGet handler, in the form in which Go writes their names, over those that every request has. */
 export class ProbeHeaders {
@@ -26,9 +24,9 @@ export class ProbeHeaders {
   }
 
   /** The header of a request that asks `host` for something. */
-  for(host: string, { authorized }: { authorized: boolean }): RequestHeaders {
+  for(host: string, { authorized }: { authorized: boolean }): RequestFields {
     const userAgent = this.#first('User-Agent');
-    const sent: RequestHeaders = { Host: host, ...(userAgent === '' ? {} : { 'User-Agent': userAgent! }) };
+    const sent: RequestFields = { Host: host, ...(userAgent === '' ? {} : { 'User-Agent': userAgent! }) };
     for (const [name, values] of this.#fields) {
       if (NOT_SENT.includes(name) || (name === 'Authorization' && !authorized)) continue;
       sent[name] = values.length === 1 ? values[0]! : values;
@@ -46,7 +44,7 @@ function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** Node writes a character a byte; what is beyond ASCII is sent in UTF-8, as Go does. */
+/** A request is written a character a byte; what is beyond ASCII is sent in UTF-8, as Go does. */
 function rawText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1');
 }

@@ -12,8 +12,6 @@ export const MAX_PROBE_OUTPUT_BYTES = 1024;
 export const MAX_PROBE_BODY_BYTES = 10 << 10;
 /** Requests of one httpGet handler, as Go's client makes at most. */
 export const MAX_PROBE_REQUESTS = 10;
-/** Answers such as 103 before the one that counts. */
-export const MAX_INFORMATIONAL_ANSWERS = 10;
 /** Enough for the heads and bodies of all redirects; what a body has beyond that is not read. */
 export const HTTP_ANSWER_LIMITS = { bytes: 256 << 10, events: 1000 };
 /** A health answer has a few hundred bytes in some ten frames, of which each has nine bytes at least (RFC 9113, 4.1). */

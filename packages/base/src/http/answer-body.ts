@@ -1,0 +1,91 @@
+import { BoundedBytes } from '../bounded-bytes.ts';
+import type { Framing } from './answer-head.ts';
+import type { AnswerInput, Step } from './answer-input.ts';
+
+/** Longest line of a chunked body, and its longest trailer, in bytes (Go's net/http/internal, maxLineLength). */
+const MAX_CHUNK_LINE_BYTES = 4096;
+/** What chunks may have beyond their bytes: 16 bytes and twice their bytes each, and so much more (as Go). */
+const FREE_CHUNK_BYTES = 16;
+const MAX_EXCESS_BYTES = 16 << 10;
+
+/** The beginning of a body: `isCut` if it is larger than what was wanted, `error` if it ended before its end. */
+export type AnswerBody = { bytes: Buffer; isCut: boolean; error?: Error };
+
+/** Reads a body up to `maxBytes`. */
+export function* readBody(input: AnswerInput, framing: Framing, maxBytes: number): Step<AnswerBody> {
+  const body = new BoundedBytes(maxBytes);
+  try {
+    if (framing.until === 'length') yield* readExactly(input, framing.bytes, body);
+    else if (framing.until === 'last-chunk') yield* readChunks(input, body);
+    else yield* readUntilClose(input, body);
+  } catch (error) {
+    return { bytes: body.bytes(), isCut: body.isCut, error: error as Error };
+  }
+  return { bytes: body.bytes(), isCut: body.isCut };
+}
+
+function* readExactly(input: AnswerInput, bytes: number, body: BoundedBytes): Step<void> {
+  for (let left = bytes; left > 0 && !body.isCut; ) {
+    const read = yield* input.some(left);
+    if (read === undefined) throw new Error('unexpected EOF');
+    body.add(read);
+    left -= read.length;
+  }
+}
+
+function* readUntilClose(input: AnswerInput, body: BoundedBytes): Step<void> {
+  while (!body.isCut) {
+    const read = yield* input.some(Number.POSITIVE_INFINITY);
+    if (read === undefined) return;
+    body.add(read);
+  }
+}
+
+function* readChunks(input: AnswerInput, body: BoundedBytes): Step<void> {
+  for (let excess = 0; !body.isCut; ) {
+    const line = yield* readChunkLine(input);
+    const size = chunkSize(line);
+    excess = Math.max(0, excess + line.length + 2 - FREE_CHUNK_BYTES - 2 * size);
+    if (excess > MAX_EXCESS_BYTES) throw new Error('chunked encoding contains too much non-data');
+    if (size === 0) return yield* readTrailer(input);
+    yield* readExactly(input, size, body);
+    if (!body.isCut) yield* readChunkEnd(input);
+  }
+}
+
+/** LF alone does not end a line here (RFC 9112, 2.2 and 7.1). */
+function* readChunkLine(input: AnswerInput): Step<string> {
+  const line = yield* input.line(MAX_CHUNK_LINE_BYTES);
+  if (line === undefined) throw new Error('unexpected EOF');
+  const firstReturn = line.indexOf('\r');
+  if (firstReturn < 0) throw new Error('chunked line ends with bare LF');
+  if (firstReturn < line.length - 1) throw new Error('invalid CR in chunked line');
+  return line.slice(0, -1);
+}
+
+/** The size of a chunk; its extensions are left out. */
+function chunkSize(line: string): number {
+  const size = line.split(';', 1)[0]!.trimEnd();
+  if (size === '') throw new Error('empty hex number for chunk length');
+  if (!/^[\da-f]+$/i.test(size)) throw new Error('invalid byte in chunk length');
+  if (size.length > 16) throw new Error('http chunk length too large');
+  return Number.parseInt(size, 16);
+}
+
+function* readChunkEnd(input: AnswerInput): Step<void> {
+  for (const expected of '\r\n') {
+    const read = yield* input.some(1);
+    if (read === undefined) throw new Error('unexpected EOF');
+    if (read.toString('latin1') !== expected) throw new Error('malformed chunked encoding');
+  }
+}
+
+function* readTrailer(input: AnswerInput): Step<void> {
+  for (let left = MAX_CHUNK_LINE_BYTES; ; ) {
+    const line = yield* input.line(left);
+    if (line === undefined) throw new Error('http: unexpected EOF reading trailer');
+    if (!line.endsWith('\r')) throw new Error('http: suspiciously long trailer after chunked body');
+    if (line === '\r') return;
+    left -= line.length + 1;
+  }
+}

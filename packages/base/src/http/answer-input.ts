@@ -1,0 +1,73 @@
+/** A computation that yields whenever it needs more bytes than have come. */
+export type Step<T> = Generator<void, T, void>;
+
+const LINE_FEED = 0x0a;
+
+/** The bytes of an answer that have come and were not read yet. */
+export class AnswerInput {
+  #buffer: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #end = 0;
+  #closed: { error: Error | undefined } | undefined;
+
+  /** Copies the bytes that the connection brought. */
+  add(chunk: Buffer): void {
+    if (this.#buffer.length - this.#end < chunk.length) this.#makeRoom(chunk.length);
+    this.#buffer.set(chunk, this.#end);
+    this.#end += chunk.length;
+  }
+
+  /** Nothing more comes, because the server has closed the connection or because of an error. */
+  close(error?: Error): void {
+    this.#closed ??= { error };
+  }
+
+  /** The next line without its LF; `undefined` if the connection ends first. Throws for one of more than `maxBytes`. */
+  *line(maxBytes: number): Step<string | undefined> {
+    for (let seen = 0; ; ) {
+      const unread = this.#buffer.subarray(this.#start, this.#end);
+      const length = unread.indexOf(LINE_FEED, seen);
+      if (length > maxBytes || (length < 0 && unread.length > maxBytes)) throw new Error('header line too long');
+      if (length >= 0) {
+        this.#start += length + 1;
+        return unread.toString('utf8', 0, length);
+      }
+      if (this.#isAtEnd()) return undefined;
+      seen = unread.length;
+      yield;
+    }
+  }
+
+  /** The next byte, which stays unread; `undefined` if the connection ends first. */
+  *peek(): Step<number | undefined> {
+    while (this.#start === this.#end) {
+      if (this.#isAtEnd()) return undefined;
+      yield;
+    }
+    return this.#buffer[this.#start];
+  }
+
+  /** At least one and at most `maxBytes` of the next bytes, valid until more is added; `undefined` if the connection ends first. */
+  *some(maxBytes: number): Step<Buffer | undefined> {
+    if ((yield* this.peek()) === undefined) return undefined;
+    const end = Math.min(this.#end, this.#start + maxBytes);
+    const bytes = this.#buffer.subarray(this.#start, end);
+    this.#start = end;
+    return bytes;
+  }
+
+  /** Whether the connection has ended. Throws the error that ended it. */
+  #isAtEnd(): boolean {
+    if (this.#closed?.error !== undefined) throw this.#closed.error;
+    return this.#closed !== undefined;
+  }
+
+  #makeRoom(neededBytes: number): void {
+    const unread = this.#buffer.subarray(this.#start, this.#end);
+    const larger = Buffer.allocUnsafe(Math.max(unread.length + neededBytes, 2 * unread.length));
+    larger.set(unread);
+    this.#buffer = larger;
+    this.#start = 0;
+    this.#end = unread.length;
+  }
+}

@@ -1,0 +1,56 @@
+import { connect, type OutgoingHttpHeaders } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { BoundedBytes, type RequestFields } from '@podwright/base';
+import type { AnswerBudget } from './bounded-connection.ts';
+import { MAX_PROBE_BODY_BYTES } from './limits.ts';
+
+/** Fields that are a connection's, of which HTTP/2 has its own (RFC 9113, 8.2.2). */
+const CONNECTION_FIELDS = [
+  'Connection',
+  'Host',
+  'Keep-Alive',
+  'Proxy-Connection',
+  'Te',
+  'Transfer-Encoding',
+  'Upgrade',
+];
+
+/**
+ * The status, where the server says that the answer is, and the beginning of the body; `bodyError` if the body was cut before
+ * that.
+ */
+export type Reply = { status: number; location: string | undefined; body: string; bodyError?: string };
+
+/** Sends a GET on a connection whose server has chosen HTTP/2. The caller ends the connection, and bounds the time. */
+export function askHttp2(
+  connection: TLSSocket,
+  { url, host, fields }: { url: URL; host: string; fields: RequestFields },
+  { budget, onHead }: { budget: AnswerBudget; onHead: () => void },
+): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const session = connect(url.origin, { createConnection: () => connection, settings: { enablePush: false } });
+  session.on('error', reject);
+  const sent = Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.includes(name));
+  const path = `${url.pathname}${url.search}`;
+  const stream = session.request({ ...Object.fromEntries(sent), ':authority': host, ':path': path });
+  let head: OutgoingHttpHeaders | undefined;
+  const body = new BoundedBytes(MAX_PROBE_BODY_BYTES);
+  const finish = (bodyError?: string) => {
+    if (head === undefined) return reject(new Error('EOF'));
+    const location = head.location === undefined ? undefined : String(head.location);
+    const answer = { status: Number(head[':status']), location, body: body.bytes().toString('utf8') };
+    resolve({ ...answer, ...(bodyError === undefined ? {} : { bodyError }) });
+  };
+  stream.on('response', (headers) => {
+    head = headers;
+    onHead();
+  });
+  stream.on('data', (chunk: Buffer) => {
+    body.add(chunk);
+    if (body.isCut || !budget.spend(0)) finish();
+  });
+  stream.on('end', () => finish());
+  stream.on('error', (error) => (head === undefined ? reject(error) : finish('unexpected EOF')));
+  stream.on('close', () => finish('unexpected EOF'));
+  return promise;
+}
