@@ -36,7 +36,9 @@ async function checkManifests(config: NodeConfig, names: string[], options: Mani
   const readHost = () => thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
   const { findings: found, images, unseen } = await foresee(decoded, new NodeClient(config.apiSocket), readHost);
   const counts: Record<string, number> = {};
-  const refused = decoded.refused.map((label) => label.split(' ')[0]!).filter((kind) => /^[A-Z][A-Za-z]{0,60}$/.test(kind));
+  const refused = decoded.refused
+    .map((label) => label.split(' ')[0]!)
+    .filter((kind) => /^[A-Z][A-Za-z]{0,60}$/.test(kind));
   for (const kind of [...decoded.objects.map(({ object }) => object.kind), ...refused])
     counts[kind] = (counts[kind] ?? 0) + 1;
   const findings = [

@@ -4,14 +4,12 @@ import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object
 import { kindOfWord, parseObjects } from '../client/object-names.ts';
 import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';
 import { isTable, printValue } from '../output/object-format.ts';
-import { renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { printError } from '../output/terminal-text.ts';
-import { formatAge } from '../output/units.ts';
-import { wrapText } from '../output/wrap.ts';
+import { wrappedRows } from '../output/wrapped-table.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type PrintOptions, printName, TablePrinter } from './object-printer.ts';
-import { columnsOf } from './object-tables.ts';
+import { columnsOf, eventContainer, lastSeen } from './object-tables.ts';
 
 export type EventsOptions = PrintOptions & {
   namespace: string;
@@ -107,14 +105,17 @@ function nothingHappened({ namespace, allNamespaces, for: about }: EventsOptions
 export function eventTable(items: Event[]): string {
   if (items.length === 0) return 'no events';
   const now = Date.now();
-  const table = renderTable(
-    ['LAST SEEN', 'TYPE', 'REASON', 'MESSAGE'],
-    byTime(items).map(({ lastTimestamp, count, type, reason, message }) => [
-      formatAge(lastTimestamp, now) + (count > 1 ? ` (x${count})` : ''),
-      type,
-      reason,
-      message,
+  const ofContainers = items.some((event) => eventContainer(event) !== '');
+  const rows = wrappedRows(
+    ['LAST SEEN', 'TYPE', 'REASON', ...(ofContainers ? ['CONTAINER'] : []), 'MESSAGE'],
+    byTime(items).map((event) => [
+      lastSeen(event, now),
+      event.type,
+      event.reason,
+      ...(ofContainers ? [eventContainer(event)] : []),
+      event.message,
     ]),
+    terminalWidth(),
   );
-  return wrapText(table, terminalWidth());
+  return rows.join('\n');
 }

@@ -1,8 +1,9 @@
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectFormat } from '../output/object-format.ts';
-import { renderTable } from '../output/table.ts';
+import { leftOut, renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
-import { print } from '../output/terminal-text.ts';
+import { print, printError } from '../output/terminal-text.ts';
+import { wrappedRows } from '../output/wrapped-table.ts';
 import { type Column, LABELS, labelColumn, pathColumn } from './object-tables.ts';
 
 /** How a list of objects is printed. */
@@ -41,8 +42,13 @@ export class TablePrinter {
       title: this.#options.headers ? title : '',
       importance,
     }));
-    const lines = renderTable(header, [this.#widest, ...rows], this.#width()).split('\n');
+    const width = this.#width();
+    const isWrapped = this.#columns.at(-1)?.wraps === true;
+    const table = [this.#widest, ...rows];
+    const lines = isWrapped ? wrappedRows(header, table, width) : renderTable(header, table, width).split('\n');
     print([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
+    const isWide = this.#options.output.type === 'wide' && !isWrapped;
+    if (this.#headersDue && isWide) hintAt(leftOut(header, table, width));
     this.#headersDue = false;
   }
 
@@ -52,6 +58,12 @@ export class TablePrinter {
     const isWhole = output.type === 'wide' && !this.#columns.some(({ wide }) => wide);
     return isWhole || !headers ? undefined : terminalWidth();
   }
+}
+
+/** Who asked for all columns is told of those that the terminal has no room for. */
+function hintAt(titles: string[]): void {
+  if (titles.length === 0) return;
+  printError(`this terminal has no room for ${titles.join(', ')}: pipe the output, as in '… | cat', to see all of it`);
 }
 
 function shownColumns(columns: Column[], { output, showLabels, labelColumns = [] }: PrintOptions): Column[] {

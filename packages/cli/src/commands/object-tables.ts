@@ -14,10 +14,14 @@ import { valuesAt, valueText } from '../output/jsonpath.ts';
 import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 
-/** One column of a table of objects; `wide` ones are shown with `-o wide` only, where they matter more than usual. */
+/**
+ * One column of a table of objects; `wide` ones are shown with `-o wide` only, where they matter more than usual. A last one that `wraps`
+ * goes on in the next line where a terminal is narrow.
+ */
 export type Column = {
   title: string;
   wide?: true;
+  wraps?: true;
   importance?: number;
   cell: (object: ApiObject, nowMs: number) => string;
 };
@@ -70,8 +74,8 @@ const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
     column<Event>('LAST SEEN', lastSeen),
     column<Event>('TYPE', ({ type }) => type),
     column<Event>('REASON', ({ reason }) => reason),
-    column<Event>('OBJECT', ({ involvedObject: { kind, name } }) => `${kind.toLowerCase()}/${name}`),
-    column<Event>('MESSAGE', ({ message }) => message),
+    column<Event>('OBJECT', eventObject),
+    { ...column<Event>('MESSAGE', ({ message }) => message), wraps: true },
   ],
   Node: [
     NAME,
@@ -91,9 +95,9 @@ export const PS_COLUMNS: Column[] = [
   NAMESPACE,
   NAME,
   ...COUNTS,
-  column<Pod>('IP', IP),
+  { ...column<Pod>('IP', IP), importance: 5 },
   AGE,
-  wide<Pod>('QOS', ({ status }) => status?.qosClass ?? '-', 4),
+  wide<Pod>('QOS', ({ status }) => status?.qosClass ?? '-', 2),
   wide<Pod>('UID', ({ metadata }) => metadata.uid, 1),
   wide<Pod>('IMAGES', ({ spec }) => spec.containers.map(({ image }) => image).join(',')),
 ];
@@ -139,8 +143,20 @@ function ageOf(object: ApiObject, nowMs: number): string {
   return formatAge(object.metadata.creationTimestamp ?? startTime, nowMs);
 }
 
-function lastSeen({ lastTimestamp, count }: Event, nowMs: number): string {
+export function lastSeen({ lastTimestamp, count }: Event, nowMs: number): string {
   return formatAge(lastTimestamp, nowMs) + (count > 1 ? ` (x${count})` : '');
+}
+
+/** Such as `pod/web (main)`, with the container that it is about. */
+function eventObject(event: Event): string {
+  const { kind, name } = event.involvedObject;
+  const container = eventContainer(event);
+  return `${kind.toLowerCase()}/${name}${container === '' ? '' : ` (${container})`}`;
+}
+
+/** The container that an event of a pod is about, '' if it is about none. */
+export function eventContainer({ involvedObject: { fieldPath = '' } }: Event): string {
+  return /\{(.+)\}$/.exec(fieldPath)?.[1] ?? '';
 }
 
 function nodeStatus({ status }: NodeObject): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderTable } from './table.ts';
+import { leftOut, renderTable } from './table.ts';
 import { displayWidth, fit } from './text-width.ts';
 
 const PODS = ['NAMESPACE', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'IP', 'AGE'];
@@ -42,6 +42,12 @@ test('a message keeps more cells than other columns, and what is to be copied al
   const directory = '/var/lib/podwright/claims/default/data';
   const rows = [['data', 'Bound', '1Gi', '5m', directory]];
   assert.match(renderTable(claims, rows, 60), new RegExp(`^NAME +STATUS +AGE +DIRECTORY\n.* ${directory}$`));
+});
+
+test('the columns that a width leaves out are known', () => {
+  const rows = [pod('frontend-7d9c5b8f4-abcde', 'CreateContainerConfigError')];
+  assert.deepEqual(leftOut(PODS, rows, 60), ['NAMESPACE', 'IP']);
+  for (const width of [undefined, 0, 100]) assert.deepEqual(leftOut(PODS, rows, width), []);
 });
 
 test('spaces between columns give way before columns', () => {

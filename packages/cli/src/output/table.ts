@@ -35,6 +35,15 @@ export function renderTable(header: Column[], rows: string[][], width?: number):
   return [line(({ title }) => title), ...cells.map((row) => line(({ index }) => row[index] ?? ''))].join('\n');
 }
 
+/** The columns that `renderTable` leaves out at this width. */
+export function leftOut(header: Column[], rows: string[][], width: number | undefined): string[] {
+  if (!width) return [];
+  const cells = rows.map((row) => row.map(escapeLine));
+  const columns = header.map((column, index) => layOut(column, index, cells));
+  const shown = new Set(choose(columns, width).shown.map(({ title }) => title));
+  return columns.flatMap(({ title }) => (shown.has(title) ? [] : [title]));
+}
+
 function layOut(column: Column, index: number, cells: string[][]): Laid {
   const { title, importance = IMPORTANCE[title] ?? USUAL_IMPORTANCE } =
     typeof column === 'string' ? { title: column } : column;
