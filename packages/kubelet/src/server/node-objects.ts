@@ -13,10 +13,16 @@ export class NodeObjects {
     this.#kubelet = kubelet;
   }
 
+  /** By namespace and name, as an API server lists them; events as they came. */
   list(kind: ApiKind): ApiObject[] {
-    if (kind === 'Pod') return this.#kubelet.pods();
     if (kind === 'Event') return this.#kubelet.events();
     if (kind === 'Node') return [this.#kubelet.node()];
+    return this.#unordered(kind).sort(byName);
+  }
+
+  /** An array of its own. */
+  #unordered(kind: ApiKind): ApiObject[] {
+    if (kind === 'Pod') return this.#kubelet.pods();
     if (kind === 'PersistentVolumeClaim') return this.#kubelet.claims();
     return this.#kubelet.objects.list().filter((object) => object.kind === kind);
   }
@@ -60,6 +66,11 @@ export class NodeObjects {
     if (kind === 'Node') return nodeChanges(kubelet, signal);
     return ofKind(kubelet.objects.subscribe(signal), kind);
   }
+}
+
+function byName({ metadata: a }: ApiObject, { metadata: b }: ApiObject): number {
+  const [own, other] = [`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`];
+  return own < other ? -1 : own > other ? 1 : 0;
 }
 
 async function* mapped<T>(
