@@ -151,6 +151,20 @@ test('how long a pod waits for its worker is told of its first sync', async () =
   assert.ok((await told('pod_worker_start')).includes('kubelet_pod_worker_start_duration_seconds_count 1'));
 });
 
+test('the end of a pod is measured once', async () => {
+  const { metrics, told } = metricsOf();
+  const done = async () => undefined;
+  const steps = metrics.timed({ terminate: done, finish: done, remove: done } as unknown as PodSteps);
+  await steps.terminate(podOf('a'), { remove: true }, new AbortController().signal);
+  await steps.finish(podOf('a'), { remove: true });
+  await steps.remove(podOf('a'));
+  const count = 'kubelet_pod_worker_duration_seconds_count{operation_type="kill"} ';
+  assert.deepEqual(
+    (await told('pod_worker_duration')).filter((line) => line.startsWith(count)),
+    [`${count}1`],
+  );
+});
+
 test('pods are counted when somebody asks', async () => {
   const { registry, told } = metricsOf();
   const conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Deferred' }];

@@ -135,7 +135,7 @@ export class KubeletMetrics implements PodObserver {
         return measure(waitedMs === undefined ? 'sync' : 'create', () => steps.sync(pod, signal));
       },
       terminate: (pod, end, signal) => measure('kill', () => steps.terminate(pod, end, signal)),
-      finish: (pod, end) => measure('kill', () => steps.finish(pod, end)),
+      finish: (pod, end) => steps.finish(pod, end),
       remove: (pod) => steps.remove(pod),
     };
   }
