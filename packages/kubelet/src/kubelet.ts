@@ -359,6 +359,11 @@ export class Kubelet {
     const { uid, namespace, name } = pod.metadata;
     const now = formatTime(Date.now());
     refuseOfApiServer(pod, 'patch the status of');
+    if (this.#parts.statuses.get(uid) === undefined)
+      throw new PodwrightError(
+        'failed_precondition',
+        `patch the status of pod ${namespacedName(pod)}: it has not begun`,
+      );
     this.#parts.statuses.change(uid, (pod, status) => withForeignConditions(pod, status, { patch, now }));
     return this.pod(namespace, name);
   }

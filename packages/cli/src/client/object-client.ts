@@ -30,7 +30,7 @@ export type PodUsage = {
 export type NodeUsage = { metadata: { name: string }; usage: Usage };
 
 /** kubectl's words for how a patch is meant. */
-export type PatchType = 'strategic' | 'merge';
+export type PatchType = 'strategic' | 'merge' | 'json';
 export type Subresource = 'status' | 'resize';
 
 const METRICS = '/apis/metrics.k8s.io/v1beta1';

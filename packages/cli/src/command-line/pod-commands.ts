@@ -58,7 +58,11 @@ export function addObjectCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .option('-p, --patch <patch>', 'what to change, as JSON or YAML')
     .option('--patch-file <file>', 'what to change, in a file')
-    .addOption(new Option('--type <type>', 'how lists are meant').choices(['strategic', 'merge']).default('strategic'))
+    .addOption(
+      new Option('--type <type>', 'what the patch is: a part of the object, or operations (json)')
+        .choices(['strategic', 'merge', 'json'])
+        .default('strategic'),
+    )
     .addOption(new Option('--subresource <name>', 'set conditions; CPU and memory').choices(['status', 'resize']))
     .action(
       action(async (context, [words, options]: [string[], import('../commands/patch.ts').PatchOptions]) =>
@@ -115,7 +119,9 @@ export function addPodCommands(program: Command, action: Action): void {
   addListOptions(
     program
       .command('get <type> [name...]')
-      .description('list objects: pods, configmaps, secrets, runtimeclasses, events, nodes, images; also TYPE/NAME')
+      .description(
+        'list objects: pods, configmaps, secrets, persistentvolumeclaims, runtimeclasses, events, nodes, images; also TYPE/NAME',
+      )
       .addOption(namespaceOption())
       .addOption(allNamespacesOption())
       .option('--ignore-not-found', 'it is no error if there is none'),

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { OBJECT_KINDS } from '../client/object-names.ts';
 import { createProgram } from '../program.ts';
 import { settingsText } from './settings.ts';
 import { showHelp, TOPIC_NAMES } from './show-help.ts';
@@ -21,6 +22,11 @@ test('a topic fits a screen, and is named on the first page', () => {
     assert.ok(page.includes(name), name);
     assert.ok(!program.commands.some((command) => command.name() === name), `${name} is a command`);
   }
+});
+
+test('the help of get names every kind that it lists', () => {
+  const help = program.commands.find((command) => command.name() === 'get')!.description();
+  for (const { plural } of OBJECT_KINDS) assert.match(help, new RegExp(`\\b${plural}\\b`));
 });
 
 test('every option of every command stands in the settings, which the help of the daemons has', () => {

@@ -77,8 +77,8 @@ type SentCall = { method: string; path: string; body?: object; accept?: string }
 
 function send(socketPath: string, call: SentCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const kind =
-    call.path.endsWith('ephemeralcontainers') && call.method === 'PATCH' ? 'strategic-merge-patch' : 'merge-patch';
+  const isStrategic = call.path.endsWith('ephemeralcontainers') && call.method === 'PATCH';
+  const kind = Array.isArray(call.body) ? 'json-patch' : isStrategic ? 'strategic-merge-patch' : 'merge-patch';
   const { accept = 'application/json' } = call;
   const headers = { host: 'node', 'content-type': `application/${kind}+json`, accept };
   const outgoing = request({ socketPath, method: call.method, path: call.path, headers, agent: false }, resolve);
@@ -312,6 +312,48 @@ test('a label of a pod that runs, and of one that has ended, is seen at once and
   fake.runtime.exitContainer(containerID!.replace(/^.*:\/\//, ''), { exitCode: 0 });
   await fake.pod('a', ({ status }) => status?.phase === 'Succeeded');
   assert.equal((await patch('db')).body.metadata.labels.app, 'db');
+});
+
+test('labels of an applied object are changed by a JSON patch, of that alone', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _following = followDirectory(fake, manifests);
+  const metadata = { name: 'c', labels: { app: 'web' } };
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { key: 'x' } };
+  assert.equal((await call('POST', '/podwright/v1/apply', manifest)).status, 200);
+  const path = '/api/v1/namespaces/default/configmaps/c';
+  while ((await call('GET', path)).status !== 200);
+  const patched = await call('PATCH', path, [
+    { op: 'test', path: '/metadata/labels/app', value: 'web' },
+    { op: 'replace', path: '/metadata/labels/app', value: 'db' },
+    { op: 'add', path: '/metadata/annotations', value: { note: 'n' } },
+  ]);
+  assert.deepEqual([patched.body.metadata.labels, patched.body.metadata.annotations.note], [{ app: 'db' }, 'n']);
+  const check = async (operation: object, why: RegExp) => {
+    const { status, body } = await call('PATCH', path, [operation]);
+    assert.equal(status, 400);
+    assert.match(body.message, why);
+  };
+  await check(
+    { op: 'remove', path: '/metadata/labels/none' },
+    /remove \/metadata\/labels\/none: there is no such field$/,
+  );
+  await check({ op: 'replace', path: '/data/key', value: 'y' }, /^read the patch: data: cannot be patched/);
+});
+
+test('lists are in the order of namespaces and names, whenever what they list came', async (t) => {
+  const { fake, call } = await serve(t, pod('m', 'a: b') + pod('z', 'a: b') + configMap('m', 'x'));
+  await fake.pod('z', ({ status }) => status?.phase === 'Running');
+  fake.apply(
+    pod('m', 'a: b') +
+      pod('z', 'a: b') +
+      pod('b', 'a: b') +
+      pod('x', 'a: b', 'a') +
+      configMap('m', 'x') +
+      configMap('a', 'x'),
+  );
+  await fake.pod('x', ({ status }) => status?.phase === 'Running');
+  assert.equal(names(await call('GET', '/api/v1/pods')), 'x b m z');
+  assert.equal(names(await call('GET', '/api/v1/configmaps')), 'a m');
 });
 
 test('a patch of what was not applied, or of anything but labels and annotations, is refused', async (t) => {

@@ -1,4 +1,3 @@
-import { didYouMean, PodwrightError } from '@podwright/base';
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import { type Call, type Handler, type Method, type Route, readBody, sendJson, sendLine } from './api-call.ts';
 import { discoveryRoutes } from './discovery-routes.ts';
@@ -6,6 +5,7 @@ import { parseMetadataPatch } from './metadata-patch.ts';
 import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isSet } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
+import { asMergePatch, asStatusPatch, sentKind } from './sent-patch.ts';
 import { parseStatusPatch } from './status-patch.ts';
 import { type IncludedObject, tableOf, wantedTable } from './table-answer.ts';
 import { METRICS_VERSIONS } from './usage-routes.ts';
@@ -112,9 +112,6 @@ const METRICS = METRICS_VERSIONS.flatMap((apiVersion) => [
   { apiVersion, kind: 'NodeMetrics', plural: 'nodes', namespaced: false, shortNames: [], verbs: ['list'] },
 ]);
 
-/** Patches: of labels and annotations both kinds mean the same, as neither has lists. */
-const PATCH_TYPES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
-
 /** Listing, watching, reading, deleting and patching of objects, at Kubernetes' paths, which clients discover. */
 export function objectRoutes(backend: NodeBackend): Route[] {
   const discovered = RESOURCES.map(({ short, applied, ...resource }) => ({
@@ -150,9 +147,12 @@ function routesOf(resource: Resource, backend: NodeBackend): Route[] {
       sendJson(response, { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Success' });
     }),
     route('PATCH', one, async ({ request, response, params }) => {
-      checkPatchType(request.headers['content-type']);
-      const patch = parseMetadataPatch(await readBody(request));
-      sendJson(response, await backend.patch(nameOf(resource, params), patch));
+      const kind = sentKind(request.headers['content-type']);
+      const body = await readBody(request);
+      const name = nameOf(resource, params);
+      // of labels and annotations both kinds of merge patches mean the same, as neither has lists
+      const patch = parseMetadataPatch(kind === 'json' ? asMergePatch(body, backend.get(name)) : body);
+      sendJson(response, await backend.patch(name, patch));
     }),
   ];
   return [...reading, ...changing];
@@ -164,8 +164,11 @@ function podStatusRoutes(backend: NodeBackend): Route[] {
   const get: Handler = async ({ response, params }) =>
     sendJson(response, backend.get({ kind: 'Pod', ...named(params) }));
   const patch: Handler = async ({ request, response, params }) => {
-    const kind = checkPatchType(request.headers['content-type']);
-    sendJson(response, backend.patchStatus(named(params), parseStatusPatch(await readBody(request), kind)));
+    const kind = sentKind(request.headers['content-type']);
+    const body = await readBody(request);
+    const pod = named(params);
+    const text = kind === 'json' ? asStatusPatch(body, backend.get({ kind: 'Pod', ...pod }) as Pod) : body;
+    sendJson(response, backend.patchStatus(pod, parseStatusPatch(text, kind === 'merge' ? 'merge' : 'strategic')));
   };
   return [
     { method: 'GET', path, handler: get },
@@ -250,13 +253,4 @@ function keyOf({ metadata: { uid, namespace, name } }: ApiObject): string {
 function initialEventsEnd({ kind, apiVersion }: Resource): object {
   const annotations = { 'k8s.io/initial-events-end': 'true' };
   return { type: 'BOOKMARK', object: { apiVersion, kind, metadata: { annotations } } };
-}
-
-function checkPatchType(given: string | undefined): 'merge' | 'strategic' {
-  const type = (given ?? '').split(';')[0]!.trim();
-  if (PATCH_TYPES.includes(type)) return type === PATCH_TYPES[0] ? 'merge' : 'strategic';
-  throw new PodwrightError(
-    'invalid_argument',
-    `read the patch: its type "${type.slice(0, 60)}" is none of ${PATCH_TYPES.join(', ')}${didYouMean(type, PATCH_TYPES)}`,
-  );
 }

@@ -1,13 +1,8 @@
-import { PodwrightError } from '@podwright/base';
+import type { Pod } from '../api/types.ts';
 import { type Call, type Handler, type Route, readBody, sendJson } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
-import { type PatchKind, parseEphemeralPatch, parseResizePatch } from './pod-patch.ts';
-
-const PATCH_KINDS: Record<string, PatchKind> = {
-  'application/strategic-merge-patch+json': 'merge-by-name',
-  'application/merge-patch+json': 'replace',
-  'application/json': 'replace', // a whole pod, with PUT
-};
+import { parseEphemeralPatch, parseResizePatch } from './pod-patch.ts';
+import { jsonEphemeralPatch, jsonResizePatch, type SentKind, sentKind } from './sent-patch.ts';
 
 /** Parts of a pod that only change through paths of their own, as the Kubernetes API has them. */
 export function subresourceRoutes(backend: NodeBackend): Route[] {
@@ -20,13 +15,19 @@ export function subresourceRoutes(backend: NodeBackend): Route[] {
       { method: 'PUT', path, handler: change },
     ];
   };
+  const podOf = (call: Call) => backend.get({ kind: 'Pod', ...nameOf(call) }) as Pod;
   const addContainers: Handler = async (call) => {
-    const patch = parseEphemeralPatch(await readBody(call.request), patchKind(call));
+    const kind = kindOf(call);
+    const body = await readBody(call.request);
+    const listed = kind === 'strategic' ? 'merge-by-name' : 'replace';
+    const patch = kind === 'json' ? jsonEphemeralPatch(body, podOf(call)) : parseEphemeralPatch(body, listed);
     sendJson(call.response, await backend.addEphemeralContainers(nameOf(call), patch));
   };
   const resize: Handler = async (call) => {
-    patchKind(call); // throws
-    sendJson(call.response, await backend.resize(nameOf(call), parseResizePatch(await readBody(call.request))));
+    const kind = kindOf(call);
+    const body = await readBody(call.request);
+    const patch = kind === 'json' ? jsonResizePatch(body, podOf(call)) : parseResizePatch(body);
+    sendJson(call.response, await backend.resize(nameOf(call), patch));
   };
   return [...routes('ephemeralcontainers', addContainers), ...routes('resize', resize)];
 }
@@ -35,10 +36,7 @@ function nameOf({ params }: Call): { namespace: string; name: string } {
   return { namespace: params.namespace!, name: params.name! };
 }
 
-function patchKind({ request }: Call): PatchKind {
-  const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]!.trim();
-  const kind = Object.hasOwn(PATCH_KINDS, type) ? PATCH_KINDS[type] : undefined;
-  if (kind !== undefined) return kind;
-  const known = Object.keys(PATCH_KINDS).join(', ');
-  throw new PodwrightError('invalid_argument', `read the patch: its type "${type.slice(0, 60)}" is none of ${known}`);
+/** With PUT a whole pod is sent. */
+function kindOf({ request }: Call): SentKind {
+  return sentKind(request.headers['content-type'] ?? 'application/json', { 'application/json': 'whole' });
 }
