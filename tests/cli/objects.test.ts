@@ -102,20 +102,39 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
     const shown = place.file(`shown.${format}`, await place.ok('get', 'pod', 'web', '-o', format));
     assert.match(await place.ok('apply', '--dry-run', shown), /^pod default\/web unchanged \(dry run\)$/m, format);
   }
-  const titles = (...args: string[]) => {
-    const line = `stty cols 60; ${place.command(...args).join(' ')}`;
+  const rowsAt = (columns: number, ...args: string[]) => {
+    const line = `stty cols ${columns}; ${place.command(...args).join(' ')}`;
     const { stdout } = spawnSync('script', ['-qfec', line, '/dev/null'], { encoding: 'utf8' });
     const rows = stdout.trimEnd().split(/\r?\n/);
     assert.deepEqual(
-      rows.filter((row) => row.length > 60),
+      rows.filter((row) => row.length > columns),
       [],
     );
-    return rows[0]!.replaceAll(/ {2,}/g, ' ').trim();
+    return rows;
   };
+  const titles = (...args: string[]) =>
+    rowsAt(60, ...args)[0]!
+      .replaceAll(/ {2,}/g, ' ')
+      .trim();
   assert.equal(titles('get', 'pods', '-o', 'wide'), 'NAME READY STATUS RESTARTS AGE IP NODE');
   assert.match(titles('get', 'nodes', '-o', 'wide'), /^NAME STATUS .*INTERNAL-IP/);
   assert.match(titles('ps', '-o', 'wide'), /^NAME READY STATUS .*IMAGES$/);
-  assert.match(titles('events'), /REASON OBJECT MESSAGE$/);
+  const wide = rowsAt(80, 'ps', '-o', 'wide');
+  assert.match(wide[0]!, / IP +AGE +IMAGES$/);
+  assert.match(wide.join(' '), /this terminal has no room for .*QOS, UID: pipe the output/);
+  assert.match(rowsAt(300, 'ps', '-o', 'wide').join(' '), /^NAMESPACE .* QOS +UID +IMAGES (?!.*this terminal)/);
+  for (const columns of [60, 80]) {
+    const text = rowsAt(columns, 'events').join(' ').replaceAll(/ +/g, ' ');
+    assert.match(text, /^LAST SEEN TYPE REASON OBJECT MESSAGE /);
+    assert.match(
+      text,
+      / Pulled pod\/web \(main\) Container image "[^"]+" already present on machine and can be accessed /,
+    );
+  }
+  assert.match(
+    await place.ok('describe', 'web'),
+    / REASON +CONTAINER +MESSAGE\n(.*\n)*.* Started +main +Container started/,
+  );
   assert.match(await place.ok('get', 'images'), /busybox:1/);
   const template = '{range .items[*]}{.metadata.name}={.status.phase}{"\\n"}{end}';
   const phases = await place.ok('get', 'pods', '-A', '--sort-by', '.metadata.name', '-o', `jsonpath=${template}`);
@@ -194,6 +213,13 @@ test('a readiness gate holds a pod back until somebody patches its status', asyn
   const file = place.file('patch.yaml', 'metadata: {labels: {a: c}}');
   assert.equal(await place.ok('patch', 'gated', '--patch-file', file), 'pod/gated patched\n');
   assert.equal((await place.json<Pod>('get', 'pod', 'gated')).metadata.labels?.a, 'c');
+  const operations =
+    '- {op: replace, path: /metadata/labels/a, value: e}\n- {op: add, path: /metadata/labels/f, value: g}';
+  assert.equal(await place.ok('patch', 'gated', '--type', 'json', '-p', operations), 'pod/gated patched\n');
+  const { labels } = (await place.json<Pod>('get', 'pod', 'gated')).metadata;
+  assert.deepEqual([labels?.a, labels?.f], ['e', 'g']);
+  const bad = '[{"op":"test","path":"/metadata/labels/a","value":"x"}]';
+  await place.fails(/\[0\]: test \/metadata\/labels\/a: the value is/, 'patch', 'gated', '--type', 'json', '-p', bad);
   await place.fails(/read --patch-file \/none: no such file or directory/, 'patch', 'gated', '--patch-file', '/none');
   await place.fails(/--patch-file \/dev\/zero: more than 3 MiB/, 'patch', 'gated', '--patch-file', '/dev/zero');
   await place.fails(/by -p PATCH or by --patch-file FILE/, 'patch', 'gated');
@@ -313,7 +339,7 @@ test('what a pod claims outlives it and the node, until its volumes are deleted'
   await place.ok('wait', '--for=condition=Ready', 'keeper');
   const rows = async () =>
     (await place.ok('get', 'pvc')).split('\n').map((row) => row.split(/ +/).slice(0, 5).join(' '));
-  const bound = ['data Bound 1Gi RWX fast', 'bare Bound - RWO -'];
+  const bound = ['bare Bound - RWO -', 'data Bound 1Gi RWX fast'];
   assert.deepEqual((await rows()).slice(1, -1), bound);
   await place.fails(
     /delete persistentvolumeclaim default\/bare: it is used by keeper; delete what uses it first/,

@@ -27,7 +27,10 @@ test('a pod that the node refuses is named with the reason, and run --detach fai
   const { code, out, err } = await place.call('run', '--detach', place.file('b.yaml', withPort('b', port)));
   await place.ok('delete', 'a', 'b');
   assert.equal(code, 1);
-  assert.match(err, /^b: NodePorts: .*node\(s\) didn't have free ports for the requested pod ports: port \d+\/TCP of the host is taken by pod default\/a$/m);
+  assert.match(
+    err,
+    /^b: NodePorts: .*node\(s\) didn't have free ports for the requested pod ports: port \d+\/TCP of the host is taken by pod default\/a$/m,
+  );
   assert.doesNotMatch(out, /go on running/);
 });
 
