@@ -35,7 +35,7 @@ export function preflight(objects: readonly ManifestObject[], host: PreflightHos
     return [
       ...missingObjects(pod, objects, host),
       ...missingImages(pod, host.node?.images),
-      ...missingDevices(pod, host),
+      ...missingDevices(pod, { resources: host.facts.resources, isRunning: host.node !== undefined }),
       ...refusals(pod, beside, host),
       ...ignoredFields(pod, host.nodeName),
     ];
