@@ -18,11 +18,16 @@ export type TailSearch = {
   lines: number;
   /** Looks no further back than so many bytes from the end; the whole file unless given. */
   withinBytes?: number;
+  /** The log goes on in another file: entries after the last line end are the beginning of its first line, and none of their own. */
+  isContinued?: boolean;
   signal?: AbortSignal;
 };
 
-/** Where the last lines begin, and the bytes from there to the file's end if these were read on the way. */
-export type Tail = { offset: number; bytes?: Buffer };
+/**
+ * Where the last lines begin, and the bytes from there to the file's end if these were read on the way. `before` is there if they
+ * begin with the file: so many more should be in the file before it, at whose end the first of these may begin, too.
+ */
+export type Tail = { offset: number; bytes?: Buffer; before?: number };
 
 /** A piece of a log from `from` on, with the beginning of what follows it. */
 type Block = { file: number; from: number; bytes: Buffer };
@@ -36,8 +41,8 @@ export const readAt = promisify(read);
  * only the end is found. Reads the file, an open one, backwards in blocks. Rejects with the signal's reason when it aborts.
  */
 export async function findTail(file: number, search: TailSearch): Promise<Tail> {
-  const { size, lines, withinBytes = size, signal } = search;
-  if (lines <= 0) return { offset: size };
+  const { size, lines, withinBytes = size, isContinued = false, signal } = search;
+  if (lines <= 0 && !isContinued) return { offset: size };
   const first = Math.max(0, size - withinBytes);
   // behind the block lies the beginning of the one after it, for entries whose tags are there
   const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
@@ -60,14 +65,15 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
       const partial = start < size ? isPartialEntry(block, entry) : undefined;
       if (partial === undefined) continue;
       const next = Math.min(entry.end + 1, size);
-      const endsLine = !partial || found === 0; // the last one may be unfinished
+      const endsLine = !partial || (found === 0 && !isContinued); // the last one may be unfinished
       if (endsLine && ++found > lines) return tailAt(next, block, size);
       if (endsLine) wanted = next;
       earliest = start;
     }
     if (wanted - from > MAX_TAIL_LINE_BYTES) break;
   }
-  return tailAt(earliest, block, size);
+  const tail = tailAt(earliest, block, size);
+  return block.from === 0 ? { ...tail, before: Math.max(0, lines - found) } : tail;
 }
 
 /** The block has all up to the end if it is the first that was read. */

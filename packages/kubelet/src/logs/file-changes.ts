@@ -1,0 +1,47 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { dirname } from 'node:path';
+import { sleep } from '@podwright/base';
+import { LOG_SAFETY_INTERVAL_MS, MIN_LOG_INTERVAL_MS } from '../limits.ts';
+import { followLink } from './log-link.ts';
+
+/** Waits for changes in the directory of a file: growth and rotation alike. */
+export class FileChanges implements AsyncDisposable {
+  readonly #watcher: FSWatcher | undefined;
+  readonly #stop: AbortSignal;
+  #changed = false;
+  #lastAtMs = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(path: string, { ended, signal }: { ended: AbortSignal; signal: AbortSignal }) {
+    this.#stop = AbortSignal.any([ended, signal]);
+    this.#stop.addEventListener('abort', () => this.#wake?.(), { once: true });
+    try {
+      this.#watcher = watch(dirname(followLink(path)), () => {
+        this.#changed = true;
+        this.#wake?.();
+      });
+      this.#watcher.on('error', () => undefined);
+    } catch {
+      // The directory is not there yet, or inotify is used up: the safety interval does.
+    }
+  }
+
+  /** Resolves at the next change (or the last one not waited for), at the container's end, or after the safety interval. */
+  async next(): Promise<void> {
+    const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();
+    if (tooSoonMs > 0) await sleep(tooSoonMs, this.#stop).catch(() => undefined);
+    if (!this.#changed && !this.#stop.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, LOG_SAFETY_INTERVAL_MS);
+      this.#wake = resolve;
+      await promise;
+      clearTimeout(timer);
+    }
+    this.#changed = false;
+    this.#lastAtMs = performance.now();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watcher?.close();
+  }
+}

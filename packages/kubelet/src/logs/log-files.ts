@@ -1,0 +1,187 @@
+/** The files of a container's log in their order: those that it was rotated to, and the one that is written now. */
+import { closeSync, lstatSync } from 'node:fs';
+import { CompressedLog } from './compressed-log.ts';
+import { findTail } from './log-tail.ts';
+import type { EntryQuery } from './log-text.ts';
+import { type LogFile, type OpenedFile, openRegular, PlainLog, type PlainLogInput } from './open-log.ts';
+import { type RotatedLog, rotatedLogs } from './rotated-logs.ts';
+
+/** Enough of a file to know it by: its first entry, with the time to the nanosecond. */
+const HEAD_BYTES = 256;
+
+/** A place in the order of files: a rotated one by its name, or the one that is written now, behind those up to `order`. */
+type LogPlace = { order: string; current?: PlainLog };
+
+/** A file that is being read, and its place. Files before it may have been removed unread if it `isAfterGap`. */
+export type PlacedLog = {
+  log: LogFile;
+  place: LogPlace;
+  isAfterGap: boolean;
+  /** Whether nothing more is written to it: a newer one is there. */
+  isComplete(): boolean;
+};
+
+/** Where to begin: the rotated files, oldest first, `undefined` for one that has gone, and the file that is written now, if any. */
+export type LogStart = {
+  rotated: AsyncGenerator<LogFile | undefined>;
+  current: PlacedLog | undefined;
+  place: LogPlace;
+};
+
+export type LogFilesQuery = EntryQuery & { tailLines?: number; follow?: boolean };
+
+/** Opens the file that is written now and finds those before it, all of them, or the ones with the last `tailLines`. */
+export async function openLogs(path: string, query: LogFilesQuery, signal: AbortSignal): Promise<LogStart> {
+  const opened = openRegular(path);
+  try {
+    const before = await filesBefore(path, opened);
+    const place = { order: before.at(-1)?.order ?? '' };
+    const { tailLines: lines } = query;
+    const tail = lines === undefined ? undefined : await openTail({ before, opened, query, lines }, signal);
+    const rotated = tail === undefined ? openEach(before, query) : alreadyOpen(tail.rotated);
+    const current = opened && new PlainLog({ query, opened, ...tail?.current });
+    return { rotated, current: current && placed(path, current, { place, isAfterGap: false }), place };
+  } catch (error) {
+    if (opened !== undefined) closeSync(opened.file);
+    throw error;
+  }
+}
+
+function placed(
+  path: string,
+  log: PlainLog,
+  { place, isAfterGap }: Pick<PlacedLog, 'place' | 'isAfterGap'>,
+): PlacedLog {
+  return { log, place: { ...place, current: log }, isAfterGap, isComplete: () => log.isReplacedAt(path) };
+}
+
+type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
+
+/** The lines are counted up to the present end: what is written from now on would be more of them. */
+async function openTail(
+  { before, opened, query, lines }: TailInput,
+  signal: AbortSignal,
+): Promise<{ rotated: LogFile[]; current: Pick<PlainLogInput, 'begin' | 'end'> }> {
+  const size = opened?.stats.size ?? 0;
+  const begin = opened && (await findTail(opened.file, { size, lines, signal }));
+  const rotated: LogFile[] = [];
+  let left = opened === undefined ? lines : begin?.before;
+  try {
+    for (const file of before.toReversed()) {
+      if (left === undefined || lines === 0) break;
+      const found = await openLast(file, query, { lines: left, isContinued: left < lines, signal });
+      if (found === undefined) break;
+      rotated.unshift(found.log);
+      left = found.before;
+    }
+  } catch (error) {
+    for (const log of rotated) log.close();
+    throw error;
+  }
+  return { rotated, current: { begin, end: query.follow ? undefined : size } };
+}
+
+async function openLast(
+  { path, isCompressed }: RotatedLog,
+  query: EntryQuery,
+  search: { lines: number; isContinued: boolean; signal: AbortSignal },
+): Promise<{ log: LogFile; before: number | undefined } | undefined> {
+  const opened = openRegular(path);
+  if (opened === undefined) return undefined;
+  try {
+    if (isCompressed) {
+      const log = new CompressedLog({ query, opened });
+      return { log, before: await log.showLast(search) };
+    }
+    const begin = await findTail(opened.file, { ...search, size: opened.stats.size });
+    return { log: new PlainLog({ query, opened, begin }), before: begin.before };
+  } catch (error) {
+    closeSync(opened.file);
+    throw error;
+  }
+}
+
+/** Who is given one closes it. */
+async function* alreadyOpen(logs: LogFile[]): AsyncGenerator<LogFile> {
+  try {
+    for (let log = logs.shift(); log !== undefined; log = logs.shift()) yield log;
+  } finally {
+    for (const log of logs) log.close();
+  }
+}
+
+async function* openEach(files: RotatedLog[], query: EntryQuery): AsyncGenerator<LogFile | undefined> {
+  for (const file of files) {
+    const opened = openRotated(file);
+    if (opened !== undefined && query.sinceMs !== undefined && opened.stats.mtimeMs < query.sinceMs)
+      closeSync(opened.file);
+    else yield opened && logOf(opened, query);
+  }
+}
+
+type OpenedRotated = OpenedFile & { isCompressed: boolean };
+
+/** One that has been compressed meanwhile is that. */
+function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefined {
+  const found = openRegular(path);
+  if (found !== undefined) return { ...found, isCompressed };
+  const compressed = isCompressed ? undefined : openRegular(`${path}.gz`);
+  return compressed && { ...compressed, isCompressed: true };
+}
+
+const logOf = (opened: OpenedRotated, query: EntryQuery) =>
+  opened.isCompressed ? new CompressedLog({ query, opened }) : new PlainLog({ query, opened });
+
+/** The file that comes next, once the one at `place` has been read: `undefined` while there is none. */
+export async function nextLog(path: string, place: LogPlace, query: EntryQuery): Promise<PlacedLog | undefined> {
+  const opened = openRegular(path);
+  try {
+    const all = await filesBefore(path, opened);
+    const own = await fileAt(place, all);
+    const later = all.filter(({ order }) => order > (own?.order ?? place.order));
+    let isAfterGap = own === undefined && later.length > 0;
+    for (const file of later) {
+      const found = openRotated(file);
+      if (found !== undefined) {
+        if (opened !== undefined) closeSync(opened.file);
+        return { log: logOf(found, query), place: { order: file.order }, isAfterGap, isComplete: () => true };
+      }
+      isAfterGap = true;
+    }
+    const order = all.at(-1)?.order ?? place.order;
+    return opened && placed(path, new PlainLog({ query, opened }), { place: { order }, isAfterGap });
+  } catch (error) {
+    if (opened !== undefined) closeSync(opened.file);
+    throw error;
+  }
+}
+
+/** The rotated file at this place, if it is still there. One that was written before is known by its inode, or by how it begins. */
+async function fileAt({ order, current }: LogPlace, all: RotatedLog[]): Promise<RotatedLog | undefined> {
+  if (current === undefined) return all.find((file) => file.order === order);
+  for (const file of all.filter((one) => one.order > order)) {
+    const found = openRotated(file);
+    if (found === undefined) continue;
+    try {
+      if (!found.isCompressed && found.stats.ino === current.inode) return file;
+      if (found.isCompressed && (await hasSameHead(found, current))) return file;
+    } finally {
+      closeSync(found.file);
+    }
+  }
+  return undefined;
+}
+
+async function hasSameHead(opened: OpenedFile, current: PlainLog): Promise<boolean> {
+  const head = await new CompressedLog({ query: {}, opened }).head(HEAD_BYTES);
+  return head.length > 0 && head.equals(current.head(HEAD_BYTES));
+}
+
+/** The rotated files that are older than the one that is open, each once. */
+async function filesBefore(path: string, opened: OpenedFile | undefined): Promise<RotatedLog[]> {
+  const all = await rotatedLogs(path);
+  const each = all.filter(({ order }, index) => order !== all[index - 1]?.order);
+  const isOpen = (file: RotatedLog) => lstatSync(file.path, { throwIfNoEntry: false })?.ino === opened?.stats.ino;
+  const own = opened === undefined ? -1 : each.findIndex(isOpen);
+  return own < 0 ? each : each.slice(0, own);
+}
