@@ -28,7 +28,7 @@ export async function watchFastLog(directory: string, maxSizeBytes: number): Pro
   const sizes = new Map<string, number>();
   using signal = withTimeout(undefined, PATIENCE_MS, 'wait for the end of the log');
   for (let grewAtMs = performance.now(), last = -1; performance.now() - grewAtMs < 1000; await sleep(10, signal)) {
-    const rotated = readdirSync(directory).filter((name) => /^0\.log\.\d{8}-\d{6}$/.test(name));
+    const rotated = readdirSync(directory).filter((name) => /^0\.log\.\d{8}-\d{6}(\.\d+)?$/.test(name));
     for (const name of rotated) sizes.set(name, sizeOf(join(directory, name)) ?? sizes.get(name)!);
     const size = sizeOf(join(directory, '0.log')) ?? -1;
     if (size !== last) grewAtMs = performance.now();

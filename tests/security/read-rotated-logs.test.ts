@@ -32,12 +32,14 @@ test('rotated logs, and directories that an earlier version left open, are close
   await cri.runtime.startContainer({ containerId });
   const talker = { id: containerId, logPath: join(directory, '0.log'), state: 'running' } as RuntimeContainer;
   const policy = { maxSizeBytes: 1, maxFiles: 4, maxWorkers: 1 };
-  const rotation = new LogRotation({ cri, logger: silentLogger, policy });
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy, compressAfterMs: 0 });
   const pod = { name: 'talker', namespace: 'default', uid: 'u' };
   rotation.follow({ pod, sandboxes: [], containers: [talker] });
-  const isCompressed = () => readdirSync(directory).some((name) => name.endsWith('.gz')) || undefined;
+  const isCompressed = async () => {
+    await rotation.lookAtAll();
+    return readdirSync(directory).some((name) => name.endsWith('.gz')) || undefined;
+  };
   await waitFor(isCompressed, { intervalMs: 20, signal: AbortSignal.timeout(10_000) });
-  await rotation.lookAtAll();
   rotation.close();
   const files = readdirSync(directory).map((name) => join(directory, name));
   assert.ok(

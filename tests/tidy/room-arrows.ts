@@ -158,7 +158,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     events: ['api'],
     eviction: ['api', 'config', 'events', 'eviction/thresholds', 'kubecontainer', 'stats'],
     'eviction/thresholds': ['api'],
-    gc: ['events', 'kubecontainer'],
+    gc: ['events', 'kubecontainer', 'logs'],
     images: ['api', 'api/schema', 'config', 'events', 'kubecontainer'],
     kubecontainer: ['api', 'config'],
     kuberuntime: [

@@ -142,6 +142,8 @@ export const LEAST_LOG_LOOK_MS = 2;
 export const MOST_LOG_LOOK_MS = 1000;
 /** How long a log is taken to grow from a look to the runtime's opening a new file, before that has been measured. */
 export const LOG_REOPEN_MS = 20;
+/** Age at which a rotated log is compressed: at 3 MB/s and more, one of 10 MiB with four others is removed before that. */
+export const LOG_COMPRESS_AFTER_MS = 10_000;
 /** A log that grows fast is rotated by as much before its limit as it grows meanwhile, but by no more than this share of the limit. */
 export const MOST_LOG_SHARE_AHEAD = 0.3;
 /** Upstream's periods of garbage collection. */

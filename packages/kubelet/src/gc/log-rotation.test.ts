@@ -7,13 +7,14 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type Logger, silentLogger, waitFor } from '@podwright/base';
+import { type Logger, PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
@@ -32,12 +33,15 @@ beforeEach(() => {
   writeFileSync(secret, 'secret');
 });
 
+/** Compresses also what was written a moment ago. */
+const AT_ONCE = { compressAfterMs: -60_000 };
+
 /** Looks once at the log of one container. */
 async function rotateLogs(
   input: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
   containers: RuntimeContainer[],
 ): Promise<void> {
-  const rotation = new LogRotation(input);
+  const rotation = new LogRotation({ ...AT_ONCE, ...input });
   rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers }]);
   await rotation.lookAtAll();
   rotation.close();
@@ -122,6 +126,60 @@ test('a runtime that does not open the file anew gets its log back', async () =>
   assert.equal(warnings.length, 1);
 });
 
+test('a runtime that has opened the file anew, but answers with an error, keeps the new one', async () => {
+  const { names, warnings } = await rotateOne({}, () => {
+    writeFileSync(log, 'a new line\n');
+    throw new Error('too late');
+  });
+  assert.equal(names.length, 2);
+  assert.equal(readFileSync(log, 'utf8'), 'a new line\n');
+  assert.equal(readFileSync(join(logs, names[1]!), 'utf8'), 'a line\n');
+  assert.equal(warnings.length, 1);
+});
+
+test('a runtime that does not answer in time may open the file anew later, and is asked again', async () => {
+  const first = await rotateOne({}, () => {
+    throw new PodwrightError('deadline_exceeded', 'no answer');
+  });
+  assert.match(String(first.names), /^0\.log\.\d{8}-\d{6}$/);
+  const second = await rotateOne({});
+  assert.deepEqual([second.names, second.warnings], [['0.log', ...first.names], []]);
+  assert.equal(readFileSync(join(logs, first.names[0]!), 'utf8'), 'a line\n');
+});
+
+test('a log that somebody has removed is opened anew', async () => {
+  const rotation = new LogRotation({
+    cri: { runtime: { reopenContainerLog: async () => writeFileSync(log, 'after\n') } } as unknown as CriClient,
+    logger: silentLogger,
+    policy: { maxSizeBytes: 1000, maxFiles: 4, maxWorkers: 1 },
+  });
+  const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
+  rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] }]);
+  await rotation.lookAtAll();
+  rmSync(log);
+  await rotation.lookAtAll();
+  rotation.close();
+  assert.equal(readFileSync(log, 'utf8'), 'after\n');
+});
+
+test('a rotated log is compressed once it has not been written to for a while', async () => {
+  writeFileSync(rotated, 'old\n');
+  writeFileSync(`${rotated}.1`, 'new\n');
+  utimesSync(rotated, Date.now() / 1000 - 11, Date.now() / 1000 - 11);
+  const cri = { runtime: { reopenContainerLog: async () => writeFileSync(log, '') } } as unknown as CriClient;
+  const policy = { maxSizeBytes: 1, maxFiles: 9, maxWorkers: 1 };
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy });
+  const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
+  rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] }]);
+  await rotation.lookAtAll();
+  const names = () => readdirSync(logs).filter((name) => name.startsWith('0.log.2026010'));
+  assert.deepEqual(names(), ['0.log.20260101-000000.1', '0.log.20260101-000000.gz']);
+  utimesSync(`${rotated}.1`, 0, 0);
+  await rotation.lookAtAll();
+  rotation.close();
+  assert.deepEqual(names(), ['0.log.20260101-000000.1.gz', '0.log.20260101-000000.gz']);
+});
+
 test('a log that is written to is rotated without anybody looking, again and again, each file under its own name', async (context) => {
   const maxSizeBytes = 100_000;
   let reopened = 0;
@@ -130,7 +188,8 @@ test('a log that is written to is rotated without anybody looking, again and aga
     writeFileSync(log, '');
   };
   const cri = { runtime: { reopenContainerLog } } as unknown as CriClient;
-  const rotation = new LogRotation({ cri, logger: silentLogger, policy: { maxSizeBytes, maxFiles: 4, maxWorkers: 1 } });
+  const policy = { maxSizeBytes, maxFiles: 4, maxWorkers: 1 };
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy, ...AT_ONCE });
   context.after(() => rotation.close());
   const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
   const pod = { pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] };

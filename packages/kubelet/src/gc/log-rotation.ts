@@ -1,13 +1,23 @@
 /** Rotates logs of running containers as they grow, not when somebody happens to look. */
 import { constants, type FSWatcher, watch } from 'node:fs';
-import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, LOG_FILE, type Logger, mendMode } from '@podwright/base';
+import {
+  errorCode,
+  errorMessage,
+  isErrno,
+  Limiter,
+  LOG_DIRECTORY,
+  LOG_FILE,
+  type Logger,
+  mendMode,
+} from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { LEAST_LOG_LOOK_MS, MOST_LOG_LOOK_MS } from '../limits.ts';
+import { LEAST_LOG_LOOK_MS, LOG_COMPRESS_AFTER_MS, MOST_LOG_LOOK_MS } from '../limits.ts';
+import { nextRotated, rotatedLogs } from '../logs/rotated-logs.ts';
 import { LogGrowth } from './log-growth.ts';
 
 export type LogRotationPolicy = {
@@ -17,10 +27,13 @@ export type LogRotationPolicy = {
   maxWorkers: number;
 };
 
-type RotationInput = { cri: CriClient; logger: Logger; policy: LogRotationPolicy };
-
-/** Files beside `N.log`: `N.log.<time>`, and `.gz` of all but the newest of them. */
-const rotatedSuffix = /^\.\d{8}-\d{6}(?:\.gz)?$/;
+type RotationInput = {
+  cri: CriClient;
+  logger: Logger;
+  policy: LogRotationPolicy;
+  /** A rotated file is compressed when it is so old: of a container that writes fast it is removed before that. */
+  compressAfterMs?: number;
+};
 
 /** Follows the logs of the containers that it is told of, until it is closed. */
 export class LogRotation {
@@ -57,10 +70,13 @@ export class LogRotation {
         this.#logs.set(one.id, new FollowedLog({ ...this.#input, ...one, compressing: this.#compressing }));
   }
 
-  /** Looks at every log, for file systems whose changes are not told. Resolves when what was too large is rotated and compressed. */
+  /**
+   * Looks at every log, for file systems that do not report changes, and compresses rotated files that are old enough. To be called
+   * now and then. Resolves when both is done.
+   */
   async lookAtAll(): Promise<void> {
     await Promise.all([...this.#logs.values()].map((log) => log.look()));
-    await Promise.all([...this.#logs.values()].map((log) => log.compressed));
+    await Promise.all([...this.#logs.values()].map((log) => log.compress()));
   }
 
   close(): void {
@@ -91,10 +107,10 @@ class FollowedLog {
   #closed = false;
   #lookMs = LEAST_LOG_LOOK_MS;
   readonly #growth: LogGrowth;
-  /** The newest rotated file, once one is known. */
+  /** The `order` of the newest rotated file, once one is known. */
   #newest: string | undefined;
-  /** Ends with the compression of what was rotated until now. */
-  compressed: Promise<void> = Promise.resolve();
+  /** Whether there may be rotated files that are not compressed. */
+  #hasUncompressed = true;
 
   constructor(input: LogInput) {
     this.#input = input;
@@ -123,13 +139,25 @@ class FollowedLog {
     try {
       if (this.#closed) return;
       this.#watch();
-      const verdict = this.#growth.judge(await sizeOf(logPath), performance.now());
+      const sizeBytes = await sizeOf(logPath);
+      if (sizeBytes === undefined) return await this.#reopenLost();
+      const verdict = this.#growth.judge(sizeBytes, performance.now());
       if (verdict.kind === 'rotate') await this.#rotate();
       else this.#lookMs = verdict.afterMs;
     } catch (error) {
       this.#lookMs = MOST_LOG_LOOK_MS;
+      this.#unwatch(); // the file may be another one now
+      this.#watch();
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
     }
+  }
+
+  /** The log was moved away, by us or by somebody else, and the runtime still writes to that file. */
+  async #reopenLost(): Promise<void> {
+    const { cri, id, logPath } = this.#input;
+    if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // it never was there
+    await cri.runtime.reopenContainerLog({ containerId: id });
+    this.#isNew();
   }
 
   #watch(): void {
@@ -161,26 +189,39 @@ class FollowedLog {
 
   /** The container's next lines are in a new file before anything that takes long. */
   async #rotate(): Promise<void> {
-    const { cri, id, logPath, policy, compressing } = this.#input;
-    this.#newest = await rotate({ cri, id, logPath, newest: this.#newest });
-    this.#growth.rotated(performance.now());
-    this.#unwatch();
-    this.#watch();
+    const { cri, id, logPath, policy } = this.#input;
+    this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';
+    const { path, order } = nextRotated(logPath, this.#newest, new Date());
+    this.#newest = order;
+    this.#hasUncompressed = true;
+    await rename(logPath, path);
+    await cri.runtime.reopenContainerLog({ containerId: id }).catch(async (error: unknown) => {
+      if (!mayYetReopen(error)) await putBack(path, logPath);
+      throw error;
+    });
+    this.#isNew();
     this.#lookMs = LEAST_LOG_LOOK_MS;
     this.#written();
     await removeOldest(logPath, policy.maxFiles - 1);
-    this.compressed = this.compressed.then(() => this.#compress(compressing));
   }
 
-  async #compress(compressing: Limiter): Promise<void> {
-    const { id, logPath, policy, logger } = this.#input;
-    await compressing
-      .run(() => compressRotated(logPath))
-      .finally(() => removeOldest(logPath, policy.maxFiles - 1)) // one may have been removed and come back compressed
-      .catch((error: unknown) => {
-        if (this.#closed || isErrno(error, 'ENOENT')) return; // it is the oldest, or its container, by now
-        logger.warn({ id, logPath, error: errorMessage(error) }, 'a rotated log could not be compressed');
-      });
+  #isNew(): void {
+    this.#growth.rotated(performance.now());
+    this.#unwatch();
+    this.#watch();
+  }
+
+  /** Compresses the rotated files that are old enough, but for the newest: a reader may still be in that. Never rejects. */
+  async compress(): Promise<void> {
+    if (!this.#hasUncompressed) return;
+    const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
+    try {
+      this.#hasUncompressed = await compressing.run(() => compressRotated(logPath, Date.now() - compressAfterMs));
+      await removeOldest(logPath, policy.maxFiles - 1); // one may have been removed and come back compressed
+    } catch (error) {
+      if (this.#closed || isErrno(error, 'ENOENT')) return; // it is the oldest, or its container, by now
+      logger.warn({ id, logPath, error: errorMessage(error) }, 'a rotated log could not be compressed');
+    }
   }
 }
 
@@ -189,39 +230,33 @@ function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
 
-async function sizeOf(path: string): Promise<number> {
+/** `undefined` without the file. */
+async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).size;
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return 0;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-/** Rotated files of a log, oldest first. */
-async function rotatedFiles(logPath: string): Promise<string[]> {
-  const prefix = basename(logPath);
-  const names = await readdir(dirname(logPath));
-  return names
-    .filter((name) => name.startsWith(prefix) && rotatedSuffix.test(name.slice(prefix.length)))
-    .sort()
-    .map((name) => join(dirname(logPath), name));
-}
-
 /** Keeps so many rotated files. */
 async function removeOldest(logPath: string, keep: number): Promise<void> {
-  const files = await rotatedFiles(logPath);
-  for (const file of files.slice(0, Math.max(0, files.length - Math.max(0, keep)))) {
-    for (const path of [file, `${file}.tmp`]) await rm(path, { force: true });
-  }
+  const files = await rotatedLogs(logPath);
+  for (const { path } of files.slice(0, Math.max(0, files.length - Math.max(0, keep))))
+    for (const one of [path, `${path}.tmp`]) await rm(one, { force: true });
 }
 
-/** The newest rotated file stays plain: a reader may still be in it. */
-async function compressRotated(logPath: string): Promise<void> {
-  for (const file of (await rotatedFiles(logPath)).slice(0, -1)) {
-    if (file.endsWith('.gz')) continue;
-    if ((await lstat(file)).isFile()) await compress(file);
+/** Resolves with whether there are others that were written to since. */
+async function compressRotated(logPath: string, untilMs: number): Promise<boolean> {
+  let isLeft = false;
+  for (const { path, isCompressed } of (await rotatedLogs(logPath)).slice(0, -1)) {
+    if (isCompressed) continue;
+    const file = await lstat(path);
+    if (file.mtimeMs > untilMs) isLeft = true;
+    else if (file.isFile()) await compress(path);
   }
+  return isLeft;
 }
 
 /** Follows no links: a pod that may write to the directory could have us read and write other files of the host. */
@@ -235,35 +270,15 @@ async function compress(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** Returns the suffix of the rotated file, given that of the one before. A runtime that does not reopen gets its file back. */
-async function rotate({
-  cri,
-  id,
-  logPath,
-  newest,
-}: Pick<LogInput, 'cri' | 'id' | 'logPath'> & { newest: string | undefined }): Promise<string> {
-  const suffix = nextTime(newest ?? (await newestTime(logPath)));
-  const rotated = `${logPath}.${suffix}`;
-  await rename(logPath, rotated);
+/** A call that was given up may be heard later: then the runtime replaces what is at the path of the log. */
+const mayYetReopen = (error: unknown) => ['cancelled', 'deadline_exceeded', 'unavailable'].includes(errorCode(error));
+
+/** Moves a log back to its place, unless there is a new one: the runtime may have opened that and failed afterwards. */
+async function putBack(rotated: string, logPath: string): Promise<void> {
   try {
-    await cri.runtime.reopenContainerLog({ containerId: id });
+    await link(rotated, logPath);
+    await rm(rotated);
   } catch (error) {
-    await rename(rotated, logPath);
-    throw error;
+    if (!isErrno(error, 'EEXIST')) throw error;
   }
-  return suffix;
 }
-
-async function newestTime(logPath: string): Promise<string | undefined> {
-  return (await rotatedFiles(logPath)).at(-1)?.slice(logPath.length + 1, logPath.length + 16);
-}
-
-/** Now, or a second after the newest rotated file: of several a second each has a name, in their order. */
-function nextTime(newest: string | undefined): string {
-  const now = timeName(new Date());
-  if (newest === undefined || newest < now) return now;
-  const [, year, month, day, hour, minute, second] = /^(....)(..)(..)-(..)(..)(..)$/.exec(newest)!.map(Number);
-  return timeName(new Date(Date.UTC(year!, month! - 1, day, hour, minute, second! + 1)));
-}
-
-const timeName = (time: Date) => time.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);

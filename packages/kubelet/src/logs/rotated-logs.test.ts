@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { seededRandom } from '../../../base/src/fuzz.fixture.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
-import { nextRotatedPath, rotatedLogs } from './rotated-logs.ts';
+import { nextRotated, rotatedLogs } from './rotated-logs.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-rotated-'));
 after(() => rmSync(scratch, { recursive: true }));
@@ -146,9 +146,10 @@ test('an entry that was cut short is a line of its own', async () => {
 test('each rotated file has a name behind those that there are, and not ahead of the clock', async () => {
   const path = logOf(['']);
   const name = async (time: string) => {
-    const rotated = nextRotatedPath(path, (await rotatedLogs(path)).at(-1), new Date(time));
-    writeFileSync(rotated, '');
-    return rotated.slice(path.length);
+    const rotated = nextRotated(path, (await rotatedLogs(path)).at(-1)?.order ?? '', new Date(time));
+    writeFileSync(rotated.path, '');
+    assert.equal((await rotatedLogs(path)).at(-1)!.order, rotated.order);
+    return rotated.path.slice(path.length);
   };
   assert.equal(await name('2026-11-21T00:00:00.100Z'), '.20261121-000000');
   for (let number = 1; number < 12; number++)

@@ -21,21 +21,23 @@ export async function rotatedLogs(logPath: string): Promise<RotatedLog[]> {
   const found = entries.flatMap((entry) => {
     const match = entry.startsWith(name) ? SUFFIX.exec(entry.slice(name.length)) : null;
     if (match === null) return [];
-    const [, time, number = '', compressed] = match;
-    const order = `${time}.${number.padStart(DIGITS, '0')}`;
-    return [{ path: join(directory, entry), order, isCompressed: compressed !== undefined }];
+    const [, time = '', number = '', compressed] = match;
+    return [{ path: join(directory, entry), order: orderOf(time, number), isCompressed: compressed !== undefined }];
   });
   return found.sort((a, b) => compare(a.order, b.order) || Number(a.isCompressed) - Number(b.isCompressed));
 }
 
 /**
- * A path for the next file, which is the newest of all: its time is now, or that of the newest one if the clock is not beyond that,
- * with the next number.
+ * The next file that the log is rotated to, behind the one with the order `newest`, '' for none: its time is now, or that of the newest
+ * one if the clock is not beyond that, with the next number.
  */
-export function nextRotatedPath(logPath: string, newest: RotatedLog | undefined, now: Date): string {
+export function nextRotated(logPath: string, newest: string, now: Date): Pick<RotatedLog, 'path' | 'order'> {
   const time = now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  const [newestTime = '', number = '0'] = newest?.order.split('.') ?? [];
-  return newestTime < time ? `${logPath}.${time}` : `${logPath}.${newestTime}.${Number(number) + 1}`;
+  const [newestTime = '', number = '0'] = newest.split('.');
+  if (newestTime < time) return { path: `${logPath}.${time}`, order: orderOf(time, '0') };
+  const next = String(Number(number) + 1);
+  return { path: `${logPath}.${newestTime}.${next}`, order: orderOf(newestTime, next) };
 }
 
+const orderOf = (time: string, number: string) => `${time}.${number.padStart(DIGITS, '0')}`;
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
