@@ -6,7 +6,8 @@ import { createImageService, type ImageServiceOptions, type Images } from '../..
 import { openSnapshotter } from '../../packages/images/src/snapshots/open-snapshotter.ts';
 import type { Snapshotter } from '../../packages/images/src/snapshots/snapshotter.ts';
 import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
-import { type MetadataDatabase, openDatabase } from '../../packages/metadata/src/database.ts';
+import { openDatabase } from '../../packages/metadata/src/database.ts';
+import type { MetadataDatabase } from '../../packages/metadata/src/metadata-database.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 import { FaultyRegistry } from './faulty-registry.ts';
 

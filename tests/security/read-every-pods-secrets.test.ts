@@ -11,7 +11,7 @@ const SECRET = 'correct-horse-battery-staple';
 const place = makeTestPlace();
 chmodSync(place.directory, 0o755); // as /run and /var/lib
 const runtime = new RuntimeUnderTest(place);
-const files = ['metadata.db', 'metadata.db-wal', 'metadata.db-shm'].map((name) => join(place.options.root, name));
+const files = ['metadata.db', 'metadata.db-wal'].map((name) => join(place.options.root, name));
 before(async () => {
   await runtime.start();
   const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'keeper') });

@@ -1,34 +1,29 @@
-import { closeSync, openSync } from 'node:fs';
-import { errorCode, errorMessage, isErrno, mendMode, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
-import Database from 'better-sqlite3';
-import { keepReserve } from './disk-reserve.ts';
+import { errorCode, errorMessage, type Logger, PodwrightError, silentLogger, wrapError } from '@podwright/base';
+import { ChangeJournal } from './change-journal.ts';
+import { isDamage, openFile, readIntoMemory } from './database-file.ts';
+import { MetadataDatabase } from './metadata-database.ts';
 
-/** SQLite's name for a database without a file. */
-const IN_MEMORY = ':memory:';
+export type OpenDatabaseOptions = {
+  /** A file on another file system, for what ends while the disk of the records is full; without it that is in memory only. */
+  journal?: string;
+  logger?: Logger;
+};
 
-/** The one file of records: images, snapshots, sandboxes and containers. Every room has its own tables in it. */
-export type MetadataDatabase = Database.Database;
-
-/**
- * Opens the records. Write-ahead log without an fsync a commit: containers do not survive a power cut, so a start after one
- * has nothing to lose, and a crash of this process loses nothing. A damaged file is refused (`data_loss`), not touched.
- */
-export function openDatabase(path: string): MetadataDatabase {
-  if (path !== IN_MEMORY) closeRecordFiles(path);
-  const database = new Database(path);
+/** Opens the records. A damaged file is refused (`data_loss`), not touched. A full disk is no error. */
+export function openDatabase(path: string, options: OpenDatabaseOptions = {}): MetadataDatabase {
   try {
-    const [verdict] = database.pragma('quick_check(1)') as { quick_check: string }[];
-    if (verdict?.quick_check !== 'ok') throw new PodwrightError('data_loss', verdict?.quick_check ?? 'no answer');
-    database.pragma('journal_mode = WAL');
-    database.pragma('synchronous = NORMAL');
-    database.pragma('foreign_keys = ON');
+    const database = new MetadataDatabase({
+      name: path,
+      open: () => openFile(path),
+      read: () => readIntoMemory(path),
+      journal: new ChangeJournal(options.journal),
+      logger: options.logger ?? silentLogger,
+    });
     openVersions(database);
+    return database;
   } catch (error) {
-    database.close();
     throw isDamage(error) ? damaged(path, error) : wrapError(`open the records ${path}`, error);
   }
-  keepReserve(database);
-  return database;
 }
 
 /**
@@ -38,35 +33,26 @@ export function openDatabase(path: string): MetadataDatabase {
 function openVersions(database: MetadataDatabase): void {
   const isThere = (table: string) =>
     database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
-  if (isThere('rooms'))
-    database.exec(isThere('schema_versions') ? 'DROP TABLE rooms' : 'ALTER TABLE rooms RENAME TO schema_versions');
-  database.exec('CREATE TABLE IF NOT EXISTS schema_versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
+  const sql = isThere('schema_versions')
+    ? isThere('rooms') && 'DROP TABLE rooms'
+    : isThere('rooms')
+      ? 'ALTER TABLE rooms RENAME TO schema_versions'
+      : 'CREATE TABLE schema_versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT';
+  if (sql) database.writeEvenIfFull(() => database.exec(sql));
 }
 
-/** Throws unless records can be written now. A full disk is no error: pods can still be taken down there, see `withReserve`. */
+/** Throws unless records can be written now. A full disk is no error: pods can still be taken down there. */
 export function checkWritable(database: MetadataDatabase): void {
   try {
     database.exec('UPDATE schema_versions SET version = version');
   } catch (error) {
-    if (!isErrno(error, 'SQLITE_FULL')) throw wrapError(`write to the records ${database.name}`, error);
+    if (errorCode(error) !== 'resource_exhausted') throw wrapError(`write to the records ${database.name}`, error);
   }
 }
 
-/** SQLite makes the files beside the database with its mode; an earlier version left all of them readable. */
-function closeRecordFiles(path: string): void {
-  closeSync(openSync(path, 'a', PRIVATE_FILE));
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) mendMode(file, PRIVATE_FILE);
-}
-
-function isDamage(error: unknown): boolean {
-  return errorCode(error) === 'data_loss' || DAMAGE.some((code) => isErrno(error, code));
-}
-
-const DAMAGE = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
-
 function damaged(path: string, cause: unknown): PodwrightError {
   const message = `open the records ${path}: the file is damaged: ${errorMessage(cause)}`;
-  const hint = `put a copy of it back, or move ${path}* away: then pods are started and images pulled anew`;
+  const hint = `put a copy of it back, or move ${path}* away: then pods are started and images pulled again`;
   return new PodwrightError('data_loss', `${message}; ${hint}`, { cause });
 }
 
@@ -86,10 +72,10 @@ export function migrate(database: MetadataDatabase, room: string, steps: string[
     );
   }
   if (version === steps.length) return;
-  database.transaction(() => {
+  database.writeEvenIfFull(() => {
     for (const step of steps.slice(version)) database.exec(step);
     database
       .prepare('INSERT INTO schema_versions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version')
       .run(room, steps.length);
-  })();
+  });
 }

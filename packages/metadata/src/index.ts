@@ -1,3 +1,3 @@
 export * from './database.ts';
-export * from './disk-reserve.ts';
+export { MetadataDatabase, type MetadataStatement } from './metadata-database.ts';
 export * from './record-table.ts';

@@ -1,6 +1,5 @@
 import { counted, errorMessage, isRecord, PodwrightError, wrapError } from '@podwright/base';
-import type { MetadataDatabase } from './database.ts';
-import { keepReserve, withReserve } from './disk-reserve.ts';
+import type { MetadataDatabase } from './metadata-database.ts';
 
 /** What every record has: its id, and the name that is unique among the records of its table. */
 export type NamedRecord = { id: string; name: string };
@@ -27,7 +26,7 @@ const VERSION_FIELD = 'recordVersion';
 /**
  * One room's records: all of them in memory, each change written through to SQLite before it is seen.
  * Records are values: a change puts a new one. Lists therefore cost no system call and no copy. On a full disk only new
- * records are refused (`resource_exhausted`), as long as the reserve lasts.
+ * records are refused (`resource_exhausted`).
  */
 export class RecordTable<T extends NamedRecord> {
   readonly #records = new Map<string, T>();
@@ -52,11 +51,10 @@ export class RecordTable<T extends NamedRecord> {
     this.#put = (record) => {
       const text = JSON.stringify({ [VERSION_FIELD]: version, ...record });
       const write = () => upsert.run(record.id, record.name, text);
-      if (this.#records.has(record.id)) return void withReserve(database, write);
-      write();
-      keepReserve(database); // there was room
+      if (this.#records.has(record.id)) database.writeEvenIfFull(write);
+      else write();
     };
-    this.#delete = (id) => withReserve(database, () => remove.run(id));
+    this.#delete = (id) => void database.writeEvenIfFull(() => remove.run(id));
     const { records, damaged } = readRecords(database, options);
     for (const record of records) this.#remember(record);
     for (const row of damaged) {
@@ -139,7 +137,7 @@ function readRecords<T extends NamedRecord>(
   const { table } = options;
   const records: T[] = [];
   const damaged: DamagedRecord[] = [];
-  for (const row of database.prepare(`SELECT id, name, record FROM ${table} ORDER BY rowid`).iterate()) {
+  for (const row of database.prepare(`SELECT id, name, record FROM ${table} ORDER BY rowid`).all()) {
     const { id } = row as Row;
     try {
       records.push(readRecord(row as Row, options));

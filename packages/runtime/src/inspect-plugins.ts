@@ -24,7 +24,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
     undo.add('unmount what was tried', () => unmountTree(loadSystem(), state));
     const cgroupParent = join(dirname(options.cgroupParent), basename(state).slice(1));
     undo.add('remove the cgroup', async () => removeCgroup(await discoverCgroups(), cgroupParent));
-    const records = openRecords({ root, logger: silentLogger });
+    const records = openRecords({ root, state, logger: silentLogger });
     undo.add('close the records', () => void records.database.close());
     return await tryBuiltins({ ...options, root, state, cgroupParent, logger: silentLogger }, records);
   } finally {

@@ -16,8 +16,8 @@ test('the runtime is ready while its programs are there and its records can be w
     /^find \/none\/runc, which pods are run with: no such file or directory/,
   );
   await check(['/etc/passwd'], /permission denied/);
-  database.pragma('query_only = 1');
+  database.exec('PRAGMA query_only = 1');
   await check([process.execPath], /^write to the records :memory:: .*readonly/);
-  database.pragma('query_only = 0');
+  database.exec('PRAGMA query_only = 0');
   await check([process.execPath], undefined);
 });

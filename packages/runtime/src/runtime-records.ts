@@ -9,8 +9,8 @@ import type { RuntimeRecords } from './runtime-parts.ts';
  * and the start then removes what it stood for, as it removes everything that no record knows: nothing of it is believed,
  * nothing leaks, and the other pods go on. The kubelet makes the pod anew.
  */
-export function openRecords({ root, logger }: { root: string; logger: Logger }): RuntimeRecords {
-  const database = openDatabase(join(root, 'metadata.db'));
+export function openRecords({ root, state, logger }: { root: string; state: string; logger: Logger }): RuntimeRecords {
+  const database = openDatabase(join(root, 'metadata.db'), { journal: join(state, 'records.journal'), logger });
   try {
     const tables = openPodTables(database, (damaged) =>
       logger.error(damaged, 'a record is damaged: what it stands for is removed'),

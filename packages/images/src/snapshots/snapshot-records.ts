@@ -1,4 +1,4 @@
-import { type MetadataDatabase, migrate, withReserve } from '@podwright/metadata';
+import { type MetadataDatabase, migrate } from '@podwright/metadata';
 import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
 
 /** A record: what the contract tells, and the number that names the snapshot's directory. Numbers are never used again. */
@@ -93,7 +93,7 @@ export class SnapshotRecords {
   }
 
   delete(id: number): void {
-    withReserve(this.#database, () => this.#statements.delete.run(id));
+    this.#database.writeEvenIfFull(() => this.#statements.delete.run(id));
   }
 
   /** The space that was measured when the snapshot was already finished. */
@@ -104,7 +104,7 @@ export class SnapshotRecords {
   }
 
   setUsage(id: number, { sizeBytes, inodes }: SnapshotUsage): void {
-    this.#statements.setUsage.run(sizeBytes, inodes, id);
+    this.#database.writeEvenIfFull(() => this.#statements.setUsage.run(sizeBytes, inodes, id));
   }
 }
 

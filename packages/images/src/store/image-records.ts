@@ -94,32 +94,33 @@ export class ImageRecords {
 
   /** Records images, or their further names, all or none, and moves the names that other images have. */
   putAll(images: NewImage[]): void {
-    this.#database.transaction(() => {
+    this.#database.write(() => {
       for (const image of images) this.#put(image);
-    })();
+    });
     this.#cache = undefined;
   }
 
   remove(id: string): void {
-    this.#database.prepare('DELETE FROM images WHERE id = ?').run(id);
+    const statement = this.#database.prepare('DELETE FROM images WHERE id = ?');
+    this.#database.writeEvenIfFull(() => statement.run(id));
     this.#cache = undefined;
   }
 
   /** Takes names off images. */
   removeNames(names: string[]): void {
     const statement = this.#database.prepare('DELETE FROM image_names WHERE name = ?');
-    this.#database.transaction(() => {
+    this.#database.writeEvenIfFull(() => {
       for (const name of names) statement.run(name);
-    })();
+    });
     this.#cache = undefined;
   }
 
   /** Notes that images are on the disk. */
   markSynced(ids: string[]): void {
     const statement = this.#database.prepare("UPDATE images SET unsynced_boot = '' WHERE id = ?");
-    this.#database.transaction(() => {
+    this.#database.writeEvenIfFull(() => {
       for (const id of ids) statement.run(id);
-    })();
+    });
     this.#cache = undefined;
   }
 

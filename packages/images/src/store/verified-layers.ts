@@ -41,6 +41,7 @@ export class VerifiedLayers {
 
   /** Drops what is known of a blob that is gone. */
   forget(digest: string): void {
-    this.#database.prepare('DELETE FROM verified_layers WHERE digest = ?').run(digest);
+    const statement = this.#database.prepare('DELETE FROM verified_layers WHERE digest = ?');
+    this.#database.writeEvenIfFull(() => statement.run(digest));
   }
 }

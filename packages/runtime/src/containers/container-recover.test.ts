@@ -38,3 +38,19 @@ test('the end of a running container is watched, also when its task does not say
   await assert.rejects(recoverContainer(context, record), /does not answer/);
   assert.deepEqual(watched, ['c']);
 });
+
+test('the end of a container that ended before the start is watched, if it cannot be recorded yet', async () => {
+  const watched: string[] = [];
+  const context = {
+    table: {
+      put: () => {
+        throw new Error('the disk fails');
+      },
+    },
+    tasks: { state: async () => ({ status: 'exited', exit: { exitCode: 7, exitedAtMs: 2, oomKilled: false } }) },
+    exits: { watch: (id: string) => watched.push(id) },
+  } as unknown as Context;
+  const record = { id: 'c', state: { phase: 'running', pid: 7, startedAtMs: 1 } } as ContainerRecord;
+  await assert.rejects(recoverContainer(context, record), /the disk fails/);
+  assert.deepEqual(watched, ['c']);
+});

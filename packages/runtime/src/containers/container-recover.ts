@@ -15,7 +15,10 @@ export async function recoverContainer(context: RecoverContext, record: Containe
     case 'starting':
       return recoverStarting(context, record);
     case 'running':
-      return recoverRunning(context, record, record.state.startedAtMs);
+      return recoverRunning(context, record, record.state.startedAtMs).catch((error: unknown) => {
+        context.exits.watch(record.id); // its end is recorded yet, and it can be stopped
+        throw error;
+      });
     case 'exited':
       return clear(context, record.id);
     case 'created':
@@ -41,13 +44,11 @@ async function recoverStarting(context: RecoverContext, record: ContainerRecord)
 
 async function recoverRunning(context: RecoverContext, record: ContainerRecord, startedAtMs: number): Promise<void> {
   const { table, tasks, clock, exits } = context;
-  const task = await tasks.state(record.id).catch((error: unknown) => {
-    exits.watch(record.id); // it may end yet, or be stopped
-    throw error;
-  });
+  const task = await tasks.state(record.id);
   if (task.status === 'running') {
+    await endInterruptedCheckpoint(context, record.id);
     exits.watch(record.id);
-    return endInterruptedCheckpoint(context, record.id);
+    return;
   }
   const end =
     task.status === 'exited'

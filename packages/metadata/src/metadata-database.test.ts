@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
+import { ChangeJournal } from './change-journal.ts';
+import { openFile, readIntoMemory } from './database-file.ts';
+import { MetadataDatabase } from './metadata-database.ts';
+
+const LONG = 'x'.repeat(20_000);
+const FULL = { code: 'resource_exhausted', message: /the disk is full/ };
+
+/** A database of things, whose disk becomes full and has room again as the test says. */
+function makePlace(context: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const [name, journal] = [join(directory, 'metadata.db'), join(directory, 'journal')];
+  const disk = { isFull: false, journalPath: journal as string | undefined };
+  const files = new Set<ReturnType<typeof openFile>>();
+  const setLimits = () => {
+    for (const file of files) if (file.open) file.pragma(`max_page_count = ${disk.isFull ? 1 : 1_000_000}`);
+  };
+  const open = () => {
+    const file = openFile(name);
+    files.add(file);
+    setLimits();
+    return file;
+  };
+  const start = (how = open) => {
+    const options = { name, open: how, read: () => readIntoMemory(name), logger: silentLogger };
+    const database = new MetadataDatabase({ ...options, journal: new ChangeJournal(disk.journalPath) });
+    context.after(() => database.close());
+    return database;
+  };
+  const things = (database: MetadataDatabase) =>
+    (database.prepare('SELECT name, text FROM things ORDER BY name').all() as { name: string; text: string }[]).map(
+      ({ name, text }) => `${name} ${text.length}`,
+    );
+  const put = (database: MetadataDatabase, thing: string, text = LONG) =>
+    database.writeEvenIfFull(() =>
+      database
+        .prepare('INSERT INTO things VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text')
+        .run(thing, text),
+    );
+  const first = start();
+  first.exec('CREATE TABLE things (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT');
+  put(first, 'a', 'x');
+  const setFull = (isFull: boolean) => {
+    disk.isFull = isFull;
+    setLimits();
+  };
+  return { name, journal, disk, start, first, put, things, setFull };
+}
+
+test('what must not wait for space is seen at once on a full disk, and is in the file once there is space', (context) => {
+  const { first, start, put, things, setFull, journal } = makePlace(context);
+  const count = first.prepare('SELECT count(*) AS count FROM things');
+  setFull(true);
+  put(first, 'b');
+  put(first, 'a');
+  assert.deepEqual(things(first), ['a 20000', 'b 20000']);
+  assert.deepEqual(count.get(), { count: 2 });
+  assert.equal(statSync(journal).mode & 0o777, 0o600);
+  setFull(false);
+  first.write(() => first.prepare('DELETE FROM things WHERE name = ?').run('a'));
+  assert.ok(!existsSync(journal));
+  assert.deepEqual(count.get(), { count: 1 });
+  first.close();
+  assert.deepEqual(things(start()), ['b 20000']);
+});
+
+test('what may wait for space is refused while the disk is full, and changes nothing', (context) => {
+  const { first, put, things, setFull } = makePlace(context);
+  setFull(true);
+  put(first, 'b');
+  const insert = first.prepare("INSERT INTO things VALUES ('c', '')");
+  assert.throws(() => insert.run(), FULL);
+  assert.throws(() => first.write(() => insert.run()), FULL);
+  assert.throws(() => first.exec('DELETE FROM things'), FULL);
+  assert.deepEqual(things(first), ['a 1', 'b 20000']);
+});
+
+test('a change that fails for another reason is an error, on a full disk, too, and none of it is made', (context) => {
+  const { first, put, things, setFull } = makePlace(context);
+  for (const isFull of [false, true]) {
+    setFull(isFull);
+    if (isFull) put(first, 'b');
+    const before = things(first);
+    const change = () => {
+      first.prepare("DELETE FROM things WHERE name = 'a'").run();
+      first.prepare("INSERT INTO things VALUES ('z', NULL)").run();
+    };
+    assert.throws(() => first.writeEvenIfFull(change), { code: 'SQLITE_CONSTRAINT_NOTNULL' });
+    assert.deepEqual(things(first), before);
+  }
+});
+
+test('it is written without a call once there is space', async (context) => {
+  const { first, put, setFull, journal } = makePlace(context);
+  setFull(true);
+  put(first, 'b');
+  assert.ok(existsSync(journal));
+  setFull(false);
+  const atMost = AbortSignal.timeout(10_000);
+  while (existsSync(journal)) {
+    atMost.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
+test('a crash loses nothing of it, whether the disk is still full at the start or not, and its end is cut', (context) => {
+  const { first, start, put, things, setFull, journal } = makePlace(context);
+  setFull(true);
+  put(first, 'b');
+  first.close(); // without space it stays in the journal, as after a crash
+  appendFileSync(journal, '[{"sql":"INSERT IN');
+  const second = start();
+  assert.deepEqual(things(second), ['a 1', 'b 20000']);
+  put(second, 'c');
+  second.close();
+  const left = readFileSync(journal);
+  setFull(false);
+  const third = start();
+  assert.deepEqual(things(third), ['a 1', 'b 20000', 'c 20000']);
+  assert.ok(!existsSync(journal));
+  put(third, 'b', 'new');
+  third.close();
+  appendFileSync(journal, left); // as if the crash had come before it was removed
+  assert.deepEqual(things(start()), ['a 1', 'b 3', 'c 20000']);
+});
+
+test('it goes on in memory where the journal cannot be written either', (context) => {
+  const { first, disk, start, put, things, setFull } = makePlace(context);
+  first.close();
+  disk.journalPath = `${first.name}-none/journal`;
+  const database = start();
+  setFull(true);
+  put(database, 'b');
+  assert.deepEqual(things(database), ['a 1', 'b 20000']);
+});
+
+test('a database that a full disk keeps from being opened is read, and opened later', (context) => {
+  const { first, start, things, put } = makePlace(context);
+  first.close();
+  let isFull = true;
+  const database = start(() => {
+    if (isFull) throw Object.assign(new Error('unable to open database file'), { code: 'SQLITE_CANTOPEN' });
+    return openFile(first.name);
+  });
+  put(database, 'b', '');
+  assert.deepEqual(things(database), ['a 1', 'b 0']);
+  isFull = false;
+  database.write(() => undefined);
+  database.close();
+  assert.deepEqual(things(start()), ['a 1', 'b 0']);
+});
