@@ -9,9 +9,17 @@ export type Logger = {
   child(fields: object): Logger;
 };
 
-/** A logger of JSON lines on stderr, or in the file at `path`. Levels: debug, info, warn, error, silent. */
+/** What waits in memory while the disk of the log is full; later lines are dropped. */
+const MAX_WAITING_BYTES = 1 << 20;
+
+/**
+ * A logger of JSON lines on stderr, or in the file at `path`. Levels: debug, info, warn, error, silent. It never throws: what
+ * cannot be written is written before the next line that can.
+ */
 export function createLogger(options: { level?: string; path?: string; name?: string } = {}): Logger {
-  const destination = pino.destination({ dest: options.path ?? 2, sync: true, mkdir: true });
+  const dest = options.path ?? 2;
+  const destination = pino.destination({ dest, sync: true, mkdir: true, maxLength: MAX_WAITING_BYTES });
+  destination.removeAllListeners('error').on('error', () => undefined);
   return pino(
     { level: options.level ?? 'info', name: options.name, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     destination,
