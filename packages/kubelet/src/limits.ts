@@ -155,6 +155,8 @@ export const ORPHAN_PERIOD_MS = 60_000;
 export const CGROUP_REFRESH_PERIOD_MS = 60_000;
 /** How often the node is looked at for what it is short of, and the volumes of pods for their limits (evictionMonitoringPeriod). */
 export const EVICTION_PERIOD_MS = 10_000;
+/** How soon the disks are looked at again at the soonest while one of them fills. */
+export const EVICTION_MIN_LOOK_MS = 100;
 /** How long the end of an evicted pod is waited for before the next look, and how often it is looked for (podCleanupTimeout, podCleanupPollFreq). */
 export const EVICTION_CLEAN_UP_MS = 30_000;
 export const EVICTION_CLEAN_UP_LOOK_MS = 250;
@@ -171,6 +173,8 @@ export const MEASURE_TIMEOUT_MS = 60_000;
 
 /** Changes of a pod's status within this time are written to disk once; a kubelet that is killed loses them. */
 export const STATUS_RECORD_DELAY_MS = 100;
+/** When statuses that could not be written are written again. */
+export const STATUS_RECORD_AGAIN_MS = 1000;
 /** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
 export const MAX_STATUS_RECORD_BYTES = 4 << 20;
 

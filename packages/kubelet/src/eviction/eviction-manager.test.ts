@@ -4,7 +4,7 @@ import { PodwrightError, silentLogger } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { EventSubject } from '../events/event-recorder.ts';
 import { EvictionManager, type EvictionManagerDependencies, reclaimSteps } from './eviction-manager.ts';
-import type { Observation } from './observed-signals.ts';
+import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';
@@ -22,16 +22,14 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const reclaim = (what: string) => async () => void told.push(what);
   const gone = new Set<string>();
+  const observe = async () => {
+    const observed = (available: bigint): Observation => ({ available, capacity: 1000n, atMs: performance.now() });
+    return new Map(Object.entries(signals).map(([signal, one]) => [signal as Signal, observed(one)]));
+  };
   const manager = new EvictionManager({
     thresholds: thresholdsOf(all, { areHeldToAllocatable: false }),
     ...{ transitionMs: 60_000, maxPodGraceSeconds: 20, periodMs: 1, nodeName: 'node', pressure, logger: silentLogger },
-    signals: {
-      diskLayout: async (): Promise<DiskLayout> => 'shared',
-      observe: async () => {
-        const observed = (available: bigint): Observation => ({ available, capacity: 1000n, atMs: performance.now() });
-        return new Map(Object.entries(signals).map(([signal, one]) => [signal as Signal, observed(one)]));
-      },
-    },
+    signals: { diskLayout: async (): Promise<DiskLayout> => 'shared', observe, observeDisks: observe },
     activePods: () => pods.filter(({ metadata }) => !gone.has(metadata.uid)),
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
     volumeFiles: () => ({ paths: new Map(), held: async () => new Map() }),
@@ -156,15 +154,13 @@ test('what is removed becomes free after a while, and nobody else goes meanwhile
       if (--times === 0) clearInterval(timer);
     }, 150);
   };
+  const observe = async (): Promise<Observations> => {
+    const observed = { available: 50n + freed, capacity: 1000n, atMs: performance.now() };
+    if (observed.available >= 100n) setTimeout(() => controller.abort(), 10);
+    return new Map([['nodefs.available', observed]]);
+  };
   const { manager } = start([podOf('a'), podOf('b')], HARD, {
-    signals: {
-      diskLayout: async () => 'shared',
-      observe: async () => {
-        const observed = { available: 50n + freed, capacity: 1000n, atMs: performance.now() };
-        if (observed.available >= 100n) setTimeout(() => controller.abort(), 10);
-        return new Map([['nodefs.available', observed]]);
-      },
-    },
+    signals: { diskLayout: async () => 'shared', observe, observeDisks: observe },
     reclaim: {
       deleteUnusedContainers: async () => undefined,
       deleteUnusedImages: async () => {
@@ -195,6 +191,27 @@ test('a walk through volumes that lasts holds up no eviction, and a pod that has
   signals['memory.available'] = 1n;
   assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict a in 1, count memory.available');
   walk.resolve();
+});
+
+test('a disk that comes below a threshold between two rounds begins the next one, and what is short already does not', async () => {
+  const controller = new AbortController();
+  const begunAtMs = performance.now();
+  const { manager, signals } = start([podOf('a'), podOf('b', { priority: 2_000_000_000 })], HARD, {
+    periodMs: 60_000,
+    evict: async ({ metadata }) => {
+      assert.equal(metadata.name, 'a');
+      setTimeout(() => controller.abort(), 500);
+    },
+    isCleanedUp: () => false,
+    events: { event: () => undefined },
+  });
+  signals['imagefs.available'] = 1n; // without a threshold
+  signals['nodefs.available'] = 101n;
+  setTimeout(() => {
+    signals['nodefs.available'] = 99n;
+  }, 20);
+  await manager.run(controller.signal);
+  assert.ok(performance.now() - begunAtMs < 10_000);
 });
 
 test('a problem that is back is told again', async () => {

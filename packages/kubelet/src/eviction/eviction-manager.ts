@@ -20,6 +20,8 @@ import {
   storageExcess,
   type VolumeFiles,
 } from './local-storage.ts';
+import { nextLookMs } from './next-look.ts';
+import type { NodeSignals } from './node-signals.ts';
 import { type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
 import { type Candidate, rankPods } from './rank-pods.ts';
 import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
@@ -46,7 +48,7 @@ export type EvictionManagerDependencies = {
   maxPodGraceSeconds: number;
   periodMs: number;
   nodeName: string;
-  signals: { diskLayout(): Promise<DiskLayout>; observe(): Promise<Observations> };
+  signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
   /** Pods of which something runs or may begin, with the amounts that they have. */
   activePods: () => Pod[];
@@ -84,6 +86,9 @@ export class EvictionManager {
   readonly #deps: EvictionManagerDependencies;
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: Disks | undefined;
+  /** What the last round has seen, and the one before it. */
+  #observations: Observations = new Map();
+  #earlier: Observations = new Map();
   #stopping = new AbortController().signal;
   /** The measuring of pods that is under way, and what was found since the last round. */
   #measuring: Promise<void> | undefined;
@@ -107,10 +112,25 @@ export class EvictionManager {
           this.#deps.logger.warn({ error: errorMessage(error) }, 'what the node is short of could not be looked at');
         problem = errorMessage(error);
       }
-      if (evicted.length === 0) await sleep(this.#deps.periodMs, signal).catch(() => undefined);
+      if (evicted.length === 0) await this.#untilNextRound(signal);
       else await this.#cleanUp(evicted, signal);
     }
     await this.#measuring?.catch(() => undefined);
+  }
+
+  /** A period, or until a disk has come below a threshold: the faster one fills, the more often that is looked for. */
+  async #untilNextRound(signal: AbortSignal): Promise<void> {
+    const { periodMs, signals } = this.#deps;
+    const thresholds = this.#disks?.thresholds.filter((one) => !this.#memory.metSinceMs.has(one)) ?? [];
+    const untilMs = performance.now() + periodMs;
+    let [before, now] = [this.#earlier, this.#observations];
+    while (!signal.aborted && thresholdsMet(thresholds, now, { withReclaim: false }).length === 0) {
+      const leftMs = untilMs - performance.now();
+      const pauseMs = nextLookMs(thresholds, { before, now }, leftMs);
+      await sleep(pauseMs, signal).catch(() => undefined);
+      if (pauseMs === leftMs) return;
+      [before, now] = [now, await signals.observeDisks()];
+    }
   }
 
   /** One round: at most one pod is evicted for the node's sake, and all that exceed their own limits. Resolves with those. */
@@ -118,6 +138,8 @@ export class EvictionManager {
     const disks = await this.#knownDisks();
     const { signals, pressure, logger } = this.#deps;
     const observations = await signals.observe();
+    this.#earlier = this.#observations;
+    this.#observations = observations;
     const judgement = judgeThresholds(this.#memory, {
       thresholds: disks.thresholds,
       observations,

@@ -46,16 +46,24 @@ export class NodeSignals {
 
   /** What cannot be looked at now is absent. */
   async observe(): Promise<Observations> {
-    const places: ImagePlaces = await this.#imagePlaces().catch(() => ({}));
+    const disks = await this.observeDisks();
     const atMs = performance.now();
     const found: [Signal, Observation | undefined][] = [
       ...this.#memory(atMs),
-      ...(await fileSystem('nodefs', this.#options.rootDir)),
-      ...(await fileSystem('imagefs', places.images)),
-      ...(await fileSystem('containerfs', places.containers)),
+      ...disks,
       ['pid.available', await processes(atMs)],
     ];
     return new Map(found.flatMap(([signal, one]) => (one === undefined ? [] : [[signal, one]])));
+  }
+
+  /** The part of `observe` that is of disks: a statfs(2) each. */
+  async observeDisks(): Promise<Observations> {
+    const places: ImagePlaces = await this.#imagePlaces().catch(() => ({}));
+    return new Map([
+      ...(await fileSystem('nodefs', this.#options.rootDir)),
+      ...(await fileSystem('imagefs', places.images)),
+      ...(await fileSystem('containerfs', places.containers)),
+    ]);
   }
 
   #memory(atMs: number): [Signal, Observation | undefined][] {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import { REFUSED_AT_SHUTDOWN, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { StatusManager } from './status-manager.ts';
@@ -72,6 +72,24 @@ test("a pod that ended, or was refused, as its host shut down begins anew, unles
     const annotations = { 'kubernetes.io/config.source': 'api' };
     assert.equal(next.lastKnown({ ...pod, metadata: { ...metadata, annotations } })?.phase, 'Failed');
   }
+});
+
+test('what could not be written is written once that is possible, the latest of each pod', async (context) => {
+  const directory = join(scratch(context), 'statuses');
+  writeFileSync(directory, '');
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (_fields: object, message: string) => void warnings.push(message) };
+  const records = new StatusRecords(directory, logger);
+  records.save('a', running);
+  await records.flush();
+  records.save('a', { ...running, status: { phase: 'Failed' } });
+  await records.flush();
+  assert.equal(warnings.length, 1);
+  rmSync(directory);
+  const atMost = AbortSignal.timeout(20_000);
+  const written = async () => (await new StatusRecords(directory, silentLogger).read()).get('a')?.status.phase;
+  await waitFor(async () => ((await written()) === 'Failed' ? true : undefined), { intervalMs: 50, signal: atMost });
+  await records.close();
 });
 
 test('the end of a pod is written at once', async (context) => {

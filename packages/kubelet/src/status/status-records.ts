@@ -10,7 +10,7 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import type { PodStatus } from '../api/types.ts';
-import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_DELAY_MS } from '../limits.ts';
+import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_AGAIN_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 
 /** A pod's status as it was last published, with the name of the pod whose UID it was; `going` if that was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
@@ -19,12 +19,14 @@ const SUFFIX = '.json';
 
 /**
  * What was published of pods, a file each in the kubelet's root directory, so that a restart of the kubelet changes nothing of it.
- * Changes in quick succession are written once, ends at once. A file that cannot be read counts as none.
+ * Changes in quick succession are written once, ends at once; what could not be written is written again, as a disk that was
+ * full has room again. A file that cannot be read counts as none.
  */
 export class StatusRecords {
   readonly #directory: string;
   readonly #logger: Logger;
   readonly #pending = new Map<string, StatusRecord | 'gone'>();
+  readonly #failing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
 
@@ -63,6 +65,7 @@ export class StatusRecords {
     this.#pending.clear();
     this.#written = this.#written.then(async () => {
       await Promise.all(batch.map(([podUid, record]) => this.#write(podUid, record)));
+      if (this.#pending.size > 0) this.#schedule(STATUS_RECORD_AGAIN_MS);
     });
     return this.#written;
   }
@@ -70,6 +73,7 @@ export class StatusRecords {
   /** Writes what is left; without pods nothing stays on disk. */
   async close(): Promise<void> {
     await this.flush();
+    clearTimeout(this.#timer);
     await removeIfEmpty(this.#directory);
   }
 
@@ -86,11 +90,15 @@ export class StatusRecords {
         await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
         await writeFileAtomic(path, JSON.stringify(record));
       }
+      this.#failing.delete(podUid);
     } catch (error) {
-      this.#logger.warn(
-        { path, error: errorMessage(error) },
-        'the status of a pod could not be kept for the next start',
-      );
+      if (!this.#pending.has(podUid)) this.#pending.set(podUid, record);
+      if (!this.#failing.has(podUid))
+        this.#logger.warn(
+          { path, error: errorMessage(error) },
+          'the status of a pod is not kept yet for the next start',
+        );
+      this.#failing.add(podUid);
     }
   }
 
