@@ -18,7 +18,7 @@ const LASTING = [
   /^files: \S+\/(input|net\.d|cni-bin)\//,
   /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
   /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // as long as the image
-  /^files: \S+\/root\/runtime\/(lock|metadata\.db(-wal|-shm|-reserve)?|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
+  /^files: \S+\/root\/runtime\/(lock|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
   /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,

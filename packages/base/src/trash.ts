@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from './deadline.ts';
-import { errorMessage, isErrno, isNothingThere } from './errors.ts';
+import { errorCode, errorMessage, isErrno, isNothingThere } from './errors.ts';
 import { Limiter } from './keyed-lock.ts';
 import type { Logger } from './log.ts';
 import { makePrivateDirectory } from './modes.ts';
@@ -35,15 +35,18 @@ export class Trash {
     for (const name of readdirSync(directory)) this.#delete(join(directory, name));
   }
 
-  /** Takes a tree out of its place at once, and deletes it later. No error if nothing is there, or can be. */
+  /**
+   * Takes a tree out of its place at once, and deletes it later. No error if nothing is there, or can be. On a mount of its own,
+   * and where a full disk has no room for another name in the trash, it is deleted where it is.
+   */
   throwAway(path: string): void {
     const trashed = join(this.#directory, randomUUID());
     try {
       renameSync(path, trashed);
     } catch (error) {
       if (isNothingThere(error)) return;
-      if (!isErrno(error, 'EXDEV')) throw error;
-      this.#delete(path); // on a mount of its own: it goes where it is
+      if (!isErrno(error, 'EXDEV') && errorCode(error) !== 'resource_exhausted') throw error;
+      this.#delete(path);
       return;
     }
     this.#delete(trashed);

@@ -3,6 +3,7 @@ import { type Container, isSidecar, type Pod } from '../api/types.ts';
 import { differenceOf, formatCpus, intersectionOf, isSameSet, unionOf } from '../topology/cpu-set.ts';
 import type { Cpu } from '../topology/machine.ts';
 import { countNodes, hasNode, masksOf, type NodeMask } from '../topology/node-mask.ts';
+import { writeAtStart } from '../topology/state-file.ts';
 import {
   AdmissionError,
   type AllocationRequest,
@@ -45,7 +46,7 @@ export class CpuManager implements HintProvider {
   static async open(options: CpuManagerOptions): Promise<CpuManager> {
     const manager = new CpuManager(options, await readCpuState(options.file, 'static'));
     manager.#checkState();
-    await manager.#save(manager.#state);
+    await writeAtStart(manager.#save(manager.#state));
     return manager;
   }
 

@@ -2,6 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import { type Container, isSidecar, type Pod } from '../api/types.ts';
 import type { NumaNode } from '../topology/machine.ts';
 import { maskOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
+import { writeAtStart } from '../topology/state-file.ts';
 import type { AllocationRequest, HintProvider, ResourceHints } from '../topology/topology-hint.ts';
 import { chooseNodes, memoryHints } from './memory-hints.ts';
 import {
@@ -44,7 +45,7 @@ export class MemoryManager implements HintProvider {
     if (known !== undefined && Object.keys(known.machine).length > 0) checkState(known, free, options.file);
     const manager = new MemoryManager(options, { machine: free, own: {}, ...known });
     if (Object.keys(manager.#state.machine).length === 0) manager.#state.machine = free;
-    await manager.#save(manager.#state);
+    await writeAtStart(manager.#save(manager.#state));
     return manager;
   }
 

@@ -2,7 +2,14 @@
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, PodwrightError, PRIVATE_DIRECTORY, removeUnfinished, writeFileAtomic } from '@podwright/base';
+import {
+  errorCode,
+  isErrno,
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  removeUnfinished,
+  writeFileAtomic,
+} from '@podwright/base';
 import { MAX_STATE_FILE_BYTES } from '../limits.ts';
 
 /** The value of a JSON file, before anybody writes it; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
@@ -17,6 +24,13 @@ export async function readStateFile(path: string): Promise<unknown> {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw new PodwrightError('data_loss', `read ${path}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Writes at a start what was read, or that nothing is given out yet: a full disk keeps no kubelet from starting. */
+export async function writeAtStart(write: Promise<void>): Promise<void> {
+  await write.catch((error: unknown) => {
+    if (errorCode(error) !== 'resource_exhausted') throw error;
+  });
 }
 
 export async function writeStateFile(path: string, value: object): Promise<void> {

@@ -1,0 +1,37 @@
+/** Something else fills the disk of a node's root directory. Needs root, mkfs.ext4 and mkfs.xfs. */
+import { existsSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { type Bundle, buildBundle } from './bundle.fixture.ts';
+import { FullDiskNode } from './full-disk-node.fixture.ts';
+
+const SUBNET = '10.132.30.0/24';
+
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+});
+after(() => bundle?.remove());
+
+for (const fileSystem of ['ext4', 'xfs'] as const) {
+  test(`a node on an ${fileSystem} disk that others have filled starts, ends pods and stops, and is whole once there is room`, async (t) => {
+    const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem });
+    await node.start();
+    await node.place.loadImage();
+    await node.run('first', 'second', 'third');
+    await node.kill();
+    node.disk.fill();
+    await node.start();
+    node.removeManifest('first');
+    await node.gone('first');
+    await node.evicted('second');
+    await node.stop();
+    await node.start();
+    await node.evicted('third');
+    node.disk.makeRoom();
+    await node.place.until(async () => !/DiskPressure/.test(await node.place.ok('status')));
+    await node.place.until(() => !existsSync(node.place.path('state/records.journal')));
+    await node.place.loadImage();
+    await node.run('late');
+    await node.stop();
+  });
+}

@@ -1,0 +1,94 @@
+/** A pod fills the disk of the node, and goes on: the node shall not be able to end it, to record ends, or to give anything back. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { isErrno, sleep } from '@podwright/base';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { FullDiskNode } from '../pods/full-disk-node.fixture.ts';
+import { exampleImage, forever, podManifest } from '../pods/node.fixture.ts';
+
+const SUBNET = '10.132.29.0/24';
+
+let bundle: Bundle;
+before(async () => {
+  bundle = await buildBundle();
+});
+after(() => bundle?.remove());
+
+const FILL_FOR_EVER =
+  'i=0; while :; do i=$((i+1)); dd if=/dev/zero of=/e/f$i bs=64k 2>/dev/null; dd if=/dev/zero of=/r$i bs=4k 2>/dev/null; done';
+
+/** A pod that fills its emptyDir, and what else its other container does. */
+function filler(name: string, script: string, other = 'exec sleep 1000'): string {
+  const container = (command: string) =>
+    `{image: ${exampleImage}, command: [sh, -c, ${JSON.stringify(command)}], volumeMounts: [{name: e, mountPath: /e}]`;
+  return `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  terminationGracePeriodSeconds: 1
+  volumes: [{name: e, emptyDir: {}}]
+  containers:
+  - ${container(script)}, name: main}
+  - ${container(other)}, name: other}
+`;
+}
+
+/** Pods come and go until the signal aborts; on a full disk their manifests cannot be written. */
+async function churn(node: FullDiskNode, signal: AbortSignal): Promise<void> {
+  for (let round = 0; !signal.aborted; round++) {
+    const name = `churn${round % 3}`;
+    try {
+      node.writeManifest(name, podManifest(name, forever));
+    } catch (error) {
+      assert.ok(isErrno(error, 'ENOSPC'), String(error));
+    }
+    await sleep(500);
+    node.removeManifest(name);
+  }
+}
+
+for (const fileSystem of ['ext4', 'xfs'] as const) {
+  test(`pods that fill an ${fileSystem} disk are evicted, and no other pod ends or stays for it`, async (t) => {
+    const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem });
+    await node.start();
+    await node.place.loadImage();
+    await node.run('keep1', 'keep2');
+    const free = node.disk.freeBytes();
+    const fills = {
+      once: filler('once', 'dd if=/dev/zero of=/e/f bs=64k; exec sleep 1000'),
+      ever: filler('ever', FILL_FOR_EVER),
+      ends: filler('ends', FILL_FOR_EVER, 'sleep 2; exit 1'),
+    };
+    const stop = new AbortController();
+    const churning = churn(node, stop.signal);
+    for (const [name, text] of Object.entries(fills)) {
+      node.writeManifest(name, text);
+      await node.evicted(name);
+      await node.place.until(() => node.disk.freeBytes() > free * 0.95);
+      node.removeManifest(name);
+    }
+    stop.abort();
+    await churning;
+    await node.gone('once', 'ever', 'ends', 'churn0', 'churn1', 'churn2');
+    for (const name of ['keep1', 'keep2']) {
+      const status = (await node.find(name))?.status;
+      assert.deepEqual([status?.phase, status?.containerStatuses?.[0]?.restartCount], ['Running', 0]);
+    }
+    await node.run('late');
+    await node.stop();
+  });
+}
+
+test('a pod that takes all inodes of an ext4 disk is evicted, and others go on', async (t) => {
+  const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem: 'ext4', mkfsOptions: ['-N', '4000'] });
+  await node.start();
+  await node.place.loadImage();
+  await node.run('keep');
+  node.writeManifest('inodes', filler('inodes', 'i=0; while :; do i=$((i+1)); : > /e/$i; done'));
+  await node.evicted('inodes');
+  node.removeManifest('inodes');
+  await node.gone('inodes');
+  assert.ok(await node.areRunning('keep'));
+  await node.run('late');
+  await node.stop();
+});
