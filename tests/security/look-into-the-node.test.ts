@@ -90,8 +90,7 @@ function openAsBefore(): void {
   for (const name of [...passed, 'state/tasks']) chmodSync(place.path(name), 0o711);
   for (const name of readdirSync(place.path('state/containers')))
     chmodSync(place.path('state/containers', name), 0o711);
-  for (const name of ['metadata.db', 'metadata.db-wal'])
-    chmodSync(place.path('root/runtime', name), 0o644);
+  for (const name of ['metadata.db', 'metadata.db-wal']) chmodSync(place.path('root/runtime', name), 0o644);
   chmodSync(place.path('logs'), 0o755);
   for (const pod of readdirSync(place.path('logs'))) chmodSync(place.path('logs', pod), 0o755);
 }
