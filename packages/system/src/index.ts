@@ -1,3 +1,4 @@
+export * from './deferred-accept.ts';
 export * from './errno.ts';
 export * from './id-mapped-mounts.ts';
 export * from './id-mapping.ts';

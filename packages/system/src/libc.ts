@@ -29,6 +29,7 @@ export type Libc = {
   fchdir(descriptor: number): number;
   chroot(path: Pointer): number;
   socket(domain: number, type: number, protocol: number): number;
+  setsockopt(descriptor: number, level: number, name: number, value: Buffer, size: number): number;
   close(descriptor: number): number;
   ioctl(descriptor: number, request: number, argument: Pointer): number;
   /** open_tree(2), relative to the working directory. */
@@ -83,6 +84,7 @@ export function loadLibc(): Libc {
     fchdir: bind('int fchdir(int fd)'),
     chroot: bind('int chroot(void *path)'),
     socket: bind('int socket(int domain, int type, int protocol)'),
+    setsockopt: bind('int setsockopt(int fd, int level, int name, void *value, uint32_t size)'),
     close: bind('int close(int fd)'),
     ioctl: (descriptor, request, argument) => ioctl(descriptor, request, 'void *', argument),
     openTree: (path, flags) => syscall(CALL_NUMBERS.openTree, 'int', AT_FDCWD, 'void *', path, 'unsigned int', flags),

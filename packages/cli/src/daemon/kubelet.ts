@@ -82,7 +82,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
 
 /** Beside where the runtime is: how the kubelet was configured, which the API shows, and a node that nobody configured has none. */
 type ServedPlace = KubeletPlace &
-  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream'> & {
+  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening'> & {
     metrics: Registry;
     configure?: KubeletSettings['configure'];
   };
@@ -100,7 +100,7 @@ export async function serveKubelet(
   place: ServedPlace,
   { onStop, runtimeWait }: { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait },
 ): Promise<ServedKubelet> {
-  const { configure = (options) => options, configuration, flags, serveStream, ...runtime } = place;
+  const { configure = (options) => options, configuration, flags, serveStream, onListening, ...runtime } = place;
   const alone = configure(kubeletOptionsOf(config, runtime));
   const logger = createLogger({ name: 'api', level: config.log_level });
   const cluster = await clusterOf(alone, { configuration, metrics: place.metrics, logLevel: config.log_level });
@@ -110,7 +110,7 @@ export async function serveKubelet(
     throw error;
   });
   const api = await serveKubeletApi({
-    ...{ kubelet, registry: place.metrics, configuration, flags, serveStream, logger },
+    ...{ kubelet, registry: place.metrics, configuration, flags, serveStream, onListening, logger },
     reviewer: cluster?.options.client,
     signedCertificate: await cluster?.signServer(kubelet),
   });

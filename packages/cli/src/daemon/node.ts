@@ -1,6 +1,7 @@
+import type { Server } from 'node:http';
 import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
-import { loadSystem } from '@podwright/system';
+import { deferAccept, loadSystem } from '@podwright/system';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -10,6 +11,9 @@ import { type KubeletPlace, LONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kube
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
+
+/** How long the kernel keeps a connection to the kubelet's ports whose client sends nothing: as long as one has for its request. */
+const SILENT_CLIENT_SECONDS = 10;
 
 /**
  * `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. With `runtime = "docker"` a
@@ -29,6 +33,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
     defaults: settings === undefined ? LONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
     configure: settings?.configure,
+    onListening: (server: Server) => deferAccept(server, SILENT_CLIENT_SECONDS),
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await runtime.close({ removeHostState: false }); // or the process would live on without a kubelet

@@ -7,6 +7,7 @@ import type { HttpListener } from '../http-listener.ts';
 import {
   KEEP_ALIVE_PROBE_MS,
   KEEP_ALIVE_TIMEOUT_MS,
+  LISTEN_BACKLOG,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_HEAD_TIMEOUT_MS,
   STALLED_CLIENT_MS,
@@ -48,7 +49,7 @@ export type Place = { host: string; port: number };
 /** Throws an error that names the place if it cannot be had. */
 export async function listenOn(server: Server, { host, port }: Place, logger: Logger): Promise<AddressInfo> {
   try {
-    server.listen(port, host);
+    server.listen(port, host, LISTEN_BACKLOG);
     await once(server, 'listening'); // rejects with the server's error
   } catch (error) {
     throw wrapError(`serve the kubelet's API on ${host} port ${port}`, error);

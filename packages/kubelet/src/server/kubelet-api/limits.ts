@@ -1,5 +1,7 @@
 /** The kubelet's HTTP API: timers and bounds that are not options, with their sources. */
 
+/** Connections that the kernel holds for a port until they are accepted: its own bound (net.core.somaxconn). */
+export const LISTEN_BACKLOG = 4096;
 /** Heads of requests hold the commands of `exec` in their URL: enough for three long arguments, percent-encoded. */
 export const MAX_REQUEST_HEAD_BYTES = 256 << 10;
 /** Requests of a connection whose answers are not out, and the heads of those among them that are not begun. */

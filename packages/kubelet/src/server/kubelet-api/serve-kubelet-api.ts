@@ -26,6 +26,8 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
     /** The host's log directory; `/var/log` if left out. */
     systemLogDirectory?: string;
     serveStream?: ServeStream;
+    /** Called with each server once it listens on a port. */
+    onListening?: (server: Server) => void;
   };
 
 /**
@@ -40,7 +42,9 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   const servers: Server[] = [];
   const listen = async (server: Server, place: Place): Promise<AddressInfo> => {
     servers.push(server);
-    return await listenOn(server, place, logger);
+    const address = await listenOn(server, place, logger);
+    input.onListening?.(server);
+    return address;
   };
   const close = async () => {
     api.close();

@@ -11,7 +11,7 @@ import { type Logger, type Registry as MetricsRegistry, Registry, silentLogger }
 import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from '../../configuration/server-options.ts';
 import { type FakeKubelet, startFakeKubelet } from '../../fake-kubelet.fixture.ts';
-import { type ServedKubeletApi, serveKubeletApi } from './serve-kubelet-api.ts';
+import { type ServedKubeletApi, type ServeKubeletApiInput, serveKubeletApi } from './serve-kubelet-api.ts';
 
 export type Answer = { status: number; body: string; headers: Record<string, unknown> };
 export type Ask = {
@@ -44,9 +44,12 @@ export async function freePort(): Promise<number> {
 /** Anonymous calls are allowed, unless `authentication` says otherwise. */
 export async function serveApi(
   t: TestContext,
-  given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger; reviewer?: KubeClient } = {},
+  given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger; reviewer?: KubeClient } & Pick<
+      ServeKubeletApiInput,
+      'onListening'
+    > = {},
 ): Promise<TestApi> {
-  const { manifest, logger = silentLogger, reviewer, ...options } = given;
+  const { manifest, logger = silentLogger, reviewer, onListening, ...options } = given;
   const directory = mkdtempSync(join(tmpdir(), 'pwk-api-'));
   const registry = new Registry();
   const fake = await startFakeKubelet({
@@ -74,6 +77,7 @@ export async function serveApi(
     systemLogDirectory: join(directory, 'log'),
     reviewer,
     logger,
+    onListening,
   });
   const port = served.addresses.api?.port ?? 0;
   const ask = (path: string, { method = 'GET', ...rest }: Ask = {}) => call({ port, path, method, ...rest });
