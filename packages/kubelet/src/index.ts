@@ -7,6 +7,7 @@ export type { CertificatePair } from './certificates/certificate-pair.ts';
 export { openNodeIdentity } from './certificates/node-identity.ts';
 export { kubeconfigText } from './certificates/node-kubeconfig.ts';
 export { startServingCertificate } from './certificates/serving-certificate.ts';
+export { CgroupClaim } from './cgroups/cgroup-claim.ts';
 export type { Finding } from './config/finding.ts';
 export * from './config/local-objects.ts';
 export * from './config/manifest.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeUndoFailures, removeCgroup, Trash, VERSION } from '@podwright/base';
+import { describeUndoFailures, PodwrightError, removeCgroup, Trash, Undo, VERSION } from '@podwright/base';
 import { createPortDialer, type System, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';
@@ -102,12 +102,17 @@ export function composeParts(
       if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },
     async removeHostState() {
-      await network.close({ removeHostState: true });
-      await removeCgroup(host.cgroups, cgroupParent);
-      unmountTree(system, state);
-      await stateTrash.close();
-      const directories = [...graph.stateDirectories(), ...CONTAINER_STATE, STATE_TRASH];
-      for (const name of directories) await rm(join(state, name), { recursive: true, force: true });
+      const cleanUp = new Undo(); // the last one first, and all of them whatever fails
+      cleanUp.add(`mounts and directories in ${state}`, async () => {
+        unmountTree(system, state);
+        await stateTrash.close();
+        const directories = [...graph.stateDirectories(), ...CONTAINER_STATE, STATE_TRASH];
+        for (const name of directories) await rm(join(state, name), { recursive: true, force: true });
+      });
+      cleanUp.add(`cgroup ${cgroupParent}`, () => removeCgroup(host.cgroups, cgroupParent));
+      cleanUp.add('network', () => network.close({ removeHostState: true }));
+      const failures = await cleanUp.run();
+      if (failures.length > 0) throw new PodwrightError('failed_precondition', describeUndoFailures(failures));
     },
   };
 }

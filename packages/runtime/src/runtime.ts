@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import {
   closePassage,
+  counted,
   errorMessage,
   type Logger,
   noFailpoint,
@@ -53,7 +54,8 @@ export type RuntimeHandle = {
   serveStream(client: UpgradingClient, url: string): boolean;
   /**
    * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
-   * runtime made on the host for itself (bridge, rules, mounts, cgroup): `failed_precondition` while there are pods.
+   * runtime made on the host for itself (bridge, rules, mounts, cgroup). `failed_precondition`, which names what is left, if there
+   * are pods or some of it cannot be removed: the rest is, and the runtime is closed all the same.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
 };
@@ -204,12 +206,6 @@ function handleOf(
   const { server, streaming, records, parts, rcu, exporter, containers, ready, work, unlock } = running;
   const close = async (removeHostState: boolean) => {
     if (removeHostState) await settle(work);
-    if (removeHostState && records.sandboxes.list().length > 0) {
-      throw new PodwrightError(
-        'failed_precondition',
-        'remove what the runtime made: there are pods; remove them first',
-      );
-    }
     await Promise.all([server.close(), streaming.close()]);
     containers.hurry();
     if (!(await settle(work))) {
@@ -218,12 +214,13 @@ function handleOf(
     }
     await ready.close();
     containers.close();
-    if (removeHostState) await parts.removeHostState();
+    const left = removeHostState ? await removeWhatWasMade(running) : undefined;
     await parts.close();
     await exporter.close();
     records.database.close();
     rcu.close();
     unlock();
+    if (left !== undefined) throw new PodwrightError('failed_precondition', `remove what the runtime made: ${left}`);
   };
   let closing: Promise<void> | undefined;
   return {
@@ -232,6 +229,13 @@ function handleOf(
     serveStream: (client, url) => streaming.serve(client, url),
     close: ({ removeHostState = false } = {}) => (closing ??= close(removeHostState)),
   };
+}
+
+/** What is left, for people. */
+async function removeWhatWasMade(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
+  const pods = of.records.sandboxes.list();
+  if (pods.length > 0) return `there are pods (${counted(pods.length, 'sandbox', 'sandboxes')}); remove them first`;
+  return await of.parts.removeHostState().then(() => undefined, errorMessage);
 }
 
 /** Whether all work has come to its end within the grace. */

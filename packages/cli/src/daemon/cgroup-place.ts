@@ -10,6 +10,7 @@ import {
   PodwrightError,
   systemdObstacle,
 } from '@podwright/base';
+import { CgroupClaim } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 
 /** Who makes cgroups, and the one above all pods: `cgroup_parent`, or what systemd has delegated in its place. */
@@ -61,6 +62,16 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
     logger.warn({ error: errorMessage(error) }, 'systemd delegates no cgroup; the driver is cgroupfs');
     return cgroupfs;
   }
+}
+
+/** The place as this node's alone until its process ends. Throws `already_exists` while another node has it. */
+export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<void> {
+  if (await new CgroupClaim(cgroupParent).isOurs()) return;
+  throw new PodwrightError(
+    'already_exists',
+    `start a node: another node that runs has the cgroup ${cgroupParent}; a second node needs values of its own for root, state, ` +
+      'cgroup_parent and, in [network], bridge and subnet (--root, --state, --cgroup-parent, --bridge, --subnet)',
+  );
 }
 
 /** Ends what an empty node has of systemd. */

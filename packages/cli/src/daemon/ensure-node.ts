@@ -16,6 +16,7 @@ import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import { DAEMON_FLAGS } from './daemon-flags.ts';
+import { takeLeftBehind } from './left-behind.ts';
 
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
@@ -98,12 +99,18 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
   );
 }
 
-/** Asks the node to end and waits until its process has gone. `spareMs` is what its pods may take. */
+/**
+ * Asks the node to end and waits until its process has gone. `spareMs` is what its pods may take. Throws `failed_precondition` with what
+ * the node could not remove from the host.
+ */
 export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
   using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS + spareMs, 'stop the node');
-  const { pid } = await client.node(deadline);
+  const { pid, stateDir } = await client.node(deadline);
   await raceAbort(client.stop(options), deadline);
   await waitFor(() => (isRunning(pid) ? undefined : true), { intervalMs: 10, signal: deadline });
+  const left = stateDir === undefined ? undefined : takeLeftBehind(stateDir);
+  if (left !== undefined)
+    throw new PodwrightError('failed_precondition', `stop the node: it has ended, but left something behind: ${left}`);
 }
 
 function isRunning(pid: number): boolean {

@@ -5,9 +5,10 @@ import { deferAccept, loadSystem } from '@podwright/system';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
-import { closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
+import { claimCgroupPlace, closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
 import { serveKubelet } from './kubelet.ts';
 import { type KubeletPlace, LONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
+import { noteLeftBehind } from './left-behind.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
@@ -45,7 +46,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
   await manager.stop();
   const hasLeft = stop.endPods && !(await kubelet.endPods(stop));
   await kubelet.close();
-  await runtime.close({ removeHostState: stop.removeHostState && !hasLeft });
+  await noteLeftBehind(config.state, runtime.close({ removeHostState: stop.removeHostState && !hasLeft }));
 }
 
 /** What a node runs containers with: what the kubelet is told of it, and its end. */
@@ -57,6 +58,7 @@ type NodeRuntime = {
 
 async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
   const cgroups = await openCgroupPlace(config);
+  await claimCgroupPlace(cgroups);
   const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, metrics });
   return {
     place: {

@@ -84,6 +84,11 @@ export class BridgeNetwork implements Network {
     return new BridgeNetwork(options, parseSubnets((await readPodCidr(stateDir)) ?? subnet));
   }
 
+  /** Throws `failed_precondition` if the bridge is another node's. */
+  requireOwnBridge(): Promise<void> {
+    return this.#host.requireOwnBridge();
+  }
+
   get subnets(): readonly Subnet[] {
     return this.#host.subnets;
   }

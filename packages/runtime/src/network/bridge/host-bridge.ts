@@ -41,9 +41,17 @@ export class HostBridge {
     return plan.kind === 'refuse' ? plan.message : undefined;
   }
 
-  async isOfAnotherNode(): Promise<boolean> {
-    const [link] = await this.#options.links.find(this.#options.bridge);
-    return isOfAnotherNode(link?.alias, this.#options.stateDir);
+  /** Undefined if the bridge is ours or is not there; else what to do, for people. */
+  async whyOfAnotherNode(): Promise<string | undefined> {
+    const { bridge, links } = this.#options;
+    const [link] = await links.find(bridge);
+    return this.#whyOfAnotherNode(link?.alias);
+  }
+
+  #whyOfAnotherNode(alias: string | undefined): string | undefined {
+    const { bridge, stateDir } = this.#options;
+    if (!isOfAnotherNode(alias, stateDir)) return undefined;
+    return `bridge ${bridge} is another node's (${alias}): choose another bridge and subnet in [network] (--bridge, --subnet), or, if that node is no more: ip link delete ${bridge}`;
   }
 
   /** Removes the bridge if we have made it. */
@@ -54,13 +62,10 @@ export class HostBridge {
   }
 
   async #plan(ranges: AddressRange[]): Promise<BridgePlan> {
-    const { bridge, links, stateDir } = this.#options;
+    const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
-    if (isOfAnotherNode(link?.alias, stateDir))
-      return {
-        kind: 'refuse',
-        message: `bridge ${bridge} is another node's (${link?.alias}): choose another network.bridge, or, if that node is no more: ip link delete ${bridge}`,
-      };
+    const message = this.#whyOfAnotherNode(link?.alias);
+    if (message !== undefined) return { kind: 'refuse', message };
     const picture = { link, addresses: await links.addresses(), routes: await links.routes() };
     return planBridge({ bridge, ours: await exists(this.#marker), ranges, picture });
   }

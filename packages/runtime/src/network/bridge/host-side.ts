@@ -1,4 +1,4 @@
-import { errorMessage } from '@podwright/base';
+import { errorMessage, PodwrightError } from '@podwright/base';
 import { addForwarding, changeLink } from '@podwright/system';
 import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { type AddressRange, hardwareAddressOf, rangeOf } from './address-range.ts';
@@ -97,9 +97,15 @@ export class HostSide {
     }
   }
 
+  /** Throws `failed_precondition` if the bridge is another node's. */
+  async requireOwnBridge(): Promise<void> {
+    const message = await this.#bridge.whyOfAnotherNode();
+    if (message !== undefined) throw new PodwrightError('failed_precondition', message);
+  }
+
   /** Removes the rules, and the bridge if it is ours; neither of another node. */
   async remove(): Promise<void> {
-    if (await this.#bridge.isOfAnotherNode()) return;
+    if ((await this.#bridge.whyOfAnotherNode()) !== undefined) return;
     await this.#rules.remove();
     await this.#bridge.remove();
     this.#wanted = false;

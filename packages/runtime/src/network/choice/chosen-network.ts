@@ -10,6 +10,7 @@ import { type NetworkChoice, NetworkSource } from './network-source.ts';
 /** The network that is used while the host has no configuration of its own. */
 export type OwnNetwork = Network & {
   readonly subnets: readonly Subnet[];
+  requireOwnBridge(): Promise<void>;
   prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
   /** Whether anything of the sandbox is there. */
   has(sandboxId: string): boolean;
@@ -57,9 +58,13 @@ export class ChosenNetwork implements Network {
     this.#cni = new CniNetwork({ ...options, binDirs: options.network.binDirs });
   }
 
-  /** For the start of a runtime, before anything else. */
-  begin(): Promise<void> {
-    return this.#source.begin();
+  /** For the start of a runtime, before anything else. Throws `failed_precondition` if pods would be on another node's bridge for good. */
+  async begin(): Promise<void> {
+    await this.#source.begin();
+    const { host, problem } = await this.#source.choose();
+    const { mode } = this.#options.network;
+    const isForGood = mode === 'bridge' || mode === 'keep';
+    if (isForGood && host === undefined && problem === undefined) await this.#own.requireOwnBridge();
   }
 
   /** Only our own bridge needs to know nothing of a pod. */

@@ -1,0 +1,78 @@
+/** Nodes of one host: each cleans up what is its own, and one that would share something is refused. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { cgroupDirectory, discoverCgroups } from '@podwright/base';
+import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
+import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+
+let bundle: Bundle;
+let first: NodePlace;
+let second: NodePlace;
+before(async () => {
+  bundle = await buildBundle();
+  first = new NodePlace(bundle, '10.132.8.0/24');
+  second = new NodePlace(bundle, '10.132.9.0/24');
+  await first.loadImage();
+});
+after(async () => {
+  await second.remove();
+  await first.remove();
+  bundle.remove();
+});
+
+test('a node with the cgroup or the bridge of another one is refused, and says which settings it needs', async () => {
+  await first.startDaemon();
+  await first.ok('run', '--detach', first.file('web.yaml', podManifest('web', forever)));
+  const { cgroupParent, bridge } = first.scope;
+  await second.fails(
+    /another node that runs has the cgroup \/pwn-.* needs values of its own for root, state, cgroup_parent/,
+    ...['--cgroup-parent', cgroupParent, 'node'],
+  );
+  await second.fails(
+    /bridge pwn\w+ is another node's .*: choose another bridge and subnet in \[network\] \(--bridge, --subnet\)/,
+    ...['--bridge', bridge, 'node'],
+  );
+  await second.startDaemon();
+  await second.ok('stop');
+  assert.deepEqual(second.leftovers(), []);
+  assert.match(await first.ok('ps'), /^default +web +1\/1 +Running +0/m);
+  await first.ok('stop', '--delete');
+  assert.deepEqual(first.leftovers(), []);
+});
+
+test('a node that cannot remove all of its own says what is left, and removes the rest', async (context) => {
+  const daemon = await second.startDaemon();
+  await second.ok('load', bundle.image);
+  await second.ok('run', '--detach', second.file('web.yaml', podManifest('web', forever)));
+  const [tree] = (await discoverCgroups()).trees;
+  const cgroup = cgroupDirectory(tree!, `${second.scope.cgroupParent}/of-others`);
+  mkdirSync(cgroup);
+  const other = spawn('sleep', ['1000']);
+  context.after(() => other.kill('SIGKILL'));
+  writeFileSync(`${cgroup}/cgroup.procs`, String(other.pid));
+  const { code, err } = await second.call('stop', '--delete');
+  assert.equal(code, 1);
+  assert.match(err, /it has ended, but left something behind: .*cgroup \/pwn-\w+: .*it is still in use/);
+  const { code: daemonCode, err: told } = await daemon.ended();
+  assert.equal(daemonCode, 1);
+  assert.match(told, /podwright: remove what the runtime made: cgroup /);
+  const left = second.leftovers().filter((line) => !line.startsWith(`processes: ${other.pid} `));
+  assert.ok(
+    left.every((line) => line.includes(second.scope.cgroupParent)),
+    left.join('\n'),
+  );
+  other.kill('SIGKILL');
+  await second.until(() => {
+    try {
+      rmdirSync(cgroup);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  await second.startDaemon();
+  await second.ok('stop');
+  assert.deepEqual(second.leftovers(), []);
+});
