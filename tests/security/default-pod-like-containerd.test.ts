@@ -67,6 +67,14 @@ const EVERYWHERE: Known[] = [
     line: /^self attr\/current: cri-containerd\.apparmor\.d \(enforce\) \| podwright-default \(enforce\)$/,
     why: "each runtime's own AppArmor profile, which says the same",
   },
+  {
+    line: /^(status Cap(Prm|Eff|Bnd): 0+a80425fb \| 0+a80405fb|try raw socket: works \| fails)$/,
+    why: 'NET_RAW is for pods of a lone node that add it',
+  },
+  {
+    line: /^limit Max open files +: .* \| 1024 +\d+ +files$/,
+    why: 'what systemd gives services, and containerd 2 to pods',
+  },
 ];
 
 const CRUN: Known[] = [

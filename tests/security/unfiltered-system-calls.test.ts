@@ -69,7 +69,7 @@ test("a kubelet on somebody's runtime has upstream's default, and can be told an
   assert.equal(await seen(place, 'silent', {}), UNCONFINED);
   assert.match(
     (await place.call('doctor')).out,
-    /^note +pod defaults +seccomp Unconfined, any number of processes a pod$/m,
+    /^note +pod defaults +seccomp Unconfined, any number of processes a pod, with NET_RAW$/m,
   );
   plain.child.kill('SIGTERM');
   await plain.ended();

@@ -90,7 +90,11 @@ export type KubeletDependencies = {
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
 /** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
-export type PodDefaults = EnforcedLimits & { seccomp: 'RuntimeDefault' | 'Unconfined' };
+export type PodDefaults = EnforcedLimits & {
+  seccomp: 'RuntimeDefault' | 'Unconfined';
+  /** Whether containers have the capability NET_RAW unless they drop it; a node of an earlier version does not report it. */
+  netRaw?: boolean;
+};
 
 /** What an API server says of a pod is said there. Throws `failed_precondition`. */
 function refuseOfApiServer(pod: Pod, what: string): void {
@@ -121,7 +125,7 @@ export class Kubelet {
     const endpoint = parts.options.runtimeEndpoint;
     this.runtime = { ...parts.version, apiVersion: parts.cri.apiVersion, endpoint };
     const seccomp = parts.options.seccompDefault ? 'RuntimeDefault' : 'Unconfined';
-    this.podDefaults = { seccomp, ...parts.cgroups.enforced };
+    this.podDefaults = { seccomp, netRaw: parts.options.netRawDefault, ...parts.cgroups.enforced };
   }
 
   /** Why the node is not ready for pods, in upstream's words: of the runtime, its network, and the host's shutdown. */

@@ -66,6 +66,8 @@ export type KubeletOptions = {
   allowedUnsafeSysctls: string[];
   /** Containers without a seccomp profile get the runtime's default. */
   seccompDefault: boolean;
+  /** Containers have the capability NET_RAW unless they drop it; otherwise only those that add it. */
+  netRawDefault: boolean;
   /** Ids of the host that a pod in a user namespace gets, a multiple of 65536. */
   userNamespaceIdsPerPod: number;
   /** How containers are held to what they ask for. */
@@ -179,6 +181,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
     maxPods: 110,
     allowedUnsafeSysctls: [],
     seccompDefault: false,
+    netRawDefault: true,
     userNamespaceIdsPerPod: 65_536,
     containerResources: DEFAULT_RESOURCE_POLICY,
     devicePluginDir: '',

@@ -74,6 +74,7 @@ export function composeParts(
         selinux: host.selinux,
       },
       host: host.kernel,
+      openFiles: options.openFiles,
       scopeOomPolicy: host.scopeOomPolicy,
     }),
     statistics: new CgroupStatistics({

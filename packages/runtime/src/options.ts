@@ -36,6 +36,9 @@ export type PluginOptions = {
   settings: Record<string, unknown>;
 };
 
+/** RLIMIT_NOFILE (getrlimit(2)): a process may raise its soft limit up to the hard one. */
+export type OpenFilesLimit = { soft: number; hard: number };
+
 /** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
 export type RuntimeOptions = {
   /** Lasting data: content, snapshots, records (/var/lib/podwright/runtime). */
@@ -76,6 +79,8 @@ export type RuntimeOptions = {
   defaultHandler?: string;
   /** How many sandboxes are made ahead at most, for pods to come; else none. */
   readySandboxes?: number;
+  /** How many files a process of a container may have open; else 1024, which it may raise to 524288. */
+  openFiles?: OpenFilesLimit;
   plugins?: PluginOptions[];
   /** Where exec, attach and port-forward are served: host and port (0: any); https with the PEM files of `tls`. */
   streaming: { address: string; port: number; tls?: { certificate: string; key: string } };

@@ -97,13 +97,17 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
 }
 
 /** What keeps a pod from the node and from other pods. */
-function podFindings({ seccomp, pidsPerPod, allPods }: PodDefaults): Finding[] {
+function podFindings({ seccomp, netRaw = true, pidsPerPod, allPods }: PodDefaults): Finding[] {
   const together = allPods && `${formatBytes(allPods.memoryBytes)} of memory and ${allPods.pids} processes`;
   return [
     {
       what: 'pod defaults',
-      level: seccomp === 'RuntimeDefault' && pidsPerPod !== undefined ? 'ok' : 'note',
-      message: `seccomp ${seccomp}, ${pidsPerPod === undefined ? 'any number of' : `at most ${pidsPerPod}`} processes a pod`,
+      level: seccomp === 'RuntimeDefault' && pidsPerPod !== undefined && !netRaw ? 'ok' : 'note',
+      message: [
+        `seccomp ${seccomp}`,
+        `${pidsPerPod === undefined ? 'any number of' : `at most ${pidsPerPod}`} processes a pod`,
+        `${netRaw ? 'with' : 'without'} NET_RAW`,
+      ].join(', '),
     },
     {
       what: 'all pods',

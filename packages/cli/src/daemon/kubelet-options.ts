@@ -29,12 +29,13 @@ export type KubeletDefaults = {
 };
 
 /** Settings that keep a pod from the node and from other pods. */
-type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'podPidsLimit' | 'systemReserved'>;
+type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'netRawDefault' | 'podPidsLimit' | 'systemReserved'>;
 
 /** Upstream's defaults, for runtimes and clusters that count on them. */
 export const UPSTREAM_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: false,
+    netRawDefault: true,
     podPidsLimit: -1,
     systemReserved: NOTHING_RESERVED,
   },
@@ -49,6 +50,7 @@ export const UPSTREAM_DEFAULTS: KubeletDefaults = {
 export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
+    netRawDefault: false,
     podPidsLimit: 4096,
     systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
   },
@@ -80,6 +82,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     maxPods: kubelet.max_pods,
     tracing: tracingOptions(config),
     seccompDefault: kubelet.seccomp_default ?? protection.seccompDefault,
+    netRawDefault: kubelet.net_raw_default ?? protection.netRawDefault,
     devicePluginDir: kubelet.device_plugin_dir ?? base.devicePluginDir,
     podPidsLimit: kubelet.pod_pids_limit ?? protection.podPidsLimit,
     systemReserved: {

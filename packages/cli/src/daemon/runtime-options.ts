@@ -38,6 +38,7 @@ export function runtimeOptions(
     ),
     defaultHandler: runtime.default_handler,
     readySandboxes: runtime.ready_sandboxes,
+    openFiles: { soft: runtime.open_files_soft_limit, hard: runtime.open_files_hard_limit },
     plugins: Object.entries(runtime.plugins).map(([id, plugin]) => ({ id, ...plugin, from: config.file })),
     streaming: streamingOptions(runtime),
     tcp: runtime.tcp && tcpOptions(runtime.tcp),

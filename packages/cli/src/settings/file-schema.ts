@@ -117,6 +117,7 @@ export const FileSchema = z.strictObject({
       container_log_max_size: z.string().default('10Mi'),
       container_log_max_files: z.int().min(2).default(5),
       seccomp_default: z.boolean().optional(),
+      net_raw_default: z.boolean().optional(),
       pod_pids_limit: z
         .int()
         .min(-1)

@@ -41,26 +41,39 @@ const TcpSchema = z.strictObject({
 /** More would be taken by no burst, and cost the kernel more than they save. */
 const MAX_READY_SANDBOXES = 64;
 
+/** The kernel takes no more unless fs.nr_open is raised; what this process may not give is lowered. */
+const openFiles = z
+  .int()
+  .min(1)
+  .max(2 ** 30);
+
 /** `[runtime]`. */
-export const RuntimeSchema = z.strictObject({
-  oci_runtime: z.string().default(''),
-  conmon: z.string().min(1).default('conmon'),
-  pause_image: z.string().default(''),
-  default_handler: z.string().default(''),
-  cgroup_driver: z.enum(['auto', 'cgroupfs', 'systemd']).default('auto'),
-  expedite_rcu: z.boolean().default(false),
-  snapshotter: z.string().min(1).default('auto'),
-  ready_sandboxes: z.int().min(0).max(MAX_READY_SANDBOXES).default(8),
-  registry_config_dir: path.default('/etc/podwright/certs.d'),
-  cdi_spec_dirs: z.array(path).default(['/etc/cdi', '/var/run/cdi']),
-  pinned_images: z.array(z.string().min(1)).default([]),
-  streaming_address: address.default('127.0.0.1'),
-  streaming_port: port.default(0),
-  streaming_cert: path.optional(),
-  streaming_key: path.optional(),
-  tcp: TcpSchema.optional(),
-  handlers: z.record(name, HandlerSchema).default({}),
-  plugins: z.record(name, PluginSchema).default({}),
-});
+export const RuntimeSchema = z
+  .strictObject({
+    oci_runtime: z.string().default(''),
+    conmon: z.string().min(1).default('conmon'),
+    pause_image: z.string().default(''),
+    default_handler: z.string().default(''),
+    cgroup_driver: z.enum(['auto', 'cgroupfs', 'systemd']).default('auto'),
+    expedite_rcu: z.boolean().default(false),
+    snapshotter: z.string().min(1).default('auto'),
+    ready_sandboxes: z.int().min(0).max(MAX_READY_SANDBOXES).default(8),
+    open_files_soft_limit: openFiles.default(1024),
+    open_files_hard_limit: openFiles.default(524_288),
+    registry_config_dir: path.default('/etc/podwright/certs.d'),
+    cdi_spec_dirs: z.array(path).default(['/etc/cdi', '/var/run/cdi']),
+    pinned_images: z.array(z.string().min(1)).default([]),
+    streaming_address: address.default('127.0.0.1'),
+    streaming_port: port.default(0),
+    streaming_cert: path.optional(),
+    streaming_key: path.optional(),
+    tcp: TcpSchema.optional(),
+    handlers: z.record(name, HandlerSchema).default({}),
+    plugins: z.record(name, PluginSchema).default({}),
+  })
+  .refine((runtime) => runtime.open_files_soft_limit <= runtime.open_files_hard_limit, {
+    path: ['open_files_soft_limit'],
+    error: 'must be at most open_files_hard_limit',
+  });
 
 export type RuntimeSettings = z.infer<typeof RuntimeSchema>;

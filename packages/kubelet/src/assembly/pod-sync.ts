@@ -268,6 +268,7 @@ function runtimeDependencies(
     clusterDomain: options.clusterDomain,
     node: { policy: options.containerResources, host: input.host },
     seccompDefault: options.seccompDefault,
+    netRawDefault: options.netRawDefault,
     seccompRoot: seccompRoot(options),
   };
 }

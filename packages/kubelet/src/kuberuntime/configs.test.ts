@@ -57,7 +57,14 @@ function containerOf(pod: Pod, container: Container, user: { uid?: bigint; usern
   ];
   const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts };
   const namespaces = namespaceOptions(pod, undefined);
-  const rest = { node: fakeNode(), namespaces, seccompDefault: false, seccompRoot: '/seccomp', kubeletId: 'k' };
+  const rest = {
+    node: fakeNode(),
+    namespaces,
+    seccompDefault: false,
+    netRawDefault: true,
+    seccompRoot: '/seccomp',
+    kubeletId: 'k',
+  };
   return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
 }
 

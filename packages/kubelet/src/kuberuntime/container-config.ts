@@ -38,6 +38,7 @@ export type ContainerConfigInput = {
   targetId?: string;
   node: ContainerEnforcement;
   seccompDefault: boolean;
+  netRawDefault: boolean;
   seccompRoot: string;
   kubeletId: string;
 };

@@ -65,6 +65,7 @@ export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): Fake
     clusterDomain: '',
     node: fakeNode(),
     seccompDefault: false,
+    netRawDefault: true,
     seccompRoot: '/none',
   };
 }

@@ -48,5 +48,6 @@ export type KuberuntimeDependencies = {
   userNamespaces: UserNamespaces;
   node: ContainerEnforcement;
   seccompDefault: boolean;
+  netRawDefault: boolean;
   seccompRoot: string;
 };

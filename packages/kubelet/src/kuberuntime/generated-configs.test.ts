@@ -17,6 +17,7 @@ import { podSandboxConfig } from './pod-sandbox-config.ts';
 type World = {
   node?: ContainerEnforcement;
   seccompDefault?: boolean;
+  netRawDefault?: boolean;
   users?: IdRange;
   user?: { uid?: bigint; username?: string };
   targetId?: string;
@@ -64,6 +65,7 @@ function configsOf({ spec, container, metadata }: Given, world: World) {
     targetId: world.targetId,
     node,
     seccompDefault: world.seccompDefault ?? false,
+    netRawDefault: world.netRawDefault ?? true,
     seccompRoot: '/root/seccomp',
   });
   return { sandbox, container: config };
@@ -288,6 +290,34 @@ check(
     'container.security.capabilities.addCapabilities': ['NET_ADMIN'],
     'container.security.capabilities.dropCapabilities': ['ALL'],
   },
+);
+const ADDED = 'container.security.capabilities.addCapabilities';
+const DROPPED = 'container.security.capabilities.dropCapabilities';
+const noNetRaw = { netRawDefault: false };
+const withCapabilities = (capabilities: object) => ({ container: { securityContext: { capabilities } } });
+check('no NET_RAW by default', {}, { [ADDED]: [], [DROPPED]: ['NET_RAW'] }, noNetRaw);
+check(
+  'no NET_RAW beside other capabilities',
+  withCapabilities({ add: ['NET_ADMIN'], drop: ['CHOWN'] }),
+  { [ADDED]: ['NET_ADMIN'], [DROPPED]: ['CHOWN', 'NET_RAW'] },
+  noNetRaw,
+);
+for (const name of ['NET_RAW', 'CAP_NET_RAW', 'ALL'])
+  check(
+    `${name} in spite of the default`,
+    withCapabilities({ add: [name], drop: ['CHOWN'] }),
+    { [ADDED]: [name], [DROPPED]: ['CHOWN'] },
+    noNetRaw,
+  );
+check(
+  'everything for privileged containers',
+  { container: { securityContext: { privileged: true } } },
+  {
+    'container.security.capabilities': undefined,
+    'container.security.privileged': true,
+    'sandbox.security.privileged': true,
+  },
+  noNetRaw,
 );
 check(
   'no new privileges and a read-only root',

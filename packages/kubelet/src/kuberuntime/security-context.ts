@@ -44,6 +44,8 @@ export type SecurityInput = {
   throttleDirectories: string[];
   /** Containers without a seccomp profile get the runtime's default instead of none. */
   seccompDefault: boolean;
+  /** Containers have NET_RAW unless they drop it, as runtimes give it to them; otherwise only those that add it. */
+  netRawDefault: boolean;
   /** Directory below which localhost seccomp profiles are. */
   seccompRoot: string;
 };
@@ -59,7 +61,7 @@ export function containerSecurityContext(input: SecurityInput): LinuxContainerSe
   return create(LinuxContainerSecurityContextSchema, {
     privileged: own.privileged === true,
     namespaceOptions: input.namespaces,
-    capabilities: capabilities(own),
+    capabilities: capabilities(own, input.netRawDefault),
     selinuxOptions: selinux(own.seLinuxOptions ?? shared.seLinuxOptions),
     ...runAs(uid, imageUser),
     runAsGroup: gid === undefined ? undefined : int64(BigInt(gid)),
@@ -84,9 +86,12 @@ function int64(value: bigint) {
   return create(Int64ValueSchema, { value });
 }
 
-function capabilities({ capabilities: given }: SecurityContext) {
-  if (given === undefined) return undefined;
-  return create(CapabilitySchema, { addCapabilities: given.add ?? [], dropCapabilities: given.drop ?? [] });
+function capabilities({ capabilities: given, privileged }: SecurityContext, netRawDefault: boolean) {
+  const { add = [], drop = [] } = given ?? {};
+  const isDropped = !netRawDefault && privileged !== true && !add.some((name) => /^(ALL|(CAP_)?NET_RAW)$/i.test(name));
+  if (given === undefined && !isDropped) return undefined;
+  const dropped = isDropped ? [...drop, 'NET_RAW'] : drop;
+  return create(CapabilitySchema, { addCapabilities: add, dropCapabilities: dropped });
 }
 
 export function selinux(options: SecurityContext['seLinuxOptions']) {

@@ -22,7 +22,16 @@ import { nonRootViolation } from './security-context.ts';
 export type StartContainerDependencies = KillContainerDependencies &
   Pick<
     KuberuntimeDependencies,
-    'features' | 'kubeletId' | 'logger' | 'node' | 'objects' | 'prepare' | 'restarts' | 'seccompDefault' | 'seccompRoot'
+    | 'features'
+    | 'kubeletId'
+    | 'logger'
+    | 'netRawDefault'
+    | 'node'
+    | 'objects'
+    | 'prepare'
+    | 'restarts'
+    | 'seccompDefault'
+    | 'seccompRoot'
   >;
 
 /** The sandbox that containers are started in. */

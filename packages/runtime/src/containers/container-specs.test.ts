@@ -23,6 +23,7 @@ const host: SpecInput['host'] = {
   cgroupMountOptions: [],
   swapLimit: true,
   hugetlb: false,
+  openFiles: 20_000,
   minimumOomScoreAdj: -1000,
   architecture: 'x64',
 };
@@ -32,6 +33,7 @@ const input: SpecInput = {
   cwd: '/',
   user: { uid: 5, gid: 6, additionalGids: [6] },
   terminal: false,
+  rlimits: [],
   rootfs: { path: '/rootfs', readonly: false },
   hostname: 'pod',
   mounts: [],

@@ -5,10 +5,11 @@ import { applyCdiEdits, type ResolvedEdits } from '../cdi/apply-edits.ts';
 import { resolveCdiDevices } from '../cdi/cdi-devices.ts';
 import { relabel } from '../host/selinux.ts';
 import { buildSpec } from '../oci/build-spec.ts';
-import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
+import { computeArgs, computeEnvironment, computeRlimits, computeWorkingDirectory } from '../oci/process-config.ts';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 import type { SpecHost, SpecInput, SpecResources } from '../oci/spec-input.ts';
 import { computeOomScoreAdj, computeResources, withResources } from '../oci/spec-resources.ts';
+import type { OpenFilesLimit } from '../options.ts';
 import type { ContainerRecord, ContainerResources } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
@@ -38,6 +39,7 @@ export type ContainerSpecsDependencies = {
   confinement: Confinement;
   /** What the host has. */
   host: SpecHost;
+  openFiles: OpenFilesLimit | undefined;
   /** systemd takes `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
 };
@@ -108,6 +110,7 @@ export class ContainerSpecs {
       cwd: computeWorkingDirectory(config.workingDir, image.config),
       user,
       terminal: config.tty,
+      rlimits: computeRlimits(this.#dependencies.openFiles, this.#dependencies.host),
       rootfs: { path: this.#dependencies.files.rootfs(id), readonly: config.security.readonlyRootfs },
       hostname: podName,
     };

@@ -20,8 +20,9 @@ export type KernelAbilities = SpecHost & {
 
 /** Reads what the kernel tells about itself and about this process; nothing is tried. */
 export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<KernelAbilities> {
-  const [status, release, bootId, ownOomScoreAdj, apparmor, selinux, userNamespaces] = await Promise.all([
+  const [status, limits, release, bootId, ownOomScoreAdj, apparmor, selinux, userNamespaces] = await Promise.all([
     readFile('/proc/self/status', 'utf8'),
+    readFile('/proc/self/limits', 'utf8'),
     readText('/proc/sys/kernel/osrelease'),
     readText('/proc/sys/kernel/random/boot_id'),
     readText('/proc/self/oom_score_adj'),
@@ -44,6 +45,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     swapLimit: await canLimitSwap(cgroups),
     // On a hybrid host the OCI runtimes limit nothing by the v2 tree.
     hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
+    openFiles: Number(/^Max open files +\d+ +(\d+)/m.exec(limits)![1]), // never unlimited: fs.nr_open
     minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),
     architecture: process.arch,
   };

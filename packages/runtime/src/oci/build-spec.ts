@@ -33,7 +33,7 @@ function buildProcess(input: SpecInput): OciProcess {
     env: input.env,
     cwd: input.cwd,
     capabilities: capabilitiesOf(input),
-    ...(input.rlimits === undefined ? {} : { rlimits: input.rlimits }),
+    rlimits: input.rlimits,
     noNewPrivileges: security.noNewPrivileges,
     ...(security.apparmorProfile === '' ? {} : { apparmorProfile: security.apparmorProfile }),
     ...(security.selinuxProcessLabel === '' ? {} : { selinuxLabel: security.selinuxProcessLabel }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { computeArgs, computeEnvironment, computeWorkingDirectory } from './process-config.ts';
+import { computeArgs, computeEnvironment, computeRlimits, computeWorkingDirectory } from './process-config.ts';
 
 test('a command replaces Entrypoint and Cmd of the image, arguments alone replace Cmd', () => {
   const image = { Entrypoint: ['/entry'], Cmd: ['a', 'b'] };
@@ -16,6 +16,17 @@ test('a command replaces Entrypoint and Cmd of the image, arguments alone replac
     () => computeArgs({ command: [], args: [] }, {}),
     (error) => errorCode(error) === 'invalid_argument',
   );
+});
+
+test('open files are limited as systemd limits those of services, or as asked, and to no more than this process has', () => {
+  const check = (asked: Parameters<typeof computeRlimits>[0], openFiles: number, expected: [number, number]) => {
+    const [soft, hard] = expected;
+    assert.deepEqual(computeRlimits(asked, { openFiles }), [{ type: 'RLIMIT_NOFILE', soft, hard }]);
+  };
+  check(undefined, 1_048_576, [1024, 524_288]);
+  check(undefined, 20_000, [1024, 20_000]);
+  check(undefined, 512, [512, 512]);
+  check({ soft: 4096, hard: 8192 }, 20_000, [4096, 8192]);
 });
 
 test('later sources of the environment win, at the place of the first', () => {

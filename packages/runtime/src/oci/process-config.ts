@@ -1,11 +1,17 @@
 import { posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { ImageConfig } from '@podwright/images';
+import type { OpenFilesLimit } from '../options.ts';
+import type { OciProcess } from './spec.ts';
+import type { SpecHost } from './spec-input.ts';
 
 type ImageDefaults = ImageConfig['config'];
 
 /** The search path of an image that names none. */
 const DEFAULT_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** What systemd gives services, and by that containerd 2, CRI-O and Docker give containers. */
+const DEFAULT_OPEN_FILES: OpenFilesLimit = { soft: 1024, hard: 524_288 };
 
 /**
  * The command line of a container: a command of its own replaces the image's Entrypoint and with it the image's Cmd;
@@ -46,4 +52,16 @@ export function computeEnvironment({ image, hostname, terminal, asked }: Environ
 /** Where the command starts: `asked`, or the image's, or the root. The OCI runtime makes the directory if it is missing. */
 export function computeWorkingDirectory(asked: string, image: ImageDefaults): string {
   return posix.resolve('/', asked || image.WorkingDir || '/');
+}
+
+/**
+ * The limit of open files, which bounds what a process takes of the kernel's memory by sockets. Without it a container would have
+ * this process's own, whose soft limit Node.js has raised: some programs close every number up to it at each start.
+ */
+export function computeRlimits(
+  asked: OpenFilesLimit | undefined,
+  { openFiles }: Pick<SpecHost, 'openFiles'>,
+): NonNullable<OciProcess['rlimits']> {
+  const { soft, hard } = asked ?? DEFAULT_OPEN_FILES;
+  return [{ type: 'RLIMIT_NOFILE', soft: Math.min(soft, openFiles), hard: Math.min(hard, openFiles) }];
 }

@@ -74,6 +74,8 @@ export type SpecHost = {
   /** Memory and swap can be limited together. */
   swapLimit: boolean;
   hugetlb: boolean;
+  /** This process's hard limit of open files: without CAP_SYS_RESOURCE it can give no higher one. */
+  openFiles: number;
   /** The lowest oom_score_adj that this process may set. */
   minimumOomScoreAdj: number;
   architecture: NodeJS.Architecture;
@@ -86,7 +88,7 @@ export type SpecInput = {
   cwd: string;
   user: OciProcess['user'];
   terminal: boolean;
-  rlimits?: OciProcess['rlimits'];
+  rlimits: NonNullable<OciProcess['rlimits']>;
   rootfs: { path: string; readonly: boolean };
   /** Set in the UTS namespace only if that is `new`. */
   hostname: string;
