@@ -20,6 +20,7 @@ import { formatBytes } from '../output/units.ts';
 import { wrapText } from '../output/wrap.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
+import { limitFindings } from './doctor-limits.ts';
 import { type Finding, placeFindings } from './doctor-places.ts';
 import { installHint } from './install-hint.ts';
 
@@ -43,7 +44,8 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
 async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
-  return (await Promise.all([cluster ?? [], runtimeFindings(config), shutdownFindings(config)])).flat();
+  const looks = [cluster ?? [], runtimeFindings(config), limitFindings(), shutdownFindings(config)];
+  return (await Promise.all(looks)).flat();
 }
 
 /** What runs the node's containers, and what it lacks. */

@@ -1,6 +1,7 @@
 import { errorCode } from '@podwright/base';
 import { type NodeInfo, type Pod, podSummary } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { watchProblem } from '../daemon/user-limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { escapeLine } from '../output/terminal-text.ts';
@@ -25,6 +26,8 @@ type NodeStatus =
       pods: Record<string, number>;
       /** Pods of runs in front that were killed. */
       left: { namespace: string; name: string }[];
+      /** Why the node polls, if it can watch no directory. */
+      polls: string | undefined;
     } & Pick<
       NodeInfo,
       'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir' | 'pressure' | 'network'
@@ -69,6 +72,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       network,
       pods: countStates(pods),
       left: leftPods(state, pods),
+      polls: watchProblem(),
     };
   } catch (error) {
     if (errorCode(error) === 'unavailable') return { running: false, root, state };
@@ -98,7 +102,7 @@ function notRunning({ root, state }: NodeStatus): string {
 }
 
 function table(node: NodeStatus & { running: true }): string {
-  const { name, version, pid, startedAt, root, state, manifestDir, podLogsDir, runtime, pods, left } = node;
+  const { name, version, pid, startedAt, root, state, manifestDir, podLogsDir, runtime, pods, left, polls } = node;
   const up = startedAt === undefined ? '' : `, up ${formatAge(startedAt, Date.now())}`;
   const phases = Object.entries(pods).map(([phase, count]) => `${count} ${phase}`);
   return lines([
@@ -112,6 +116,7 @@ function table(node: NodeStatus & { running: true }): string {
     ...(node.network === undefined ? [] : [['network', node.network] as [string, string]]),
     ...pressureRows(node),
     ...leftRows(left),
+    ...(polls === undefined ? [] : [['polls', polls] as [string, string]]),
   ]);
 }
 

@@ -1,12 +1,13 @@
-import { DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
+import { createLogger, DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
 import type { StopOptions } from '@podwright/kubelet';
 import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
+import { raiseUserLimits } from './user-limits.ts';
 
 /** What a daemon does first, with `system` where its rooms have that loaded anyway. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. */
 export function beginDaemon(
-  { root, state }: Pick<NodeConfig, 'root' | 'state'>,
+  { root, state, log_level: level }: Pick<NodeConfig, 'root' | 'state' | 'log_level'>,
   system?: System,
 ): {
   stopped: Promise<StopOptions>;
@@ -14,6 +15,7 @@ export function beginDaemon(
 } {
   process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
   for (const directory of [root, state]) makePrivateDirectory(directory);
+  raiseUserLimits(createLogger({ name: 'limits', level }));
   collectWhenQuiet(system && (() => system.trimMemory()));
   const { promise, resolve } = Promise.withResolvers<StopOptions>();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)

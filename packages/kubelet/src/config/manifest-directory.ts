@@ -24,7 +24,7 @@ export type ManifestDirectoryOptions = {
   logger: Logger;
   /** Everything is looked at again this often, in case a notice was lost (the kubelet's fileCheckFrequency, 20 s). */
   resyncMs: number;
-  /** While it cannot be read, it is tried this often. */
+  /** While it cannot be read or watched, it is looked at this often. */
   retryMs: number;
   /** Gets the full content whenever it changed, and once at the start. */
   onChange: (snapshot: SourceSnapshot) => void;
@@ -47,6 +47,8 @@ export class ManifestDirectory {
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
   #watcher: { directory: string; identity: string; close: () => void } | undefined;
+  /** Why the directory cannot be watched. */
+  #watchProblem: string | undefined;
   /** Aborted as soon as the directory itself has been moved, removed or changed. */
   #moved = new AbortController();
   #directoryError: ManifestError | undefined;
@@ -83,7 +85,8 @@ export class ManifestDirectory {
   async #resync(signal: AbortSignal): Promise<void> {
     const { resyncMs, retryMs } = this.#options;
     while (!signal.aborted) {
-      const waitMs = this.#directoryError === undefined ? resyncMs : Math.min(resyncMs, retryMs);
+      const isFollowed = this.#directoryError === undefined && this.#watcher !== undefined;
+      const waitMs = isFollowed ? resyncMs : Math.min(resyncMs, retryMs);
       await sleep(waitMs, AbortSignal.any([signal, this.#moved.signal])).catch(() => undefined);
       this.#moved = new AbortController();
       if (!signal.aborted) await this.#scan(signal);
@@ -117,7 +120,7 @@ export class ManifestDirectory {
   /** Watches the directory, anew if another one has taken its place. */
   #watch({ directory, identity }: ManifestPlace, signal: AbortSignal): void {
     if (signal.aborted || (this.#watcher?.identity === identity && this.#watcher.directory === directory)) return;
-    const { path, resyncMs, logger } = this.#options;
+    const { path, retryMs, logger } = this.#options;
     this.#watcher?.close();
     try {
       const watcher: FSWatcher = watch(directory, (event, name) => {
@@ -129,13 +132,15 @@ export class ManifestDirectory {
         watcher.close();
         this.#watcher = undefined;
       };
-      watcher.on('error', close);
+      watcher.on('error', () => this.#lookAnew());
       this.#watcher = { directory, identity, close };
+      if (this.#watchProblem !== undefined) logger.info({ path }, 'the manifest directory is watched again');
+      this.#watchProblem = undefined;
     } catch (error) {
-      logger.warn(
-        { path, resyncMs, error: errorMessage(error) },
-        'cannot watch the manifest directory, polling it instead',
-      );
+      const problem = errorMessage(error);
+      if (this.#watchProblem !== problem)
+        logger.warn({ path, retryMs, error: problem }, 'cannot watch the manifest directory, polling it instead');
+      this.#watchProblem = problem;
     }
   }
 

@@ -94,7 +94,7 @@ export class LogRotation {
 type LogInput = RotationInput & { id: string; logPath: string; podUid: string; compressing: Limiter };
 
 /**
- * One log. The kernel tells when something was written; the log is then looked at after as long as it takes at least to fill it, so
+ * One log. inotify reports when something was written; the log is then looked at after as long as it takes at least to fill it, so
  * that a container that writes fast is seen in time and one that writes much costs little.
  */
 class FollowedLog {
@@ -106,6 +106,8 @@ class FollowedLog {
   #looking: Promise<void> | undefined;
   #closed = false;
   #lookMs = LEAST_LOG_LOOK_MS;
+  /** As last seen; undefined while there is no file. */
+  #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
   /** The `order` of the newest rotated file, once one is known. */
   #newest: string | undefined;
@@ -140,15 +142,20 @@ class FollowedLog {
       if (this.#closed) return;
       this.#watch();
       const sizeBytes = await sizeOf(logPath);
+      const hasGrown = sizeBytes !== this.#sizeBytes;
+      this.#sizeBytes = sizeBytes;
+      this.#lookMs = MOST_LOG_LOOK_MS;
       if (sizeBytes === undefined) return await this.#reopenLost();
       const verdict = this.#growth.judge(sizeBytes, performance.now());
       if (verdict.kind === 'rotate') await this.#rotate();
-      else this.#lookMs = verdict.afterMs;
+      else if (hasGrown || this.#watcher !== undefined) this.#lookMs = verdict.afterMs;
     } catch (error) {
       this.#lookMs = MOST_LOG_LOOK_MS;
       this.#unwatch(); // the file may be another one now
       this.#watch();
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
+    } finally {
+      if (this.#watcher === undefined) this.#written(); // as if it were: nobody says so
     }
   }
 
@@ -167,7 +174,7 @@ class FollowedLog {
       this.#watcher = watch(this.#input.logPath, { persistent: false }, () => this.#written());
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // it is not there yet, or there are no more watches: it is looked at now and then
+      // it is not there yet, or inotify is used up: it is looked at by time, and the next look tries again
     }
   }
 

@@ -6,24 +6,34 @@ import { followLink } from './log-link.ts';
 
 /** Waits for changes in the directory of a file: growth and rotation alike. */
 export class FileChanges implements AsyncDisposable {
-  readonly #watcher: FSWatcher | undefined;
+  readonly #path: string;
   readonly #stop: AbortSignal;
+  #watcher: FSWatcher | undefined;
   #changed = false;
   #lastAtMs = 0;
   #wake: (() => void) | undefined;
 
   constructor(path: string, { ended, signal }: { ended: AbortSignal; signal: AbortSignal }) {
+    this.#path = path;
     this.#stop = AbortSignal.any([ended, signal]);
     this.#stop.addEventListener('abort', () => this.#wake?.(), { once: true });
+    this.#watch();
+  }
+
+  #watch(): void {
     try {
-      this.#watcher = watch(dirname(followLink(path)), () => {
+      this.#watcher ??= watch(dirname(followLink(this.#path)), () => {
         this.#changed = true;
         this.#wake?.();
-      });
-      this.#watcher.on('error', () => undefined);
+      }).on('error', () => this.#unwatch());
     } catch {
-      // The directory is not there yet, or inotify is used up: the safety interval does.
+      // The directory is not there yet, or inotify is used up: the safety interval does, and the next look tries again.
     }
+  }
+
+  #unwatch(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
   }
 
   /** Resolves at the next change (or the last one not waited for), at the container's end, or after the safety interval. */
@@ -39,9 +49,10 @@ export class FileChanges implements AsyncDisposable {
     }
     this.#changed = false;
     this.#lastAtMs = performance.now();
+    this.#watch();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#watcher?.close();
+    this.#unwatch();
   }
 }

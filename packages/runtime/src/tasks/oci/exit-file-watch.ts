@@ -21,22 +21,23 @@ export type ExitFileWatchOptions = {
   logger: Logger;
 };
 
-/** Calls listeners when tasks end: by inotify on the directory of exit files, and by looking now and then. */
+/**
+ * Calls listeners when tasks end: by inotify on the directory of exit files, and by looking now and then. Pods may use up all that
+ * the kernel has of inotify for this process's user: until it gives a watch again, ends are seen at the next look.
+ */
 export class ExitFileWatch {
   readonly #options: ExitFileWatchOptions;
   readonly #watches = new Map<string, Watch>();
-  readonly #watcher: FSWatcher;
+  #watcher: FSWatcher | undefined;
+  #problem: string | undefined;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: ExitFileWatchOptions) {
     this.#options = options;
-    this.#watcher = watch(options.directory, (_event, id) => {
-      if (id !== null) this.#look(id);
-    });
-    this.#watcher.on('error', (error) => options.logger.error({ error: errorMessage(error) }, 'watch exits'));
+    this.#watch();
     let ticks = 0;
     this.#timer = setInterval(() => {
-      const full = ++ticks % FULL_LOOK_EVERY === 0;
+      const full = ++ticks % FULL_LOOK_EVERY === 0 || this.#watch();
       for (const [id, { monitorPid }] of this.#watches)
         if (full || monitorPid === undefined || !signalProcess(monitorPid, 0)) this.#look(id);
     }, MONITOR_LOOK_MS);
@@ -63,9 +64,37 @@ export class ExitFileWatch {
   }
 
   close(): void {
-    this.#watcher.close();
+    this.#unwatch();
     clearInterval(this.#timer);
     this.#watches.clear();
+  }
+
+  /** True if it has begun to watch: what came before that is to be looked for. */
+  #watch(): boolean {
+    if (this.#watcher !== undefined) return false;
+    const { directory, logger } = this.#options;
+    try {
+      this.#watcher = watch(directory, (_event, id) => {
+        if (id !== null) this.#look(id);
+      });
+      this.#watcher.on('error', () => this.#unwatch());
+      if (this.#problem !== undefined) logger.info({ directory }, 'the directory of exit files is watched again');
+      this.#problem = undefined;
+      return true;
+    } catch (error) {
+      if (this.#problem !== errorMessage(error))
+        logger.warn(
+          { directory, error: errorMessage(error) },
+          'cannot watch for ends of containers, looking every second',
+        );
+      this.#problem = errorMessage(error);
+      return false;
+    }
+  }
+
+  #unwatch(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
   }
 
   #look(id: string): void {

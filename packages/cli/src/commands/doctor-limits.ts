@@ -1,0 +1,16 @@
+import { readUserLimits, watchProblem } from '../daemon/user-limits.ts';
+import type { Finding } from './doctor-places.ts';
+
+/** Whether a pod could use up what it shares with all processes of its user id, the node's by default, and whether one has. */
+export function limitFindings(): Finding[] {
+  const what = 'limits of users';
+  const low = readUserLimits().filter(({ value, wanted }) => value < wanted);
+  const problem = watchProblem();
+  const fix =
+    low.length === 0 ? undefined : `sysctl -w ${low.map(({ sysctl, wanted }) => `${sysctl}=${wanted}`).join(' ')}`;
+  if (problem !== undefined) return [{ what, level: 'note', message: problem, fix }];
+  if (fix === undefined)
+    return [{ what, level: 'ok', message: 'watches of inotify and epoll: as many as memory holds' }];
+  const values = low.map(({ sysctl, value }) => `${sysctl} is ${value}`).join(', ');
+  return [{ what, level: 'note', message: `${values}: pods of the same user id can use them up`, fix }];
+}
