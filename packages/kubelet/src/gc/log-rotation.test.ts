@@ -180,6 +180,21 @@ test('a rotated log is compressed once it has not been written to for a while', 
   assert.deepEqual(names(), ['0.log.20260101-000000.1.gz', '0.log.20260101-000000.gz']);
 });
 
+test('a log that cannot be watched yet is looked at by time, and rotated', async (context) => {
+  rmSync(log);
+  let reopened = 0;
+  const reopenContainerLog = async () => void reopened++;
+  const cri = { runtime: { reopenContainerLog } } as unknown as CriClient;
+  const policy = { maxSizeBytes: 100, maxFiles: 4, maxWorkers: 1 };
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy });
+  context.after(() => rotation.close());
+  const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
+  rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
+  await rotation.lookAtAll(); // there is nothing to watch
+  writeFileSync(log, 'x'.repeat(100));
+  await waitFor(() => reopened === 1 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
+});
+
 test('a log that is written to is rotated without anybody looking, again and again, each file under its own name', async (context) => {
   const maxSizeBytes = 100_000;
   let reopened = 0;

@@ -4,6 +4,7 @@ import { getEventListeners, once } from 'node:events';
 import {
   appendFileSync,
   closeSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -18,6 +19,7 @@ import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitFor } from '@podwright/base';
 import { seededRandom } from '../../../base/src/fuzz.fixture.ts';
+import { LOG_SAFETY_INTERVAL_MS } from '../limits.ts';
 import { parseLogLine } from './cri-log.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
 import { findTail } from './log-tail.ts';
@@ -103,6 +105,27 @@ test('following goes on through growth and rotation and ends with the container'
     if (seen.length === 3) ended.abort();
   }
   assert.deepEqual(seen, ['one\n', 'two\n', 'three\n']);
+});
+
+test('a log whose directory could not be watched at the begin is watched later', async () => {
+  const path = join(directory, 'later', 'follow.log');
+  const ended = new AbortController();
+  const lines = 8;
+  let seen = 0;
+  let beganAtMs = 0;
+  setTimeout(() => {
+    mkdirSync(join(directory, 'later'));
+    writeFileSync(path, `${three[0]}\n`);
+  }, 50);
+  const until = { ended: ended.signal, signal: new AbortController().signal };
+  for await (const _chunk of readLog(path, { follow: true }, until)) {
+    beganAtMs ||= performance.now();
+    if (++seen === lines) ended.abort();
+    else appendFileSync(path, `${three[1]}\n`);
+  }
+  assert.equal(seen, lines);
+  const tookMs = performance.now() - beganAtMs; // by the safety interval alone it is a second a line
+  assert.ok(tookMs < (lines - 2) * LOG_SAFETY_INTERVAL_MS, `${tookMs} ms`);
 });
 
 test('a log that never was is not found once the container has ended', async () => {
