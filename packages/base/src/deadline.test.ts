@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { raceAbort } from './deadline.ts';
+import { MAX_TIMER_MS, raceAbort, sleep, withTimeout } from './deadline.ts';
 
 test('work that fails after it was given up ends no process', async () => {
   const failures: unknown[] = [];
@@ -13,3 +13,37 @@ test('work that fails after it was given up ends no process', async () => {
   process.off('unhandledRejection', note);
   assert.deepEqual(failures, []);
 });
+
+for (const [what, durationMs] of [
+  ['30 days', 30 * 24 * 3600 * 1000],
+  ['the longest time of a timer of Node.js and a millisecond', MAX_TIMER_MS + 1],
+  ['292 million years', 2 ** 63],
+  ['no end', Number.POSITIVE_INFINITY],
+] as const) {
+  test(`a time of ${what} is not over before it is`, ({ mock }) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    using deadline = withTimeout(undefined, durationMs, 'wait');
+    const stop = new AbortController();
+    let slept = false;
+    sleep(durationMs, stop.signal).then(
+      () => (slept = true),
+      () => undefined,
+    );
+    mock.timers.tick(MAX_TIMER_MS);
+    assert.deepEqual([deadline.aborted, slept], [false, false]);
+    stop.abort();
+  });
+}
+
+test('a time of 30 days ends after 30 days', ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  using deadline = withTimeout(undefined, 30 * 24 * 3600 * 1000, 'wait');
+  mock.timers.tick(MAX_TIMER_MS);
+  mock.timers.tick(30 * 24 * 3600 * 1000 - MAX_TIMER_MS - 1);
+  assert.equal(deadline.aborted, false);
+  mock.timers.tick(1);
+  assert.equal(deadline.aborted, true);
+});
+
+test('a time that is not a number is a defect of the caller', () =>
+  assert.throws(() => withTimeout(undefined, Number.NaN, 'wait'), { code: 'internal' }));

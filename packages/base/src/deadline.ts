@@ -3,6 +3,18 @@ import { PodwrightError } from './errors.ts';
 /** The longest time of a timer of Node.js, some 24 days: with more, `setTimeout` does not wait at all. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Calls `callback` once after a time of any length, also one that is longer than Node's timers. Returns what takes that back. */
+function startTimer(callback: () => void, delayMs: number): () => void {
+  if (Number.isNaN(delayMs)) throw new PodwrightError('internal', 'start a timer: its time is not a number');
+  let timer: NodeJS.Timeout;
+  const wait = (leftMs: number) => {
+    const next = leftMs > MAX_TIMER_MS ? () => wait(leftMs - MAX_TIMER_MS) : callback;
+    timer = setTimeout(next, Math.min(leftMs, MAX_TIMER_MS));
+  };
+  wait(delayMs);
+  return () => clearTimeout(timer);
+}
+
 /** A signal that aborts when `parent` does or after `timeoutMs`, with a `deadline_exceeded` error as its reason. */
 export function withTimeout(
   parent: AbortSignal | undefined,
@@ -10,12 +22,12 @@ export function withTimeout(
   what: string,
 ): AbortSignal & Disposable {
   const controller = new AbortController();
-  const timer = setTimeout(() => {
+  const clear = startTimer(() => {
     controller.abort(new PodwrightError('deadline_exceeded', `${what}: no answer within ${timeoutMs} ms`));
   }, timeoutMs);
   const follow = () => controller.abort(parent?.reason);
   const dispose = () => {
-    clearTimeout(timer);
+    clear();
     parent?.removeEventListener('abort', follow);
   };
   if (parent?.aborted) follow();
@@ -29,10 +41,10 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const onAbort = () => {
-      clearTimeout(timer);
+      clear();
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const clear = startTimer(() => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
     }, durationMs);

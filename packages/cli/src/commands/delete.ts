@@ -1,4 +1,4 @@
-import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
+import { errorMessage, isNotFound, MAX_TIMER_MS, PodwrightError } from '@podwright/base';
 import type { Pod, PodWatchEvent } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
@@ -149,7 +149,7 @@ export async function gone(
   const known = await find(client, { namespace, name });
   if (known === undefined) return;
   const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
-  const timer = setTimeout(() => watching.abort(), timeoutMs);
+  const timer = setTimeout(() => watching.abort(), Math.min(timeoutMs, MAX_TIMER_MS));
   const removed = await isRemoved(known, changes).finally(() => clearTimeout(timer));
   if (removed) return;
   if (!watching.signal.aborted)

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, PodwrightError, runProgram } from '@podwright/base';
+import { errorMessage, type Logger, MAX_TIMER_MS, PodwrightError, runProgram } from '@podwright/base';
 
 /** Tells systemd a line of sd_notify(3). */
 export type Notify = (message: string) => Promise<void>;
@@ -35,7 +35,7 @@ export class ServiceManager {
       this.#logger.error({ problem }, 'do not notify watchdog this iteration as the kubelet is reportedly not healthy');
     };
     clearInterval(this.#timer);
-    this.#timer = setInterval(feed, this.#watchdogMs / 2);
+    this.#timer = setInterval(feed, Math.min(this.#watchdogMs / 2, MAX_TIMER_MS));
   }
 
   async stop(): Promise<void> {

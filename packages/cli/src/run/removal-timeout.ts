@@ -1,4 +1,3 @@
-import { MAX_TIMER_MS } from '@podwright/base';
 import type { Pod } from '@podwright/kubelet';
 import { REMOVAL_SPARE_MS } from '../limits.ts';
 
@@ -13,5 +12,5 @@ export function removalTimeoutMs(
   const graces = pods.map(
     ({ spec }) => gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
   );
-  return Math.min(Math.max(0, ...graces) * 1000 + spareMs, MAX_TIMER_MS);
+  return Math.max(0, ...graces) * 1000 + spareMs;
 }

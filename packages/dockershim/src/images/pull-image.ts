@@ -1,4 +1,4 @@
-import { PodwrightError, wrapError } from '@podwright/base';
+import { MAX_TIMER_MS, PodwrightError, wrapError } from '@podwright/base';
 import type { DockershimServices } from '../services.ts';
 import { pullError } from './pull-error.ts';
 import { PullRefusal, readProgress } from './pull-progress.ts';
@@ -55,7 +55,7 @@ class StallTimer implements Disposable {
     clearTimeout(this.#timer);
     if (isOff) return;
     const stalled = () => this.#controller.abort(new PodwrightError('deadline_exceeded', this.#message));
-    this.#timer = setTimeout(stalled, this.#limitMs);
+    this.#timer = setTimeout(stalled, Math.min(this.#limitMs, MAX_TIMER_MS));
   }
 
   [Symbol.dispose](): void {

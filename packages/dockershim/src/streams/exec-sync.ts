@@ -1,5 +1,5 @@
 import { finished } from 'node:stream';
-import { BoundedBytes, type ErrorCode, MAX_TIMER_MS, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
+import { BoundedBytes, type ErrorCode, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
@@ -21,7 +21,7 @@ export async function execSync(
   { containerId, command, timeoutSeconds }: SyncCommand,
   caller: AbortSignal,
 ): Promise<SyncResult> {
-  const timeoutMs = Math.min(timeoutSeconds * 1000, MAX_TIMER_MS);
+  const timeoutMs = timeoutSeconds * 1000;
   using limit = timeoutMs > 0 ? withTimeout(caller, timeoutMs, 'wait for the command') : undefined;
   const signal = limit ?? caller;
   const choice = { stdin: false, stdout: true, stderr: true, tty: false };

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { gatherBytes, PodwrightError } from '@podwright/base';
+import { gatherBytes, MAX_TIMER_MS, PodwrightError } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
@@ -13,10 +13,15 @@ export type BodyOptions = {
 export async function* readBody(message: IncomingMessage, options: BodyOptions): AsyncGenerator<Buffer> {
   const { signal, stallTimeoutMs, url } = options;
   let waiting = true;
-  const timer = setTimeout(() => {
-    if (!waiting) return;
-    message.destroy(new PodwrightError('deadline_exceeded', `read ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`));
-  }, stallTimeoutMs);
+  const timer = setTimeout(
+    () => {
+      if (!waiting) return;
+      message.destroy(
+        new PodwrightError('deadline_exceeded', `read ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`),
+      );
+    },
+    Math.min(stallTimeoutMs, MAX_TIMER_MS),
+  );
   const onAbort = () => message.destroy(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const chunks = message[Symbol.asyncIterator]();
@@ -52,7 +57,7 @@ export type DocumentOptions = BodyOptions & {
 export async function readDocument(message: IncomingMessage, options: DocumentOptions): Promise<Buffer> {
   const { maxBytes, timeoutMs, what } = options;
   const late = () => new PodwrightError('deadline_exceeded', `${what}: it did not come whole in ${timeoutMs} ms`);
-  const timer = setTimeout(() => message.destroy(late()), timeoutMs);
+  const timer = setTimeout(() => message.destroy(late()), Math.min(timeoutMs, MAX_TIMER_MS));
   try {
     const tooLarge = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
     return await gatherBytes(readBody(message, options), maxBytes, tooLarge);

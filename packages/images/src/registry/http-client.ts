@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { MAX_TIMER_MS, PodwrightError, wrapError } from '@podwright/base';
 import {
   ADDRESS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
@@ -118,7 +118,7 @@ export class HttpClient {
     });
     const stalled = () =>
       new PodwrightError('deadline_exceeded', `${request.method} ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`);
-    const timer = setTimeout(() => outgoing.destroy(stalled()), stallTimeoutMs);
+    const timer = setTimeout(() => outgoing.destroy(stalled()), Math.min(stallTimeoutMs, MAX_TIMER_MS));
     if (request.dialTimeoutMs !== undefined) boundDial(outgoing, request.dialTimeoutMs);
     const onAbort = () => outgoing.destroy(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -187,7 +187,7 @@ function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
     if (!socket.connecting) return;
     const give = () =>
       outgoing.destroy(Object.assign(new Error(`no connection in ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
-    const timer = setTimeout(give, timeoutMs);
+    const timer = setTimeout(give, Math.min(timeoutMs, MAX_TIMER_MS));
     for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer));
   });
 }

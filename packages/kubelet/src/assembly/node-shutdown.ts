@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, sleep } from '@podwright/base';
+import { sleep } from '@podwright/base';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
@@ -46,7 +46,7 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
 
 /** Resolves also when the signal aborts. */
 export function sleepAtMost(ms: number, signal: AbortSignal): Promise<void> {
-  return sleep(Math.min(ms, MAX_TIMER_MS), signal).catch(() => undefined);
+  return sleep(ms, signal).catch(() => undefined);
 }
 
 type Ending = { options: KubeletOptions; events: EventRecorder; sync: PodSync };

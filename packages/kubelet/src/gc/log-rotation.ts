@@ -12,6 +12,7 @@ import {
   LOG_DIRECTORY,
   LOG_FILE,
   type Logger,
+  MAX_TIMER_MS,
   mendMode,
 } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
@@ -186,11 +187,14 @@ class FollowedLog {
   #written(): void {
     if (this.#timer !== undefined || this.#closed) return;
     this.#growth.due(performance.now() + this.#lookMs);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      // a look that is under way may have seen the size already
-      void (this.#looking ?? Promise.resolve()).then(() => this.look());
-    }, this.#lookMs);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        // a look that is under way may have seen the size already
+        void (this.#looking ?? Promise.resolve()).then(() => this.look());
+      },
+      Math.min(this.#lookMs, MAX_TIMER_MS),
+    );
     this.#timer.unref();
   }
 

@@ -1,13 +1,4 @@
-import {
-  Counter,
-  errorCode,
-  MAX_TIMER_MS,
-  metricIn,
-  PodwrightError,
-  type Registry,
-  sleep,
-  wrapError,
-} from '@podwright/base';
+import { Counter, errorCode, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
 import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
@@ -110,7 +101,7 @@ export class LifecycleHooks implements HookRunner {
 
   async #sleep(seconds: number, signal: AbortSignal): Promise<void> {
     try {
-      await sleep(Math.min(seconds * 1000, MAX_TIMER_MS), signal);
+      await sleep(seconds * 1000, signal);
     } catch (error) {
       this.#cutSleeps?.inc();
       throw error;

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { isDeadlineExceeded, MAX_TIMER_MS, PodwrightError, shownError, withTimeout } from '@podwright/base';
+import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
 import { formatDuration } from '../api/time.ts';
 import type { Container, Probe } from '../api/types.ts';
 import { expand } from '../container/expansion.ts';
@@ -37,7 +37,7 @@ export class Prober {
   }
 
   async #try(target: ProbeTarget, parent: AbortSignal): Promise<ProbeAnswer> {
-    const timeoutMs = Math.min((target.probe.timeoutSeconds || 1) * 1000, MAX_TIMER_MS);
+    const timeoutMs = (target.probe.timeoutSeconds || 1) * 1000;
     try {
       const answer = await this.#attempt(target, { signal: parent, timeoutMs });
       return { ...answer, output: answer.output.slice(0, MAX_PROBE_OUTPUT_BYTES) };

@@ -1,4 +1,3 @@
-import { MAX_TIMER_MS } from '@podwright/base';
 import type { RuntimeHandlers } from '@podwright/cri';
 import { CHECKPOINT_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
@@ -11,7 +10,7 @@ export function containerCheckpoint({
   containers,
 }: Pick<CriServices, 'containers'>): RuntimeHandlers['checkpointContainer'] {
   return async ({ containerId, location, timeout }, { signal }) => {
-    const asked = Math.min(Number(timeout) * 1000, MAX_TIMER_MS);
+    const asked = Number(timeout) * 1000;
     await containers.checkpoint(
       containerId,
       { location, timeoutMs: asked > 0 ? asked : CHECKPOINT_TIMEOUT_MS },

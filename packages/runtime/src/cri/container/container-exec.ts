@@ -1,4 +1,4 @@
-import { isNotFound, MAX_TIMER_MS, withTimeout, wrapError } from '@podwright/base';
+import { isNotFound, withTimeout, wrapError } from '@podwright/base';
 import { fitExecOutput, type RuntimeHandlers, requireCommand, requireStreams } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
@@ -13,7 +13,7 @@ export function containerExecSync({
   return async ({ containerId, cmd, timeout }, { signal }) => {
     const { id } = containers.requireRunning(containerId);
     requireCommand(cmd);
-    const timeoutMs = Math.min(Number(timeout) * 1000, MAX_TIMER_MS);
+    const timeoutMs = Number(timeout) * 1000;
     using limit = timeoutMs > 0 ? withTimeout(signal, timeoutMs, 'wait for the command') : undefined;
     const result = await tasks.execSync(id, cmd, limit ?? signal).catch((error: unknown) => {
       // a command that is not there must not read as if the container were not there

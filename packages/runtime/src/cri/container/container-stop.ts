@@ -1,11 +1,10 @@
-import { MAX_TIMER_MS } from '@podwright/base';
 import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
 /** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
 export function containerStop({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['stopContainer'] {
   return async ({ containerId, timeout }, { signal }) => {
-    const graceMs = Math.min(Math.max(0, Number(timeout) * 1000), MAX_TIMER_MS);
+    const graceMs = Math.max(0, Number(timeout) * 1000);
     await containers.stop(givenId('stop container', containerId), graceMs, signal);
     return {};
   };

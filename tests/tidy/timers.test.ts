@@ -1,0 +1,56 @@
+/** Node's timers wait a millisecond for 2^31 ms and more: each number that people choose has to be bounded before it gets there. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { read, shipped } from './source-tree.ts';
+
+/** Delays of the project's own, which no setting and no request reaches: the file, and what it hands to a timer. */
+const OWN_DELAYS: Record<string, string[]> = {
+  'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
+  'packages/base/src/later.ts': ['this.#delayMs'],
+  'packages/cri/src/client/call-times.ts': ['waitMs'], // longer times are not handed to it
+  'packages/cri/src/otlp/span-exporter.ts': ['delayMs'],
+  'packages/cri/src/server/active-calls.ts': ['timeoutMs'], // longer times have no timer
+  'packages/cri/src/server/listeners.ts': ['graceMs'],
+  'packages/images/src/pull/failed-pulls.ts': ['this.#options.keepMs'],
+  'packages/kube-client/src/informing/first-objects.ts': ['silenceMs'],
+  'packages/kube-client/src/transport/http2-connection.ts': ['timeoutMs', 'afterMs / 2'],
+  'packages/kubelet/src/api-objects/within.ts': ['timeoutMs'],
+  'packages/kubelet/src/api-pods/mirror-pods.ts': ["this.#backoff.next('')"],
+  'packages/kubelet/src/api-pods/status-sync.ts': ['this.#outage.next(OUTAGE)'],
+  'packages/kubelet/src/plugins/plugin-watcher.ts': ['periodMs'],
+  'packages/kubelet/src/pod/pod-workers.ts': ['waitMs'],
+  'packages/kubelet/src/status/status-records.ts': ['delayMs'],
+  'packages/runtime/src/sandbox/ready-sandboxes.ts': ['delayMs'],
+  'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],
+  'packages/shim/src/ttrpc/server.ts': ['timeoutOf(request)'],
+};
+
+/** The arguments of a call, from its opening bracket on. */
+function argumentsAt(source: string, start: number): string[] {
+  const found = [''];
+  let depth = 0;
+  for (const character of source.slice(start)) {
+    if (')]}'.includes(character)) depth--;
+    if (depth === 0 && found[0] !== '') break;
+    if (character === ',' && depth === 1) found.push('');
+    else if (depth > 0) found[found.length - 1] += character;
+    if ('([{'.includes(character)) depth++;
+  }
+  return found.map((argument) => argument.trim()).filter((argument) => argument !== '');
+}
+
+/** What a file hands to timers but for literals, named constants, and what is bounded. */
+function delaysOf(path: string): string[] {
+  const source = read(path).replace(/^\s*(\*|\/\/|\/\*).*$/gm, '');
+  const calls = source.matchAll(/(?<![.\w#])(setTimeout|setInterval|AbortSignal\.timeout)\(/g);
+  return [...calls].flatMap(({ 0: call, index }) => {
+    const given = argumentsAt(source, index + call.length - 1);
+    const delay = (call.startsWith('AbortSignal') ? given[0] : given[1]) ?? '0';
+    return /^[\d_]+$|\b[A-Z][A-Z\d]*_[A-Z\d_]+\b/.test(delay) ? [] : [delay];
+  });
+}
+
+test('no number of a user reaches a timer of Node.js unbounded', () => {
+  const found = shipped.map((path) => [path, delaysOf(path)] as const).filter(([, delays]) => delays.length > 0);
+  assert.deepEqual(Object.fromEntries(found.filter(([path]) => !path.includes('.fixture.'))), OWN_DELAYS);
+});
