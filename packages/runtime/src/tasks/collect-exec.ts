@@ -18,18 +18,31 @@ export type RunningExec = {
 
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
-/** Waits for the end of a command, which an abort kills, and returns what it wrote. */
+/**
+ * Waits for the end of a command, which an abort kills, and returns what it wrote. Once the command has ended, its exit code is
+ * the answer: an abort then only ends the wait for what its children may still write.
+ */
 export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
-  const kill = () => void killExec(exec);
-  signal.addEventListener('abort', kill, { once: true });
-  if (signal.aborted) kill();
+  let hasEnded = false;
+  let isKilled = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  exec.exited.then(end, end);
+  const stop = () => {
+    if (hasEnded) for (const stream of [exec.stdout, exec.stderr]) stream.destroy();
+    else void killExec(exec);
+    isKilled = !hasEnded;
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   try {
     const output = [collect(exec.stdout, exec.exited), collect(exec.stderr, exec.exited)] as const;
     const [stdout, stderr, exitCode] = await Promise.all([...output, exec.exited]);
-    if (signal.aborted) throw wrapError(`${exec.what}: killed`, signal.reason);
+    if (isKilled) throw wrapError(`${exec.what}: killed`, signal.reason);
     return { stdout, stderr, exitCode };
   } finally {
-    signal.removeEventListener('abort', kill);
+    signal.removeEventListener('abort', stop);
   }
 }
 
