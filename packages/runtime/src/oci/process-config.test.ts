@@ -12,6 +12,8 @@ test('a command replaces Entrypoint and Cmd of the image, arguments alone replac
   check(['run'], [], ['run']);
   check(['run'], ['x'], ['run', 'x']);
   assert.deepEqual(computeArgs({ command: [], args: [] }, { Cmd: ['only'] }), ['only']);
+  assert.deepEqual(computeArgs({ command: [], args: [] }, { Entrypoint: [''], Cmd: ['a', ''] }), ['a', '']);
+  assert.deepEqual(computeArgs({ command: [], args: ['x'] }, { Entrypoint: [''], Cmd: ['a'] }), ['x']);
   assert.throws(
     () => computeArgs({ command: [], args: [] }, {}),
     (error) => errorCode(error) === 'invalid_argument',
@@ -48,4 +50,22 @@ test('a command starts where the container says, or the image, or at the root', 
   assert.equal(computeWorkingDirectory('/a/', { WorkingDir: '/b' }), '/a');
   assert.equal(computeWorkingDirectory('', { WorkingDir: 'b' }), '/b');
   assert.equal(computeWorkingDirectory('', {}), '/');
+});
+
+for (const [what, asked, image] of [
+  ['Cmd of one empty word', { command: [], args: [] }, { Cmd: [''] }],
+  ['Entrypoint and Cmd of one empty word', { command: [], args: [] }, { Entrypoint: [''], Cmd: [''] }],
+  ['Entrypoint of empty words', { command: [], args: [] }, { Entrypoint: ['', ''] }],
+  ['command of one empty word', { command: [''], args: [] }, { Entrypoint: ['/entry'] }],
+  ['Entrypoint of one empty word alone', { command: [], args: [] }, { Entrypoint: [''] }],
+] as const)
+  test(`there is nothing to run: a ${what}`, () => {
+    const copy = { command: [...asked.command], args: [...asked.args] };
+    assert.throws(() => computeArgs(copy, image as object), { code: 'invalid_argument', message: /command/ });
+  });
+
+test('a variable of an image without a value is not set, and one without a name is left out', () => {
+  const image = { Env: ['A=1', 'B', 'PATH', '=x', '', 'A', 'C='] };
+  const asked = [{ name: 'D', value: '=' }];
+  assert.deepEqual(computeEnvironment({ image, hostname: '', terminal: false, asked }), ['C=', 'D==']);
 });

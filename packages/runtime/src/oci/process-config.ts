@@ -15,14 +15,19 @@ const DEFAULT_OPEN_FILES: OpenFilesLimit = { soft: 1024, hard: 524_288 };
 
 /**
  * The command line of a container: a command of its own replaces the image's Entrypoint and with it the image's Cmd;
- * arguments alone replace Cmd. `invalid_argument` if nothing is left to run.
+ * arguments alone replace Cmd. An Entrypoint of one empty word is none, as Docker and containerd have it. `invalid_argument` if
+ * there is nothing to run.
  */
 export function computeArgs(asked: { command: string[]; args: string[] }, image: ImageDefaults): string[] {
-  const command = asked.command.length > 0 ? asked.command : (image.Entrypoint ?? []);
+  const { Entrypoint = [] } = image;
+  const entrypoint = Entrypoint.length === 1 && Entrypoint[0] === '' ? [] : Entrypoint;
+  const command = asked.command.length > 0 ? asked.command : entrypoint;
   const useImageArgs = asked.command.length === 0 && asked.args.length === 0;
   const args = [...command, ...(useImageArgs ? (image.Cmd ?? []) : asked.args)];
   if (args.length === 0)
     throw new PodwrightError('invalid_argument', 'no command specified: neither the container nor its image has one');
+  if (args[0] === '')
+    throw new PodwrightError('invalid_argument', 'the first word of the command is empty: it names no program to run');
   return args;
 }
 
@@ -35,7 +40,10 @@ export type EnvironmentSources = {
   asked: { name: string; value: string }[];
 };
 
-/** `NAME=value` in order of first appearance: a search path, TERM with a terminal, HOSTNAME, the image's, those asked for. */
+/**
+ * `NAME=value` in order of first appearance: a search path, TERM with a terminal, HOSTNAME, the image's, those asked for. A
+ * name alone takes the variable away, as with Docker and containerd; what has no name is left out, as newer runc refuses it.
+ */
 export function computeEnvironment({ image, hostname, terminal, asked }: EnvironmentSources): string[] {
   const all = [
     DEFAULT_PATH,
@@ -45,7 +53,11 @@ export function computeEnvironment({ image, hostname, terminal, asked }: Environ
     ...asked.map(({ name, value }) => `${name}=${value}`),
   ];
   const merged = new Map<string, string>();
-  for (const entry of all) merged.set(entry.split('=', 1)[0] ?? entry, entry);
+  for (const entry of all) {
+    const end = entry.indexOf('=');
+    if (end > 0) merged.set(entry.slice(0, end), entry);
+    else if (end < 0) merged.delete(entry);
+  }
   return [...merged.values()];
 }
 
