@@ -25,3 +25,18 @@ test('no link and no .. leads out of the root', async () => {
     rmSync(root, { recursive: true });
   }
 });
+
+test('below a place that something else covers, links do not count', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'podwright-root-'));
+  try {
+    mkdirSync(join(root, 'data'));
+    symlinkSync('/etc', join(root, 'data/link'));
+    symlinkSync('data', join(root, 'to-data'));
+    const resolve = (path: string) => resolveInRoot(root, path, (place) => place === '/data');
+    assert.equal(await resolve('/to-data/link/x'), join(root, 'data/link/x'));
+    assert.equal(await resolve('/to-data'), join(root, 'data'));
+    assert.equal(await resolve('/other/data/link'), join(root, 'other/data/link'));
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});

@@ -17,6 +17,7 @@ import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { ContainerFiles } from './container-files.ts';
 import { listHostDevices, resolveDevices } from './resolve-devices.ts';
 import {
+  atResolvedPlaces,
   imageVolumes,
   type MountSources,
   resolveMounts,
@@ -128,7 +129,8 @@ export class ContainerSpecs {
     record: ContainerRecord,
     { sandbox, environment, label }: { sandbox: SandboxRecord; environment: SandboxEnvironment; label: string },
   ): Promise<SpecInput['mounts']> {
-    const mounts = await resolveMounts(record, this.#mountSources(record, environment));
+    const asked = await resolveMounts(record, this.#mountSources(record, environment));
+    const mounts = await atResolvedPlaces(this.#dependencies.files.rootfs(record.id), asked);
     for (const mount of mounts) if (mount.selinuxRelabel) await relabel(mount.source, label);
     const bound = sandbox.config.userNamespace === undefined ? mounts : withMountsBelow(mounts, readMounts());
     return await withSourceRestrictions(bound, this.#dependencies.system);

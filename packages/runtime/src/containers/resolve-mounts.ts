@@ -2,6 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { HOST_PATH_DIRECTORY, isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } from '@podwright/system';
+import { byDepth } from '../oci/spec-mounts.ts';
 import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
 
@@ -54,6 +55,25 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
     resolved.push({ destination, source, readonly, recursiveReadOnly, propagation, selinuxRelabel });
   }
   return [...own, ...resolved];
+}
+
+/** Covered by file systems of the kernel in each container. */
+const KERNEL_PLACES = ['/dev', '/proc', '/sys'];
+
+/**
+ * The mounts at the places to which links of the image lead, parents first: OCI runtimes differ in what they do where such a link
+ * leads to nothing. They make what is missing of a path without links.
+ */
+export async function atResolvedPlaces(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
+  const places = new Set(KERNEL_PLACES);
+  const resolved: ResolvedMount[] = [];
+  for (const mount of mounts.toSorted(byDepth)) {
+    const path = await resolveInRoot(rootfs, posix.resolve('/', mount.destination), (place) => places.has(place));
+    const destination = posix.resolve('/', posix.relative(rootfs, path));
+    places.add(destination);
+    resolved.push({ ...mount, destination });
+  }
+  return resolved;
 }
 
 /**
