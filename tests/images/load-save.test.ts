@@ -169,6 +169,8 @@ test('files that are no images are refused and leave nothing', async (t) => {
   await refuses(images.load(directory, { signal }), /index\.json is not there/);
   await refused('', /read the archive|neither index\.json/);
   await refused('not a tar file', /read the archive/);
+  const xz = Buffer.from('fd377a585a000004', 'hex');
+  await refused(Buffer.concat([xz, randomBytes(5000)]), /unpack it: it is packed with xz; use gzip, zstd or none/);
   await refused(gzipSync(randomBytes(5000)), /read the archive/);
   await refused(gzipSync(randomBytes(50_000)).subarray(0, 30_000), /read the archive/);
   await writeExampleArchive(path);

@@ -75,6 +75,18 @@ test('a registry that does not tell by HEAD is asked by GET', async (t) => {
   assert.deepEqual(JSON.parse(String(data)), manifest);
 });
 
+test('a registry that has manifests by tag alone is told from one without the image', async (t) => {
+  const { registry, client } = await start(t);
+  const { digest } = registry.addManifest('1', manifest, mediaTypes.ociManifest);
+  const { descriptor } = await client.resolve();
+  registry.manifests.delete(digest);
+  await rejects(
+    client.fetchManifest(descriptor),
+    'not_found',
+    /it must serve manifests by their digest, not by tags alone$/,
+  );
+});
+
 test("a missing image is not found, with the registry's message", async (t) => {
   const { client } = await start(t);
   await rejects(

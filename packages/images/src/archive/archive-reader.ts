@@ -9,6 +9,7 @@ import type { ExpectedBlob } from '../content/content-writer.ts';
 import { isDigest } from '../content/digest.ts';
 import { MAX_ARCHIVE_ENTRIES, MAX_ARCHIVE_LINK_DEPTH, MAX_ARCHIVE_NAME_BYTES, manifestLimits } from '../limits.ts';
 import type { Lease } from '../store/leases.ts';
+import { detectCompression, MAGIC_BYTES } from '../unpack/decompress.ts';
 import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
 
 /** What an image archive held; its blobs are in the content store. */
@@ -89,10 +90,10 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
 }
 
 async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promise<Readable> {
-  const start = Buffer.alloc(4);
+  const start = Buffer.alloc(MAGIC_BYTES);
   {
     await using file = await open(path);
-    await file.read(start, 0, 4, 0);
+    await file.read(start, 0, MAGIC_BYTES, 0);
   }
   const packed = createReadStream(path, { highWaterMark: BUFFER_BYTES, signal });
   let bytes = 0;
@@ -108,8 +109,9 @@ async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promi
 }
 
 function unpackerFor(start: Buffer): (NodeJS.ReadWriteStream & Readable) | undefined {
-  if (start.readUInt16BE(0) === 0x1f8b) return createGunzip({ chunkSize: BUFFER_BYTES }) as never;
-  if (start.readUInt32LE(0) === 0xfd2fb528) return createZstdDecompress({ chunkSize: BUFFER_BYTES }) as never;
+  const compression = detectCompression(start, 'unpack it');
+  if (compression === 'gzip') return createGunzip({ chunkSize: BUFFER_BYTES }) as never;
+  if (compression === 'zstd') return createZstdDecompress({ chunkSize: BUFFER_BYTES }) as never;
   return undefined;
 }
 

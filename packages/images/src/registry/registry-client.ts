@@ -7,7 +7,7 @@ import { formatReference, type Reference } from '../spec/reference.ts';
 import type { Authorizer } from './authorizer.ts';
 import { openRange } from './blob-range.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
-import { registryError } from './registry-error.ts';
+import { type ManifestName, registryError } from './registry-error.ts';
 import type { RegistryCapability, RegistryHost } from './registry-host.ts';
 import { isTransient, type RetryPolicy, withRetries } from './retry.ts';
 
@@ -63,7 +63,11 @@ export class RegistryClient {
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
       // also when HEAD was refused: only the body says why
-      const { data, mediaType } = await this.#getManifest(host, path);
+      const { data, mediaType } = await this.#getManifest(
+        host,
+        path,
+        reference.digest === undefined ? 'name' : 'digest',
+      );
       const digest = reference.digest ?? sha256Digest(data);
       return { descriptor: { mediaType, digest, size: data.length, platform: undefined }, data };
     });
@@ -73,7 +77,7 @@ export class RegistryClient {
   async fetchManifest(descriptor: Descriptor): Promise<Buffer> {
     if (descriptor.size > manifestLimits.manifestBytes) throw tooLarge(descriptor, manifestLimits.manifestBytes);
     return this.#patiently('pull', async (host) => {
-      const { data } = await this.#getManifest(host, `manifests/${descriptor.digest}`);
+      const { data } = await this.#getManifest(host, `manifests/${descriptor.digest}`, 'digest');
       verify(data, descriptor);
       return data;
     });
@@ -91,13 +95,17 @@ export class RegistryClient {
     );
   }
 
-  readonly #refusal = (response: HttpResponse, what: string, isNamed = false): Promise<Error> =>
-    registryError(response, what, { isNamed, hasCredentials: this.#options.authorizer.hasCredentials });
+  readonly #refusal = (response: HttpResponse, what: string, named?: ManifestName): Promise<Error> =>
+    registryError(response, what, { named, hasCredentials: this.#options.authorizer.hasCredentials });
 
-  async #getManifest(host: RegistryHost, path: string): Promise<{ data: Buffer; mediaType: string }> {
+  async #getManifest(
+    host: RegistryHost,
+    path: string,
+    named: ManifestName,
+  ): Promise<{ data: Buffer; mediaType: string }> {
     const what = `pull ${this.#name}`;
     const response = await this.#send(host, { method: 'GET', path, headers: { accept: ACCEPTED_MANIFESTS } });
-    if (response.status !== 200) throw await this.#refusal(response, what, true);
+    if (response.status !== 200) throw await this.#refusal(response, what, named);
     const data = await response.document(manifestLimits.manifestBytes, `${what}: its manifest`);
     return { data, mediaType: mediaTypeOf(response) };
   }

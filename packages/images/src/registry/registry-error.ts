@@ -24,10 +24,13 @@ function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   return Math.max(ms || 0, 0);
 }
 
+/** How a request named a manifest: as a user names it, or as another document does. */
+export type ManifestName = 'name' | 'digest';
+
 /** What is known about a request that a registry refused, for the advice that its error ends with. */
 export type RefusedRequest = {
-  /** It asked for what a user has named, not for a part of it. */
-  isNamed?: boolean;
+  /** Undefined for what is no manifest. */
+  named?: ManifestName;
   hasCredentials?: boolean;
 };
 
@@ -82,12 +85,13 @@ function codeOf(status: number): ErrorCode {
 }
 
 /** What a user can do about it. */
-function advice(response: HttpResponse, { isNamed, hasCredentials }: RefusedRequest): string {
+function advice(response: HttpResponse, { named, hasCredentials }: RefusedRequest): string {
   const { status } = response;
   if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';
   if (status === 401) return '; it does not exist, or needs credentials';
   if (status === 403) return hasCredentials ? '; these credentials may not pull it' : '; it needs credentials';
-  if (status === 404 && isNamed) return '; are name and tag right?';
+  if (status === 404 && named === 'name') return '; are name and tag right?';
+  if (status === 404 && named === 'digest') return '; it must serve manifests by their digest, not by tags alone';
   if (status !== 429) return '';
   const waitMs = retryAfterMs(response);
   const wait = waitMs > 0 ? `in ${Math.ceil(waitMs / 1000)} s` : 'later';

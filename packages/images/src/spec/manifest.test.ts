@@ -60,5 +60,6 @@ test('a config that does not fit its manifest is refused', () => {
     () => parseImageConfig(bytes({ rootfs: { diff_ids: ['x'] } }), 1, 'config x'),
     /"x" is not a sha256 digest/,
   );
+  assert.throws(() => parseImageConfig(bytes({}), 1, 'config x'), /rootfs: .*this is an artifact, not an image/);
   assert.throws(() => parseImageConfig(bytes({ config: { Cmd: 'sh' } }), 0, 'config x'), /config\.Cmd/);
 });

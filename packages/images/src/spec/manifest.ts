@@ -58,7 +58,10 @@ export const imageConfigSchema = z.object({
     })
     .nullish()
     .transform((config) => config ?? {}),
-  rootfs: z.object({ type: z.string().default('layers'), diff_ids: optional(stringList(configEntries)) }),
+  rootfs: z.object(
+    { type: z.string().default('layers'), diff_ids: optional(stringList(configEntries)) },
+    'it names no layers of a root file system: this is an artifact, not an image',
+  ),
 });
 
 /** The part of an OCI image config that a runtime reads (image-spec v1, config.md). */

@@ -11,7 +11,7 @@ export type Compression = 'none' | 'gzip' | 'zstd';
 const CHUNK_BYTES = 1 << 20;
 
 /** How many bytes tell how a blob is packed. */
-const MAGIC_BYTES = 6;
+export const MAGIC_BYTES = 6;
 
 const foreign: [string, string][] = [
   ['425a68', 'bzip2'],
@@ -20,15 +20,18 @@ const foreign: [string, string][] = [
   ['504b0304', 'zip'],
 ];
 
-/** Tells by the first bytes how a blob is packed. Throws `unimplemented` for a packing that layers do not have. */
-export function detectCompression(start: Buffer): Compression {
+/**
+ * Tells by the first bytes how a blob is packed; `what` is being done with it. Throws `unimplemented` for a packing that layers
+ * do not have.
+ */
+export function detectCompression(start: Buffer, what = 'unpack layer'): Compression {
   const hex = start.toString('hex', 0, 6);
   if (hex.startsWith('1f8b')) return 'gzip';
   // a frame, or a skippable frame, with which some writers begin
   if (hex.startsWith('28b52ffd') || /^5.2a4d18/.test(hex)) return 'zstd';
   const other = foreign.find(([magic]) => hex.startsWith(magic));
   if (other !== undefined) {
-    throw new PodwrightError('unimplemented', `unpack layer: it is packed with ${other[1]}; use gzip, zstd or none`);
+    throw new PodwrightError('unimplemented', `${what}: it is packed with ${other[1]}; use gzip, zstd or none`);
   }
   return 'none';
 }

@@ -1,5 +1,7 @@
 /** CFS period in microseconds, the kernel's default and the kubelet's. */
 export const CPU_PERIOD_MICROS = 100_000n;
+/** The kernel refuses more (`MAX_BW` of its kernel/sched/sched.h): so much is no limit on any machine. */
+const MAX_QUOTA_MICROS = 2n ** 44n - 1n;
 
 /** CPU shares (cgroup v1 `cpu.shares`, 2 to 262144) for an amount of CPU in thousandths of a core. */
 export function cpuShares(milliCpu: bigint): bigint {
@@ -11,5 +13,6 @@ export function cpuShares(milliCpu: bigint): bigint {
 export function cpuQuota(milliCpu: bigint, periodMicros = CPU_PERIOD_MICROS): bigint {
   if (milliCpu === 0n) return 0n;
   const quota = (milliCpu * periodMicros) / 1000n;
-  return quota < 1000n ? 1000n : quota;
+  if (quota < 1000n) return 1000n;
+  return quota < MAX_QUOTA_MICROS ? quota : MAX_QUOTA_MICROS;
 }

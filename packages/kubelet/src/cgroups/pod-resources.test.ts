@@ -36,6 +36,14 @@ test('containers that run together add up, with their sidecars', () => {
   check(podOf(['100m/200m/1Ki'], ['*50m/50m/1Ki']), [150, 250, 2048]);
 });
 
+test('amounts that add up to more than 64 bits are the largest that there is', () => {
+  const pod = podOf(['1/1e17/8E', '1/1e17/8E', '1/1e17/8E']);
+  const { memoryLimitInBytes, cpuQuota, cpuShares } = podResources(pod, enforcement);
+  assert.deepEqual([memoryLimitInBytes, cpuQuota, cpuShares], [2n ** 63n - 1n, 2n ** 44n - 1n, 3072n]);
+  const { memoryLimitBytes } = podTotals(pod);
+  assert.equal(memoryLimitBytes, 2n ** 63n - 1n);
+});
+
 test('an init container counts where it alone, with the sidecars before it, takes more', () => {
   check(podOf(['100m/100m/1Ki'], ['300m/300m/4Ki']), [300, 300, 4096]);
   check(podOf(['100m/100m/1Ki'], ['50m/50m/1Ki']), [100, 100, 1024]);
