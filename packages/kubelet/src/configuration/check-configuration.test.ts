@@ -142,7 +142,7 @@ test('who gets processors and memory is checked as upstream does', () => {
       options({ 'distribute-cpus-across-numa': 'true', 'prefer-align-cpus-by-uncorecache': 'true' }),
       /cannot be used at the same time/,
     ],
-    [{ cpuManagerReconcilePeriod: -1000 }, /cpuManagerReconcilePeriod.*must be more than 0/],
+    [{ cpuManagerReconcilePeriod: -1000 }, /cpuManagerReconcilePeriod.*must be at least 1ms/],
     [{ reservedSystemCPUs: '0,x' }, /must be a list such as 0,2-3/],
     [{ reservedSystemCPUs: '3-1' }, /must be a list such as 0,2-3/],
     [{ topologyManagerPolicyOptions: { 'max-allowable-numa-nodes': '4' } }, /must be a number that is at least 8/],

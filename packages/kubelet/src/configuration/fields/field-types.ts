@@ -53,7 +53,7 @@ export const int64 = whole('int', integer(Number.MIN_SAFE_INTEGER, Number.MAX_SA
 export const float: FieldType<number> = {
   name: 'number',
   decode: (value, issues) => {
-    if (typeof value !== 'number') issues.add(() => `must be a number, got ${shown(value)}`);
+    if (!Number.isFinite(value)) issues.add(() => `must be a number, got ${shown(value)}`);
     return value as number;
   },
   fromFlag: (flag) => (Number.isNaN(Number(flag)) ? flag : Number(flag)),
@@ -99,7 +99,7 @@ export const duration: FieldType<number> = {
 /** Of log settings: Go's notation, or a number of nanoseconds. */
 export const durationOrNanoseconds: FieldType<number> = {
   ...duration,
-  decode: (value, issues) => (typeof value === 'number' ? value / 1e6 : duration.decode(value, issues)),
+  decode: (value, issues) => (Number.isFinite(value) ? (value as number) / 1e6 : duration.decode(value, issues)),
 };
 
 /** An amount as Kubernetes writes it, kept as text. */

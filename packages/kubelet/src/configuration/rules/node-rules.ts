@@ -106,7 +106,7 @@ export const NODE_RULES: Rule[] = [
   shutdown,
   labels,
   addresses,
-  within(['nodeLeaseDurationSeconds'], 1),
+  within(['nodeLeaseDurationSeconds', 'nodeStatusUpdateFrequency', 'nodeStatusReportFrequency'], 1),
   within(['nodeStatusMaxImages'], -1),
   within(
     [

@@ -120,7 +120,7 @@ const policies: Rule = (configuration) => {
   const alignsBySocket = ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(cpu['align-by-socket'] ?? '');
   const isSingle = configuration.topologyManagerPolicy === 'single-numa-node';
   return [
-    ...must(configuration.cpuManagerReconcilePeriod > 0, 'cpuManagerReconcilePeriod', 'must be more than 0'),
+    ...must(configuration.cpuManagerReconcilePeriod >= 1, 'cpuManagerReconcilePeriod', 'must be at least 1ms'),
     ...cpuOptionProblems(cpu, gates.CPUManagerPolicyAlphaOptions === true).flatMap((problem) =>
       must(false, cpuField, problem),
     ),

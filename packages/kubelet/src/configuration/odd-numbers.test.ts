@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
+import { IssueList } from '../api/issue.ts';
+import { checkedConfiguration } from './check-configuration.ts';
+import { FIELDS } from './fields/field-table.ts';
+
+const NUMBERS = [
+  -(2 ** 31) - 1,
+  -1,
+  -0,
+  0.5,
+  1.5,
+  2 ** 31,
+  2 ** 53,
+  2 ** 63,
+  1e300,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+];
+/** By the type of the field, as a file has them. */
+const ODD: Record<string, unknown[]> = {
+  int: NUMBERS,
+  number: NUMBERS,
+  duration: ['-1s', '1ns', '0.5ms', '24855h', '2562047h', '9999999h', '1e9s', 'Infinity', 'NaN', '1', ...NUMBERS],
+};
+
+/** Durations that no timer has: they are compared with ages, or change nothing here. Others are at least a millisecond. */
+const NO_TIMER = [
+  'authentication.webhook.cacheTTL',
+  'authorization.webhook.cacheAuthorizedTTL',
+  'authorization.webhook.cacheUnauthorizedTTL',
+  'evictionPressureTransitionPeriod',
+  'globalHousekeepingInterval',
+  'housekeepingInterval',
+  'imageMinimumGCAge',
+  'logging.flushFrequency',
+  'maxHousekeepingInterval',
+  'minContainerAge',
+  'storageDriverBufferDuration',
+  'streamingConnectionIdleTimeout', // of a socket
+  'volumeStatsAggPeriod',
+];
+
+/** The value that a field then has; `undefined` if it is refused by name. */
+function used(name: string, value: unknown): unknown {
+  const issues = new IssueList();
+  const decoded = FIELDS.get(name)!.type.decode(value, issues);
+  if (issues.issues.length > 0) return undefined;
+  try {
+    const given = new Map([[name, { value: decoded, place: 'c.yaml:3' }]]);
+    return (checkedConfiguration(given, { cgroupVersion: 'v2' }) as Record<string, unknown>)[name];
+  } catch (error) {
+    assert.ok(error instanceof PodwrightError && error.message.includes(name), `${name}: ${error}`);
+    return undefined;
+  }
+}
+
+test('an odd number of a configuration is refused by its field, or is one that can be worked with', () => {
+  const soon = new Set<string>();
+  for (const [name, { type }] of FIELDS) {
+    for (const value of ODD[type.name] ?? []) {
+      const result = used(name, value);
+      if (result === undefined) continue;
+      assert.ok(Number.isFinite(result), `${name} = ${String(value)}: ${String(result)}`);
+      if (type.name === 'duration' && Number(result) < 1) soon.add(name);
+    }
+  }
+  assert.deepEqual([...soon].sort(), NO_TIMER);
+});
