@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { formatFieldPath } from '../api/issue.ts';
+import type { Pod } from '../api/types.ts';
+import { LocalObjects } from '../config/local-objects.ts';
 import { decodeManifest } from '../config/manifest.ts';
 import { allFindings } from './host-findings.ts';
+import type { PreflightHost } from './preflight.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-preflight-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -15,19 +18,21 @@ mkdirSync(join(directory, 'seccomp/profiles'), { recursive: true });
 writeFileSync(join(directory, 'seccomp/profiles/good.json'), '{}');
 writeFileSync(join(directory, 'file'), '');
 
-async function findings(spec: string, appArmor?: boolean): Promise<string[]> {
-  const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n${spec.replaceAll(/^/gm, '  ')}\n`;
-  const { objects, errors } = decodeManifest(text, { file: 'x.yaml' });
+function podOf(spec: string, name = 'web'): Pod {
+  const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, uid: uid-of-${name}}\nspec:\n${spec.replaceAll(/^/gm, '  ')}\n`;
+  const { pods, errors } = decodeManifest(text, { file: 'x.yaml' });
   assert.deepEqual(errors, []);
+  return pods[0]!;
+}
+
+type Given = Pick<PreflightHost, 'node'> & { appArmor?: boolean };
+
+async function findings(spec: string, { node, appArmor }: Given = {}): Promise<string[]> {
   const facts = { name: 'here', labels: {}, maxPods: 10, allowedUnsafeSysctls: [], resources: { cpu: 2000n } };
-  const found = await allFindings(
-    objects.map(({ object }) => object),
-    {
-      nodeName: 'here',
-      facts: { ...facts, ...(appArmor === undefined ? {} : { appArmor }) },
-      seccompRoot: join(directory, 'seccomp'),
-    },
-  );
+  const found = await allFindings([podOf(spec)], {
+    ...{ nodeName: 'here', seccompRoot: join(directory, 'seccomp'), node },
+    facts: { ...facts, appArmor },
+  });
   return found.map(({ severity, path, message }) => `${severity} ${formatFieldPath(path)}: ${message}`);
 }
 
@@ -71,10 +76,27 @@ test('profiles of the host that are not there are problems', async () => {
   );
   const appArmor = 'appArmorProfile: {type: Localhost, localhostProfile: podwright-none}';
   const field = 'problem spec.securityContext.appArmorProfile.localhostProfile';
-  assert.deepEqual(await findings(`securityContext: {${appArmor}}\n${ordinary}`, true), [
+  assert.deepEqual(await findings(`securityContext: {${appArmor}}\n${ordinary}`, { appArmor: true }), [
     `${field}: no AppArmor profile "podwright-none" is loaded on this host; the pod waits until it is`,
   ]);
-  assert.match(String(await findings(`securityContext: {${appArmor}}\n${ordinary}`, false)), /AppArmor is not enabled/);
+  assert.match(
+    String(await findings(`securityContext: {${appArmor}}\n${ordinary}`, { appArmor: false })),
+    /AppArmor is not enabled/,
+  );
+});
+
+test('a port that a pod of the node has by a process of its own is told once', async (context) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  context.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const spec = `hostNetwork: true\ncontainers: [{name: a, image: b, ports: [{containerPort: ${port}}]}]`;
+  const holder = podOf(spec, 'holder');
+  const found = await findings(spec, { node: { objects: new LocalObjects(), pods: [holder] } });
+  assert.equal(found.length, 1, String(found));
+  assert.match(found[0]!, /is taken by pod default\/holder$/);
+  const namesake = { objects: new LocalObjects(), pods: [podOf(spec)] };
+  assert.match(String(await findings(spec, { node: namesake })), /\(process \d+\), which may get/);
 });
 
 test('a port of the host that a program has is a problem', async (context) => {

@@ -1,11 +1,13 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isErrno } from '@podwright/base';
 import { appArmorProfile } from '../api/app-armor.ts';
 import type { FieldPath } from '../api/issue.ts';
-import type { ManifestObject, Pod, SecurityProfile } from '../api/types.ts';
+import { type ManifestObject, namespacedName, type Pod, type SecurityProfile } from '../api/types.ts';
 import { type Finding, ObjectFindings } from '../config/finding.ts';
 import { foreignPorts } from '../pod/foreign-ports.ts';
+import { takenPort } from '../pod/host-ports.ts';
 import { hostPathProblem } from '../volumes/host-path.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
 
@@ -24,14 +26,22 @@ async function hostFindings(pod: Pod, host: PreflightHost): Promise<Finding[]> {
   const findings = new ObjectFindings(pod);
   await findHostPaths(pod, findings);
   await findProfiles(pod, { findings, host });
-  for (const { path, message } of await foreignPorts(pod, uidsOf(pod, host))) findings.problem(path, message);
+  await findPorts(pod, { findings, host });
   return findings.list;
 }
 
-/** Of the pods of this name that the node has: what they have taken they give back. */
-function uidsOf({ metadata: { namespace, name } }: Pod, { node }: PreflightHost): string[] {
-  const named = (node?.pods ?? []).filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-  return named.map(({ metadata }) => metadata.uid);
+/** Of a pod of this name that the node has the port is given back; of another one that has declared it the node's refusal tells. */
+async function findPorts(
+  pod: Pod,
+  { findings, host }: { findings: ObjectFindings; host: PreflightHost },
+): Promise<void> {
+  const isNamesake = (other: Pod) => namespacedName(other) === namespacedName(pod);
+  const pods = host.node?.pods ?? [];
+  const others = pods.filter((other) => !isNamesake(other));
+  const refused = takenPort(pod, others)?.wanted;
+  const own = pods.filter(isNamesake).map(({ metadata }) => metadata.uid);
+  for (const { path, message } of await foreignPorts(pod, own))
+    if (!isDeepStrictEqual(path, refused?.path)) findings.problem(path, message);
 }
 
 async function findHostPaths({ spec }: Pod, findings: ObjectFindings): Promise<void> {
