@@ -252,3 +252,6 @@ export const MAX_DESCRIPTORS_A_POD = 20_000;
 export const MAX_STATE_FILE_BYTES = 64 << 20;
 /** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 export const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
+
+/** How long a check of a manifest waits for a path of the host: an NFS server may not answer. */
+export const HOST_LOOK_TIMEOUT_MS = 2000;

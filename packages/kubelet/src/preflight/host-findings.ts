@@ -1,11 +1,12 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isErrno } from '@podwright/base';
+import { isDeadlineExceeded, isErrno, raceAbort, withTimeout } from '@podwright/base';
 import { appArmorProfile } from '../api/app-armor.ts';
 import type { FieldPath } from '../api/issue.ts';
 import { type ManifestObject, namespacedName, type Pod, type SecurityProfile } from '../api/types.ts';
 import { type Finding, ObjectFindings } from '../config/finding.ts';
+import { HOST_LOOK_TIMEOUT_MS } from '../limits.ts';
 import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';
 import { hostPathProblem } from '../volumes/host-path.ts';
@@ -80,17 +81,20 @@ function missing(error: unknown): false {
   throw error;
 }
 
-/** What `look` finds; a note, and nothing, if this user may not look there. */
+/** What `look` finds; a note, and nothing, if this user may not look there, or a file system such as NFS does not answer. */
 async function looked<T>(
   findings: ObjectFindings,
   { path, what }: { path: FieldPath; what: string },
   look: () => Promise<T>,
 ): Promise<T | undefined> {
+  using signal = withTimeout(undefined, HOST_LOOK_TIMEOUT_MS, `look at ${what}`);
   try {
-    return await look();
+    return await raceAbort(look(), signal);
   } catch (error) {
-    if (!isErrno(error, 'EACCES') && !isErrno(error, 'EPERM')) throw error;
-    findings.note(path, `${what} may not be looked at by this user: whether it is there is not known`);
+    if (isErrno(error, 'EACCES') || isErrno(error, 'EPERM'))
+      findings.note(path, `${what} may not be looked at by this user: whether it is there is not known`);
+    else if (isDeadlineExceeded(error)) findings.note(path, `${what} cannot be looked at: its file system is too slow`);
+    else throw error;
     return undefined;
   }
 }
