@@ -1,4 +1,10 @@
 /** Logs that grow fast, on a whole node. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { assertNearLimit, FAST_WRITER, watchFastLog } from '../kubelet/fast-log.fixture.ts';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
@@ -20,8 +26,60 @@ test('the log of a container that writes 50 MB/s stays within a tenth above its 
   await place.startDaemon('node', '--config', place.file('config.toml', settings));
   await place.loadImage();
   await place.ok('run', '--detach', place.file('talker.yaml', podManifest('talker', FAST_WRITER)));
-  const [pod] = await place.pods();
-  const log = await watchFastLog(place.path('logs', `default_talker_${pod!.metadata.uid}`, 'main'), 10 << 20);
+  const directory = await logDirectory('talker');
+  const log = await watchFastLog(directory, 10 << 20);
   context.diagnostic(JSON.stringify(log));
   assertNearLimit(log);
+  const newest = rotatedOf(directory).at(-1)!;
+  const now = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-');
+  assert.ok(newest.slice('0.log.'.length) <= now, `${newest} is ahead of the clock, ${now}`);
 });
+
+test('who follows slowly sees each line once, through rotations, and so does who reads afterwards', async () => {
+  const lines = 400_000;
+  const script = `echo begin; until [ -e /go ]; do sleep 0.1; done; seq ${lines}; echo end; exec sleep 1000`;
+  await place.ok('run', '--detach', place.file('counter.yaml', podManifest('counter', script)));
+  const directory = await logDirectory('counter');
+  const [program, ...args] = place.command('logs', '--follow', 'counter');
+  const follower = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await once(follower.stdout, 'readable');
+    await place.ok('exec', 'counter', '--', 'touch', '/go');
+    await place.until(
+      () => rotatedOf(directory).length > 0 && readFileSync(join(directory, '0.log'), 'utf8').endsWith(' end\n'),
+    );
+    const expected = ['begin', ...Array.from({ length: lines }, (_, index) => String(index + 1)), 'end'];
+    const seen = await textUntil(follower.stdout, '\nend\n');
+    assert.ok(
+      seen
+        .split('\n')
+        .slice(0, -1)
+        .every((line, index) => line === expected[index]),
+      'each line in its turn',
+    );
+    assert.equal(seen.length, expected.join('\n').length + 1);
+    const tail = await place.ok('logs', '--tail', String(lines), 'counter');
+    assert.equal(tail, `${expected.slice(-lines).join('\n')}\n`);
+  } finally {
+    follower.kill('SIGKILL');
+  }
+});
+
+async function logDirectory(name: string): Promise<string> {
+  const pod = (await place.pods()).find(({ metadata }) => metadata.name === name);
+  return place.path('logs', `default_${name}_${pod!.metadata.uid}`, 'main');
+}
+
+const rotatedOf = (directory: string) =>
+  readdirSync(directory)
+    .filter((name) => name.startsWith('0.log.'))
+    .sort();
+
+async function textUntil(stream: Readable, end: string): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.setEncoding('latin1')) {
+    text += chunk;
+    if (text.endsWith(end)) break;
+  }
+  return text;
+}
