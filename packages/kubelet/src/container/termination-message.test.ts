@@ -31,6 +31,16 @@ test('the log stands in only for containers that failed and want it', async () =
   await check({ log }, { policy: 'File' }, '');
 });
 
+test('a log that was just rotated goes on in the file before it', async () => {
+  const rotated = join(directory, 'log.20260101-000000');
+  await writeFile(rotated, `${logLine('why')}${logLine('half', 'P')}`);
+  await check({ log: logLine(' and half') }, {}, 'why\nhalf and half\n');
+  await check({ log: logLine('end').repeat(80) }, {}, 'end\n'.repeat(80));
+  await check({ log: logLine('end').repeat(79) }, {}, `half${'end\n'.repeat(79)}`);
+  await check({}, {}, 'why\nhalf');
+  await rm(rotated);
+});
+
 test('message and log are bounded, and no character is cut', async () => {
   await check({ message: `é${'x'.repeat(4095)}` }, {}, 'x'.repeat(4095));
   const lines = Array.from({ length: 100 }, (_, index) => logLine(`${index}`));

@@ -12,6 +12,8 @@ import type { LegacyLog } from '../logs/container-logs.ts';
 import { parseLogLine } from '../logs/cri-log.ts';
 import { followLink } from '../logs/log-link.ts';
 import { findTail } from '../logs/log-tail.ts';
+import { NEWLINE } from '../logs/log-text.ts';
+import { rotatedLogs } from '../logs/rotated-logs.ts';
 
 export type EndedContainer = {
   /** Where on the host the container's message file is; '' if it has none. */
@@ -30,7 +32,7 @@ export async function terminationMessage(container: EndedContainer): Promise<str
 }
 
 async function readMessage(path: string): Promise<string> {
-  return withFile(path, async (file, size) => {
+  return withFile(path, '', async (file, size) => {
     const start = Math.max(0, size - MAX_MESSAGE_FILE_BYTES);
     return wholeCharacters(await readBytes(file, start, Math.min(size, MAX_MESSAGE_FILE_BYTES)));
   });
@@ -51,10 +53,24 @@ async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | und
 }
 
 async function readLogEnd(path: string): Promise<string> {
-  return withFile(followLink(path), async (file, size) => {
-    const search = { size, lines: MAX_LOG_MESSAGE_LINES, withinBytes: MAX_LOG_MESSAGE_READ_BYTES };
-    const { offset, bytes = await readBytes(file, offset, size - offset) } = await findTail(file.fd, search);
-    return wholeCharacters(logText(bytes).subarray(-MAX_LOG_MESSAGE_BYTES));
+  const { text, lines, isWhole } = await logEnd(followLink(path), MAX_LOG_MESSAGE_LINES);
+  const rotated = isWhole ? (await rotatedLogs(path)).at(-1) : undefined; // the newest is not compressed
+  const linesBefore = MAX_LOG_MESSAGE_LINES - lines;
+  const before = rotated === undefined || linesBefore <= 0 ? undefined : await logEnd(rotated.path, linesBefore);
+  return wholeCharacters(Buffer.concat([before?.text ?? NOTHING, text]).subarray(-MAX_LOG_MESSAGE_BYTES));
+}
+
+const NOTHING = Buffer.alloc(0);
+
+type LogPart = { text: Buffer; lines: number; isWhole: boolean };
+
+/** The last lines of one file, and whether there are no others in it; nothing of what is no log. */
+async function logEnd(path: string, lines: number): Promise<LogPart> {
+  const nothing = { text: NOTHING, lines: 0, isWhole: true };
+  return withFile<LogPart>(path, nothing, async (file, size) => {
+    const { offset, bytes } = await findTail(file.fd, { size, lines, withinBytes: MAX_LOG_MESSAGE_READ_BYTES });
+    const text = logText(bytes ?? (await readBytes(file, offset, size - offset)));
+    return { text, lines: text.filter((byte) => byte === NEWLINE).length, isWhole: offset === 0 };
   });
 }
 
@@ -62,7 +78,7 @@ async function readLogEnd(path: string): Promise<string> {
 function logText(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(0x0a, start);
+    const newline = bytes.indexOf(NEWLINE, start);
     const end = newline < 0 ? bytes.length : newline;
     const entry = parseLogLine(bytes.subarray(start, end));
     if (entry !== undefined) parts.push(entry.text, Buffer.from(entry.partial ? '' : '\n'));
@@ -72,20 +88,20 @@ function logText(bytes: Buffer): Buffer {
 }
 
 /**
- * Runs `read` on a regular file, '' if there is none. The container wrote it, so a link is not followed and a FIFO, which could
+ * Runs `read` on a regular file; `without` if there is none. The container wrote it, so a link is not followed and a FIFO, which could
  * make us wait for ever, is not read.
  */
-async function withFile(path: string, read: (file: FileHandle, size: number) => Promise<string>): Promise<string> {
+async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
-    if (['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR'].some((code) => isErrno(error, code))) return '';
+    if (['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR'].some((code) => isErrno(error, code))) return without;
     throw error;
   }
   try {
     const stats = await file.stat();
-    return stats.isFile() ? await read(file, stats.size) : '';
+    return stats.isFile() ? await read(file, stats.size) : without;
   } finally {
     await file.close();
   }

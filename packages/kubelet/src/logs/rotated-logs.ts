@@ -15,7 +15,7 @@ const DIGITS = 9;
 export async function rotatedLogs(logPath: string): Promise<RotatedLog[]> {
   const [directory, name] = [dirname(logPath), basename(logPath)];
   const entries = await readdir(directory).catch((error: unknown) => {
-    if (isErrno(error, 'ENOENT')) return [];
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return [];
     throw error;
   });
   const found = entries.flatMap((entry) => {
