@@ -76,9 +76,9 @@ export class FullDiskNode {
   /** `podwright stop`; nothing is left of the pods on the host. */
   async stop(): Promise<void> {
     await this.place.ok('stop');
-    // what waits for room, and the socket of a killed node where there was no room for another
+    // what waits for room, statuses of evicted pods, and the socket of a killed node where there was no room for another
     const own =
-      /^(mounts|files): \S+\/(state\/records.journal|root(\/filler|\/manifests\/.*|\/kubelet\/pod-resources(\/kubelet.sock)?)?)$/;
+      /^(mounts|files): \S+\/(state\/records.journal|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
     assert.deepEqual(
       this.place.leftovers().filter((line) => !own.test(line)),
       [],
