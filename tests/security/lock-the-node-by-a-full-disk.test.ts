@@ -58,6 +58,7 @@ for (const fileSystem of ['ext4', 'xfs'] as const) {
       once: filler('once', 'dd if=/dev/zero of=/e/f bs=64k; exec sleep 1000'),
       ever: filler('ever', FILL_FOR_EVER),
       ends: filler('ends', FILL_FOR_EVER, 'sleep 2; exit 1'),
+      hidden: filler('hidden', 'dd if=/dev/zero of=/etc/resolv.conf bs=64k; exec sleep 1000'),
     };
     const stop = new AbortController();
     const churning = churn(node, stop.signal);
@@ -69,7 +70,7 @@ for (const fileSystem of ['ext4', 'xfs'] as const) {
     }
     stop.abort();
     await churning;
-    await node.gone('once', 'ever', 'ends', 'churn0', 'churn1', 'churn2');
+    await node.gone(...Object.keys(fills), 'churn0', 'churn1', 'churn2');
     for (const name of ['keep1', 'keep2']) {
       const status = (await node.find(name))?.status;
       assert.deepEqual([status?.phase, status?.containerStatuses?.[0]?.restartCount], ['Running', 0]);
