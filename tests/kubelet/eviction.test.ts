@@ -95,6 +95,16 @@ test('a full disk: who fills it is evicted, others are refused, until it is over
   await kubelet.pod('quiet', isRunning);
 });
 
+test('a pod that writes fast is evicted long before the next round, and before the disk is full', async (t) => {
+  const kubelet = await start(t, { hard: { 'nodefs.available': '50%' }, periodMs: 600_000 });
+  const script = 'while :; do head -c 500000 /dev/zero >>/data/f; sleep 0.1; done';
+  await kubelet.apply('writer.yaml', podText('writer', { script }));
+  const { status } = await kubelet.pod('writer', isFailed);
+  assert.equal(status?.reason, 'Evicted');
+  const availableKi = Number(/available: (\d+)Ki/.exec(status?.message ?? '')?.[1]);
+  assert.ok(availableKi > 16 << 10, `half of the 32 MiB below the threshold is left: ${status?.message}`);
+});
+
 test('too few processes are left for ever: all but critical pods go, one after the other, by their priority', async (t) => {
   const kubelet = await start(t, {});
   const vital = podText('vital', { more: 'priorityClassName: system-node-critical' });
