@@ -11,6 +11,7 @@ import { makeScratch, newMark, openShims, openTasks, processesWith, runc, type S
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 const bound = () => AbortSignal.timeout(60_000);
 const mark = newMark();
+const AT_ONCE = 8;
 
 const kinds = [
   { name: 'runc', count: 200, open: (scratch: Scratch) => openTasks(scratch, runc) },
@@ -29,9 +30,10 @@ for (const { name, count, open } of kinds)
       await tasks.start('busy');
       await useStream(tasks, 0); // what is loaded at the first use stays
       const before = openDescriptors();
-      const limiter = new Limiter(8);
+      const limiter = new Limiter(AT_ONCE);
       await Promise.all(Array.from({ length: count }, (_, index) => limiter.run(() => useStream(tasks, index))));
-      await waitFor(() => (openDescriptors() <= before && processesWith(mark).length === 0) || undefined, {
+      // a connection of each session that there was at once is kept for the next (TaskAttachments)
+      await waitFor(() => (openDescriptors() <= before + AT_ONCE && processesWith(mark).length === 0) || undefined, {
         intervalMs: 20,
         signal: bound(),
       });
@@ -43,6 +45,43 @@ for (const { name, count, open } of kinds)
         });
     } finally {
       await tasks.delete('busy');
+      tasks.close();
+      await scratch.remove();
+    }
+  });
+
+for (const { stdin, what } of [
+  { stdin: false, what: 'output only' },
+  { stdin: true, what: 'input that ends' },
+])
+  test(`attach sessions one after the other leave conmon one connection to a silent task (${what})`, async () => {
+    const scratch = makeScratch();
+    const tasks = await openTasks(scratch, runc);
+    try {
+      const spec = testSpec(scratch, 'silent', ['sleep', '1000']);
+      const bundle = join(scratch.directory, 'bundle');
+      const options = { terminal: false, stdin: true, stdinOnce: false, logPath: '', handler: '' };
+      commitSpec(bundle, spec);
+      await tasks.create({ ...options, id: 'silent', bundle, spec }, bound());
+      await tasks.start('silent');
+      const monitor = processesWith(scratch.directory).find((line) => /^ *\d+ \S*conmon /.test(line));
+      const pid = Number.parseInt(monitor!, 10);
+      const held = () => readdirSync(`/proc/${pid}/fd`).length;
+      const use = async () => {
+        const client = new AbortController();
+        const session = await tasks.attach('silent', client.signal, { stdin });
+        if (stdin) await new Promise<void>((resolve) => session.stdin.end(resolve));
+        client.abort(new Error('detached'));
+      };
+      const before = held();
+      for (let count = 0; count < 30; count++) await use();
+      // what conmon has not accepted yet is in no descriptor: one more session, which it answers
+      const { stdin: input } = await tasks.attach('silent', bound());
+      await new Promise<void>((resolve) => input.write('line\n', () => resolve()));
+      await waitFor(() => held() > before || undefined, { intervalMs: 20, signal: bound() });
+      assert.ok(held() <= before + 2, `${held() - before} connections`);
+    } finally {
+      await tasks.delete('silent');
       tasks.close();
       await scratch.remove();
     }

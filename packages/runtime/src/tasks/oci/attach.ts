@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { wrapError } from '@podwright/base';
-import { type SeqpacketSocket, type SeqpacketSockets, type System, setProcessTerminalSize } from '@podwright/system';
+import { type SeqpacketSocket, SeqpacketSockets, type System, setProcessTerminalSize } from '@podwright/system';
 import { ATTACH_LOOK_MS } from '../limits.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
@@ -31,10 +31,67 @@ export type AttachOptions = {
 export function attachToMonitor(
   sockets: SeqpacketSockets,
   record: MonitoredStdio,
-  { stdin: wantsStdin, signal, system, pid }: AttachOptions,
+  options: AttachOptions,
 ): Omit<ExecSession, 'exit'> {
-  signal.throwIfAborted();
-  const connection = new AttachConnection(record, { sockets, stdin: wantsStdin });
+  options.signal.throwIfAborted();
+  return beginSession(new AttachConnection(record, { sockets }), record, options);
+}
+
+/**
+ * Attach sessions of tasks. conmon keeps its end of a connection that has ended until the task next prints something. So a
+ * connection outlives its session, and serves the next one of the task: a silent task has no more of them than it had sessions at once.
+ */
+export class TaskAttachments {
+  readonly #sockets = new SeqpacketSockets();
+  readonly #idle = new Map<string, Set<AttachConnection>>();
+
+  /** As `attachToMonitor`. */
+  attach(record: MonitoredStdio, options: AttachOptions): Omit<ExecSession, 'exit'> {
+    options.signal.throwIfAborted();
+    return beginSession(this.#idleOf(record) ?? this.#connect(record), record, options);
+  }
+
+  /** For the sessions of commands, whose monitors end with them. */
+  get sockets(): SeqpacketSockets {
+    return this.#sockets;
+  }
+
+  /** No session begins any more; those that there are go on. */
+  close(): void {
+    for (const connection of [...this.#idle.values()].flatMap((idle) => [...idle])) connection.closeIdle();
+    this.#sockets.close();
+  }
+
+  #idleOf({ id }: MonitoredStdio): AttachConnection | undefined {
+    for (const connection of this.#idle.get(id) ?? []) {
+      if (!connection.isQuiet()) continue;
+      this.#forget(id, connection);
+      return connection;
+    }
+    return undefined;
+  }
+
+  #connect(record: MonitoredStdio): AttachConnection {
+    const keep = (connection: AttachConnection) => {
+      const idle = this.#idle.get(record.id) ?? new Set();
+      this.#idle.set(record.id, idle.add(connection));
+      connection.onClose = () => this.#forget(record.id, connection);
+    };
+    return new AttachConnection(record, { sockets: this.#sockets, keep });
+  }
+
+  #forget(id: string, connection: AttachConnection): void {
+    const idle = this.#idle.get(id);
+    idle?.delete(connection);
+    if (idle?.size === 0) this.#idle.delete(id);
+  }
+}
+
+function beginSession(
+  connection: AttachConnection,
+  record: MonitoredStdio,
+  { stdin: takesStdin, signal, system, pid }: AttachOptions,
+): Omit<ExecSession, 'exit'> {
   const stop = () => connection.leave();
   signal.addEventListener('abort', stop, { once: true });
   connection.onClose = () => signal.removeEventListener('abort', stop);
@@ -48,7 +105,7 @@ export function attachToMonitor(
       // the task has just ended
     }
   };
-  const { stdin, stdout, stderr } = connection;
+  const { stdin, stdout, stderr } = connection.begin(takesStdin);
   return { stdin, stdout, stderr: record.terminal ? undefined : stderr, resize };
 }
 
@@ -64,71 +121,106 @@ export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: Moni
   }
 }
 
+type Streams = { stdin: Writable; stdout: Readable; stderr: Readable };
+
 class AttachConnection {
   onClose: () => void = () => undefined;
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
   readonly #socket: SeqpacketSocket;
   readonly #buffer = Buffer.allocUnsafe(RECEIVE_BYTES);
-  readonly #timer: NodeJS.Timeout;
+  readonly #keep: ((connection: AttachConnection) => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  #session: (Streams & { takesStdin: boolean }) | undefined;
   /** Streams that have enough for now: nothing is received until both take more. */
   readonly #full = new Set<Readable>();
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
-
   /**
-   * There is no listener any more, but the connection must last: conmon closes the task's stdin, where it is for one session
-   * only, after any that ends.
+   * The end of the connection ends the task's stdin: conmon closes that, where it is for one session only, after any connection
+   * that ends.
    */
-  #draining = false;
-  readonly #mustLast: boolean;
+  #holdsStdin: boolean;
 
-  constructor(record: MonitoredStdio, { sockets, stdin }: { sockets: SeqpacketSockets; stdin: boolean }) {
-    this.#mustLast = !stdin && record.stdinOnce;
-    const path = join(record.bundle, BUNDLE_FILES.attach);
+  /** `keep` is given the connection once its session has ended; without it the connection ends then. */
+  constructor(
+    record: MonitoredStdio,
+    { sockets, keep }: { sockets: SeqpacketSockets; keep?: (connection: AttachConnection) => void },
+  ) {
+    this.#keep = keep;
+    this.#holdsStdin = record.stdinOnce;
     try {
-      this.#socket = sockets.connect(path, () => this.#turn());
+      this.#socket = sockets.connect(join(record.bundle, BUNDLE_FILES.attach), () => this.#turn());
     } catch (error) {
       throw wrapError(`attach to task ${record.id}`, error, 'failed_precondition');
     }
-    this.stdout = this.#output();
-    this.stderr = this.#output();
-    this.stdin = new Writable({
-      highWaterMark: SEND_BYTES,
-      write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
-      final: (done) => {
-        if (stdin && !this.#closed) this.#socket.endSending();
-        done();
-      },
-    });
+  }
+
+  /** The streams of a new session; no other is under way. */
+  begin(takesStdin: boolean): Streams {
+    const session: Streams = {
+      stdout: this.#output(),
+      stderr: this.#output(),
+      stdin: new Writable({
+        highWaterMark: SEND_BYTES,
+        write: (chunk: Buffer, _encoding, done) => this.#write(chunk, done),
+        final: (done) => {
+          if (takesStdin && this.#session?.stdin === session.stdin) this.#endStdin();
+          done();
+        },
+      }),
+    };
+    this.#session = { ...session, takesStdin };
     this.#timer = setInterval(() => this.#turn(), ATTACH_LOOK_MS).unref();
+    return session;
   }
 
   /** The client has gone. */
   leave(): void {
-    if (!this.#mustLast) return this.close();
-    this.#endStreams();
-    this.#draining = true;
-    this.#full.clear();
+    const session = this.#session;
+    if (this.#closed || session === undefined) return;
+    if (this.#keep === undefined) return this.close();
+    if (session.takesStdin && this.#holdsStdin) this.#endStdin();
+    this.#endSession();
+    this.onClose();
+    this.#keep(this);
     this.#turn();
+  }
+
+  /** Whether a new session can have it: nothing came that it would get of the time before. */
+  isQuiet(): boolean {
+    this.#turn();
+    return !this.#closed;
+  }
+
+  /** Ends it, unless that ended the task's stdin. */
+  closeIdle(): void {
+    if (!this.#holdsStdin) this.close();
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    clearInterval(this.#timer);
     this.#socket.close();
-    this.#endStreams();
-    this.#unsent?.sent();
+    this.#endSession();
     this.onClose();
   }
 
-  #endStreams(): void {
-    if (this.#draining) return;
-    this.stdout.push(null);
-    this.stderr.push(null);
-    this.stdin.destroy();
+  /** Where stdin is for more sessions, conmon does not close it: it only would not read from this connection any more. */
+  #endStdin(): void {
+    if (this.#closed || (this.#keep !== undefined && !this.#holdsStdin)) return;
+    this.#holdsStdin = false;
+    this.#socket.endSending();
+  }
+
+  #endSession(): void {
+    clearInterval(this.#timer);
+    const { stdin, stdout, stderr } = this.#session ?? {};
+    this.#session = undefined;
+    this.#full.clear();
+    stdout?.push(null);
+    stderr?.push(null);
+    stdin?.destroy();
+    this.#unsent?.sent();
+    this.#unsent = undefined;
   }
 
   #output(): Readable {
@@ -159,8 +251,11 @@ class AttachConnection {
       this.close();
       return false;
     }
-    if (this.#draining) return true;
-    const stream = this.#buffer[0] === STDERR_TAG ? this.stderr : this.stdout;
+    if (this.#session === undefined) {
+      this.closeIdle(); // conmon forgets it when the task next prints something
+      return !this.#closed;
+    }
+    const stream = this.#session[this.#buffer[0] === STDERR_TAG ? 'stderr' : 'stdout'];
     if (size > 1 && !stream.push(Buffer.from(this.#buffer.subarray(1, size)))) this.#full.add(stream);
     return true;
   }

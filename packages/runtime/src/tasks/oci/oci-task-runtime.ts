@@ -16,7 +16,7 @@ import {
   untraced,
   withTimeout,
 } from '@podwright/base';
-import { loadSystem, SeqpacketSockets, signalNumber, signalProcess } from '@podwright/system';
+import { loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
 import { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
@@ -33,7 +33,7 @@ import type {
   TaskRuntime,
   TaskState,
 } from '../task-runtime.ts';
-import { attachToMonitor } from './attach.ts';
+import { TaskAttachments } from './attach.ts';
 import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
@@ -81,7 +81,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #exits: ExitFileWatch;
   readonly #filters = new SeccompFilters();
   readonly #system = loadSystem();
-  readonly #sockets = new SeqpacketSockets();
+  readonly #attachments = new TaskAttachments();
   /** Changes of one task happen one after the other. */
   readonly #changes = new KeyedLock();
   /** A task without a monitor is ended once. */
@@ -177,7 +177,7 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async exec(id: string, { command, terminal, terminalName, signal }: ExecConfig): Promise<ExecSession> {
     const record = await this.#get(id, 'run a command in', ['running']);
-    const tools = { conmon: this.#options.conmon, sockets: this.#sockets };
+    const tools = { conmon: this.#options.conmon, sockets: this.#attachments.sockets };
     const request = { ...this.#execRequest(record, command), terminalName };
     return await execStream(request, { terminal: terminal ? tools : undefined, signal });
   }
@@ -189,7 +189,7 @@ export class OciTaskRuntime implements TaskRuntime {
   ): Promise<Omit<ExecSession, 'exit'>> {
     const record = await this.#get(id, 'attach to', ['created', 'running']);
     const pid = () => findTaskProcess(record);
-    return attachToMonitor(this.#sockets, record, { stdin, signal, system: this.#system, pid });
+    return this.#attachments.attach(record, { stdin, signal, system: this.#system, pid });
   }
 
   /** What the task writes meanwhile makes the old file larger: nothing is waited for if that is moved away. */
@@ -227,7 +227,7 @@ export class OciTaskRuntime implements TaskRuntime {
   close(): void {
     this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is being closed'));
     this.#exits.close();
-    this.#sockets.close();
+    this.#attachments.close();
   }
 
   async #pids({ cgroupsPath }: TaskRecord): Promise<number[]> {
