@@ -17,9 +17,7 @@ before(async () => {
 test('requests with a certificate are served at once, and memory stays, while strangers open connections', async (t) => {
   const child = new URL('flooded-port.child.ts', import.meta.url).pathname;
   const command = ['--net', process.execPath, child, directory, 'serve'];
-  const result: FloodResult = JSON.parse(
-    await runChecked('unshare', command, { signal: AbortSignal.timeout(60_000) }),
-  );
+  const result: FloodResult = JSON.parse(await runChecked('unshare', command, { signal: AbortSignal.timeout(60_000) }));
   t.diagnostic(JSON.stringify(result));
   assert.ok(result.opened > 3000);
   assert.deepEqual(result.statuses, Array(20).fill(200));

@@ -3,10 +3,12 @@ import { constants, readFileSync } from 'node:fs';
 import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isErrno, isNothingThere, PodwrightError, wrapError } from './errors.ts';
+import { runProgram } from './program.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Directories below this depth are moved to the top and taken apart there: each level holds two descriptors. */
 const MAX_DEPTH = 16;
+const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
 
 /**
  * Removes a file or a directory with all that is in it, however deep or wide: other work goes on meanwhile, and little memory is
@@ -16,15 +18,30 @@ const MAX_DEPTH = 16;
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
     await using parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
-    await new TreeRemoval(parent, signal).remove(parent, {
-      name: Buffer.from(basename(path)),
-      depth: 0,
-      isDirectory: true,
+    const remove = () => {
+      const top = { name: Buffer.from(basename(path)), depth: 0, isDirectory: true };
+      return new TreeRemoval(parent, signal).remove(parent, top);
+    };
+    await remove().catch(async (error: unknown) => {
+      if (!isErrno(error, 'EPERM')) throw error;
+      await clearFlags(path, signal);
+      await remove();
     });
   } catch (error) {
     signal?.throwIfAborted();
     if (!isNothingThere(error)) throw wrapError(`remove ${path}`, error);
   }
+}
+
+/**
+ * Lets files be removed that are immutable or can only be appended to (ioctl_iflags(2)): a container with CAP_LINUX_IMMUTABLE makes
+ * them so. What chattr(1) cannot change is left for the removal to name.
+ */
+async function clearFlags(path: string, signal: AbortSignal | undefined): Promise<void> {
+  const bound = AbortSignal.any([AbortSignal.timeout(CLEAR_FLAGS_TIMEOUT_MS), ...(signal ? [signal] : [])]);
+  await runProgram('chattr', ['-R', '-f', '-i', '-a', '--', path], { signal: bound, stderr: false }).catch(
+    () => undefined,
+  );
 }
 
 /** Looking again cures these: another process put one kind of file in the place of another, or something into a directory. */

@@ -36,8 +36,8 @@ export class Trash {
   }
 
   /**
-   * Takes a tree out of its place at once, and deletes it later. No error if nothing is there, or can be. On a mount of its own,
-   * and where a full disk has no room for another name in the trash, it is deleted where it is.
+   * Takes a tree out of its place at once, and deletes it later. No error if nothing is there, or can be. It is deleted
+   * where it is on a mount of its own, while it is immutable, and where a full disk has no room for another name in the trash.
    */
   throwAway(path: string): void {
     const trashed = join(this.#directory, randomUUID());
@@ -45,7 +45,8 @@ export class Trash {
       renameSync(path, trashed);
     } catch (error) {
       if (isNothingThere(error)) return;
-      if (!isErrno(error, 'EXDEV') && errorCode(error) !== 'resource_exhausted') throw error;
+      if (!['EXDEV', 'EPERM'].some((code) => isErrno(error, code)) && errorCode(error) !== 'resource_exhausted')
+        throw error;
       this.#delete(path);
       return;
     }
