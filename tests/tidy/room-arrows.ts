@@ -183,6 +183,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     plugins: ['kubecontainer'],
     pod: [
       'api',
+      'api/schema',
       'api/validation',
       'cgroups',
       'config',

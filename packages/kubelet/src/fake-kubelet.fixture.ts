@@ -9,6 +9,7 @@ import type { KubeletParts } from './assembly/kubelet-parts.ts';
 import { LocalObjects } from './config/local-objects.ts';
 import { decodeManifest } from './config/manifest.ts';
 import { PodConfig } from './config/pod-config.ts';
+import { startPodSources } from './config/pod-sources.ts';
 import { DEFAULT_EVICTION } from './eviction-options.ts';
 import type { Kubelet } from './kubelet.ts';
 import { type KubeletOptions, kubeletOptions } from './options.ts';
@@ -39,10 +40,19 @@ export type FakeKubelet = {
   close: () => Promise<void>;
 };
 
+type FakeKubeletOptions = {
+  runtime?: FakeRuntime;
+  manifest?: string;
+  untilReady?: boolean;
+  /** Whether the manifests are the files of `manifestDir`, instead of `manifest` and `apply`. */
+  readsDirectory?: boolean;
+};
+
 export async function startFakeKubelet(
-  options: Partial<KubeletOptions> & { runtime?: FakeRuntime; manifest?: string; untilReady?: boolean } = {},
+  options: Partial<KubeletOptions> & FakeKubeletOptions = {},
 ): Promise<FakeKubelet> {
-  const { runtime = new FakeRuntime({ images: ['busybox:1'] }), manifest = '', untilReady = true, ...given } = options;
+  const { runtime = new FakeRuntime({ images: ['busybox:1'] }), manifest = '', ...others } = options;
+  const { untilReady = true, readsDirectory = false, ...given } = others;
   const scratch = mkdtempSync(join(tmpdir(), 'pwk-fake-'));
   const kubelet = kubeletOptions({
     manifestDir: join(scratch, 'manifests'),
@@ -63,7 +73,10 @@ export async function startFakeKubelet(
   const mounted = new Set<string>();
   const newAnswers = () => ({ readiness: new ProbeResults(), startup: new ProbeResults() });
   const start = (answers: FakeKubelet['answers']) =>
-    startKubelet(kubelet, { cri: runtime.client, ...fakeParts({ config, liveness, answers, mounted, kubelet }) });
+    startKubelet(kubelet, {
+      cri: runtime.client,
+      ...fakeParts({ config, liveness, answers, mounted, kubelet, readsDirectory }),
+    });
   const answers = newAnswers();
   const fake: FakeKubelet = {
     runtime,
@@ -113,6 +126,7 @@ type Shared = {
   answers: FakeKubelet['answers'];
   mounted: Set<string>;
   kubelet: KubeletOptions;
+  readsDirectory: boolean;
 };
 
 function fakeParts({
@@ -121,6 +135,7 @@ function fakeParts({
   answers,
   mounted,
   kubelet,
+  readsDirectory,
 }: Shared): Omit<KubeletParts, 'claims' | 'nodePlugins'> {
   const objects = new LocalObjects();
   const ignore = () => undefined;
@@ -155,6 +170,8 @@ function fakeParts({
       mounts: [],
     }),
     startSources: ({ onUpdate, runningPods }) => {
+      if (readsDirectory)
+        return startPodSources({ manifestUrl: undefined, ...kubelet, onUpdate, runningPods, objects });
       config.current = new PodConfig({
         sources: ['file'],
         nodeName: 'node',

@@ -30,7 +30,7 @@ import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { planRestart } from './pod/container-restart-request.ts';
-import type { EphemeralContainers } from './pod/ephemeral-containers.ts';
+import type { EphemeralChange, EphemeralContainers } from './pod/ephemeral-containers.ts';
 import type { NodeFacts as PodNodeFacts } from './pod/pod-admission.ts';
 import { containerLog, type LogOfContainer, readySandbox, runningContainer } from './pod/pod-containers.ts';
 import type { PodManager } from './pod/pod-manager.ts';
@@ -340,22 +340,19 @@ export class Kubelet {
   }
 
   /**
-   * Has a pod have these containers for debugging besides its own. `failed_precondition` for a pod that runs no more,
-   * `invalid_argument` for containers that cannot be.
+   * Gives a pod the ephemeral containers that `change` returns, and returns them; `change` gets those that the pod has.
+   * `failed_precondition` for a pod that has ended or is being deleted, `invalid_argument` for containers that are not valid.
    */
-  async setEphemeralContainers(pod: Pod, containers: EphemeralContainer[]): Promise<void> {
+  async changeEphemeralContainers(pod: Pod, change: EphemeralChange): Promise<EphemeralContainer[]> {
     const { manager, ephemeral, update } = this.#parts;
-    const { uid } = pod.metadata;
-    const { status } = pod;
+    const { phase } = pod.status ?? {};
     refuseOfApiServer(pod, 'add a container to');
-    const known = manager.get(uid);
-    const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-    if (known === undefined || ended) {
-      const why = ended ? `it has ended (${status.phase})` : 'it is being deleted';
-      throw new PodwrightError('failed_precondition', `add a container to a pod: ${why}`);
-    }
-    await ephemeral.set(known.pod, containers);
-    update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
+    if (phase === 'Succeeded' || phase === 'Failed')
+      throw new PodwrightError('failed_precondition', `debug pod ${namespacedName(pod)}: it has ended (${phase})`);
+    const containers = await ephemeral.change(pod, change, () => manager.get(pod.metadata.uid)?.pod);
+    const known = manager.get(pod.metadata.uid); // its manifest may have changed while the file was written
+    if (known !== undefined) update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
+    return containers;
   }
 
   /** Sets conditions of a pod that others own, and returns the pod. `invalid_argument` for one of the kubelet's. */

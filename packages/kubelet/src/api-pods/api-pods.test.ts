@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { FakeRuntime } from '@podwright/cri/testing';
 import { NODES, PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import type { Pod } from '../api/types.ts';
+import type { EphemeralContainer, Pod } from '../api/types.ts';
 import { startFakeCluster } from '../fake-cluster.fixture.ts';
 import { apiPod, fakeApi } from './api-pods.fixture.ts';
 
@@ -374,10 +374,11 @@ test('a static pod displaces one of the API server', async () => {
 test('pods of an API server are changed there', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
-  const pod = await shown('web', isRunning);
+  await shown('web', isRunning);
   const refused = { code: 'failed_precondition' };
   assert.throws(() => kubelet.handle.deletePod('uid-web'), refused);
-  await assert.rejects(kubelet.handle.setEphemeralContainers({ ...pod, ...kubelet.handle.pods()[0] }, []), refused);
+  const same = (before: EphemeralContainer[]) => before;
+  await assert.rejects(kubelet.handle.changeEphemeralContainers(kubelet.handle.pods()[0]!, same), refused);
   await close();
 });
 

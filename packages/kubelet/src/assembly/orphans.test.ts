@@ -17,6 +17,7 @@ function sync(statuses: StatusManager): OrphanInput['sync'] {
     cache: { get: (uid: string) => (uid === '4' ? {} : undefined), list: () => [{ pod: { uid: '4' } }] },
     pleg: { lists: (uid: string) => uid === '5', listedPods: () => [{ uid: '5' }] },
     loop: { endOrphans: () => undefined },
+    ephemeral: { keepOnly: () => undefined },
   };
   return parts as unknown as OrphanInput['sync'];
 }

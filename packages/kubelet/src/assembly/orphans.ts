@@ -6,7 +6,7 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
 export type OrphanInput = {
-  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop'> &
+  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop' | 'ephemeral'> &
     Partial<Pick<PodSync, 'metrics'>>;
   volumes: Pick<PodVolumes, 'removeOrphans'>;
   cgroups: Pick<PodCgroups, 'removeOrphans'>;
@@ -21,6 +21,7 @@ export type OrphanInput = {
  */
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
+  input.sync.ephemeral.keepOnly((uid) => isKnownPod(input.sync, uid));
   try {
     await removeLeftFiles(input);
   } finally {

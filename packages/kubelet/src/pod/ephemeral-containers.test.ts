@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { EphemeralContainer, Pod } from '../api/types.ts';
 import { startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import { EphemeralContainers } from './ephemeral-containers.ts';
@@ -15,20 +15,78 @@ after(() => rmSync(root, { recursive: true }));
 const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
 const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'app', image: 'busybox' }] } };
 const shell = { name: 'shell', image: 'busybox:1' };
+const set = (containers: EphemeralContainers, wanted: EphemeralContainer[]) =>
+  containers.change(
+    pod,
+    () => wanted,
+    () => pod,
+  );
 
 test('what was added to a pod is there after a restart, and cannot be taken back', async () => {
   const directories = new PodDirectories(root);
   const before = new EphemeralContainers(directories);
-  await before.set(pod, [shell]);
+  await set(before, [shell]);
   const later = new EphemeralContainers(directories);
   assert.equal(later.complete(pod), pod);
   await later.load(silentLogger);
   const [kept] = later.complete(pod).spec.ephemeralContainers!;
   assert.equal(kept!.imagePullPolicy, 'IfNotPresent');
-  await later.set(pod, [kept!, { ...shell, name: 'second' }]);
-  await assert.rejects(later.set(pod, [{ ...shell, name: 'second' }]), /containers "shell" may not be removed/);
-  await assert.rejects(later.set(pod, [{ ...kept!, image: 'other' }]), /"shell" may not be changed/);
-  await assert.rejects(later.set(pod, [kept!, { ...shell, name: 'app' }]), /container "app" is there already/);
+  await set(later, [kept!, { ...shell, name: 'second' }]);
+  await assert.rejects(set(later, [{ ...shell, name: 'second' }]), /containers "shell" may not be removed/);
+  await assert.rejects(set(later, [{ ...kept!, image: 'other' }]), /"shell" may not be changed/);
+  await assert.rejects(set(later, [kept!, { ...shell, name: 'app' }]), /container "app" is there already/);
+});
+
+test('of containers that are added to a pod at once none is lost', async () => {
+  const containers = new EphemeralContainers(new PodDirectories(root));
+  const many = { ...pod, metadata: { ...metadata, uid: 'u2' } };
+  const names = ['one', 'two', 'three'];
+  const add = (name: string) =>
+    containers.change(
+      many,
+      (before) => [...before, { ...shell, name }],
+      () => many,
+    );
+  await Promise.all(names.map(add));
+  const shown = containers.complete(many).spec.ephemeralContainers!.map(({ name }) => name);
+  assert.deepEqual(shown, names);
+});
+
+test('a pod that is deleted while a container is added to it gets none', async () => {
+  const containers = new EphemeralContainers(new PodDirectories(root));
+  const deleted = { ...pod, metadata: { ...metadata, uid: 'u3' } };
+  let isKnown = true;
+  const adding = containers.change(
+    deleted,
+    () => {
+      isKnown = false;
+      return [shell];
+    },
+    () => (isKnown ? deleted : undefined),
+  );
+  await assert.rejects(adding, { code: 'failed_precondition', message: 'debug pod default/web: it is being deleted' });
+  assert.equal(containers.complete(deleted), deleted);
+});
+
+test('a record that is not valid, or of a pod that no source has, is ignored', async () => {
+  const directories = new PodDirectories(mkdtempSync(join(root, 'records-')));
+  const records = { u1: '{}', u2: '[{"image": 5}]', u3: 'nonsense', u4: '[{"name": "shell", "image": "busybox:1"}]' };
+  for (const [uid, text] of Object.entries(records)) {
+    mkdirSync(directories.pod(uid), { recursive: true });
+    writeFileSync(directories.ephemeralContainers(uid), text);
+  }
+  const ignored: unknown[] = [];
+  const containers = new EphemeralContainers(directories);
+  await containers.load({ ...silentLogger, warn: (fields) => void ignored.push(fields) });
+  const added = (uid: string) =>
+    containers.complete({ ...pod, metadata: { ...metadata, uid } }).spec.ephemeralContainers;
+  assert.deepEqual(
+    Object.keys(records).map((uid) => added(uid)?.length),
+    [undefined, undefined, undefined, 1],
+  );
+  assert.equal(ignored.length, 3);
+  containers.keepOnly(() => false);
+  assert.equal(added('u4'), undefined);
 });
 
 test('a container for debugging runs once in a pod, is shown, and outlives a restart of the kubelet', async (t) => {
@@ -41,7 +99,7 @@ spec: {containers: [{name: app, image: 'busybox:1'}]}
   const fake = await startFakeKubelet({ manifest });
   t.after(() => fake.close());
   const running = await fake.pod('web', ({ status }) => status?.phase === 'Running');
-  await fake.handle.setEphemeralContainers(running, [shell]);
+  await fake.handle.changeEphemeralContainers(running, () => [shell]);
   const stateOf = ({ status }: Pod) => status?.ephemeralContainerStatuses?.[0]?.state;
   await fake.pod('web', (one) => stateOf(one)?.running !== undefined);
   fake.runtime.exitContainer(fake.runtime.containerNamed('shell').id, { exitCode: 3 });

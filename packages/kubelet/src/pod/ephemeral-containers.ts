@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   errorMessage,
   isErrno,
+  KeyedLock,
   type Logger,
   namesIn,
   POD_DIRECTORY,
@@ -12,31 +13,40 @@ import {
 } from '@podwright/base';
 import { completeEphemeral } from '../api/defaults.ts';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
+import { ephemeralContainer } from '../api/schema/container-schema.ts';
+import { list } from '../api/schema/decoder.ts';
 import { type EphemeralContainer, namespacedName, type Pod } from '../api/types.ts';
 import { validateEphemeralContainers } from '../api/validation/ephemeral.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
 
+/** Returns the ephemeral containers that a pod shall have, from those that it has. */
+export type EphemeralChange = (before: EphemeralContainer[]) => EphemeralContainer[];
+
+const PATH = ['spec', 'ephemeralContainers'];
+
 /**
- * The containers that people add to pods that run. No manifest has them, so they are kept in a file in each pod's directory, and go
- * with it.
+ * The ephemeral containers of running pods. No manifest has them, so they are kept in a file in each pod's directory, which is
+ * removed with the directory.
  */
 export class EphemeralContainers {
   readonly #directories: PodDirectories;
   readonly #byPod = new Map<string, EphemeralContainer[]>();
+  /** By pod: a change is read, checked and written before the next one begins. */
+  readonly #locks = new KeyedLock();
 
   constructor(directories: PodDirectories) {
     this.#directories = directories;
   }
 
-  /** Reads what was added before a restart of the kubelet. A file that cannot be read is logged. */
+  /** Reads what was added before a restart of the kubelet. A file that cannot be read, or is not valid, is logged and ignored. */
   async load(logger: Logger): Promise<void> {
     for (const uid of await namesIn(this.#directories.root)) {
       const path = this.#directories.ephemeralContainers(uid);
       try {
-        this.#byPod.set(uid, JSON.parse(await readFile(path, 'utf8')) as EphemeralContainer[]);
+        this.#byPod.set(uid, decode(await readFile(path, 'utf8')));
       } catch (error) {
         if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTDIR'))
-          logger.warn({ path, error: errorMessage(error) }, 'containers that were added for debugging are forgotten');
+          logger.warn({ path, error: errorMessage(error) }, 'the ephemeral containers of a pod are ignored');
       }
     }
   }
@@ -48,29 +58,54 @@ export class EphemeralContainers {
   }
 
   /**
-   * Has a pod have these containers for debugging, those before among them. `invalid_argument` with everything that is wrong with one,
-   * or if one from before is missing or changed.
+   * Changes the ephemeral containers of a pod and returns them. `invalid_argument` with everything that is wrong with one, or if one
+   * from before is missing or changed; `failed_precondition` if `current` returns nothing, because the pod is being deleted.
    */
-  async set(pod: Pod, wanted: EphemeralContainer[]): Promise<void> {
+  change(pod: Pod, change: EphemeralChange, current: () => Pod | undefined): Promise<EphemeralContainer[]> {
     const { uid } = pod.metadata;
-    const containers = wanted.map((container) => completeEphemeral(container, pod.spec));
-    const problems = [...changed(this.#byPod.get(uid) ?? [], containers), ...invalid(pod, containers)];
-    if (problems.length > 0)
-      throw new PodwrightError('invalid_argument', `debug pod ${namespacedName(pod)}: ${problems.join('\n')}`);
-    await mkdir(this.#directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
-    await writeFileAtomic(this.#directories.ephemeralContainers(uid), JSON.stringify(containers), PRIVATE_FILE);
-    this.#byPod.set(uid, containers);
+    const what = `debug pod ${namespacedName(pod)}`;
+    const existing = () => {
+      const now = current();
+      if (now === undefined) throw new PodwrightError('failed_precondition', `${what}: it is being deleted`);
+      return now;
+    };
+    return this.#locks.run(uid, async () => {
+      const now = existing();
+      const before = this.#byPod.get(uid) ?? [];
+      const containers = change(before).map((container) => completeEphemeral(container, now.spec));
+      const problems = [...changed(before, containers), ...invalid(now, containers)];
+      if (problems.length > 0) throw new PodwrightError('invalid_argument', `${what}: ${problems.join('\n')}`);
+      await mkdir(this.#directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
+      await writeFileAtomic(this.#directories.ephemeralContainers(uid), JSON.stringify(containers), PRIVATE_FILE);
+      existing(); // the sweep of orphans removes the file of a pod that was deleted meanwhile
+      this.#byPod.set(uid, containers);
+      return containers;
+    });
   }
 
   forget(podUid: string): void {
     this.#byPod.delete(podUid);
   }
+
+  /** Forgets all pods but these. */
+  keepOnly(isKnown: (podUid: string) => boolean): void {
+    for (const uid of this.#byPod.keys()) if (!isKnown(uid)) this.#byPod.delete(uid);
+  }
 }
 
+function decode(text: string): EphemeralContainer[] {
+  const issues = new IssueList(PATH);
+  const containers = list(ephemeralContainer)(JSON.parse(text), issues);
+  if (issues.count > 0) throw new PodwrightError('data_loss', messages(issues).join('\n'));
+  return containers;
+}
+
+const messages = ({ issues }: IssueList) => issues.map(({ path, message }) => `${formatFieldPath(path)}: ${message}`);
+
 function invalid(pod: Pod, ephemeralContainers: EphemeralContainer[]): string[] {
-  const issues = new IssueList(['spec', 'ephemeralContainers']);
+  const issues = new IssueList(PATH);
   validateEphemeralContainers({ ...pod.spec, ephemeralContainers }, issues);
-  return issues.issues.map(({ path, message }) => `${formatFieldPath(path)}: ${message}`);
+  return messages(issues);
 }
 
 /** Such a container is started once, and cannot be taken back. */

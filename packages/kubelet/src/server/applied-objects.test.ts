@@ -125,7 +125,28 @@ test('nothing is applied where the manifests are one file', async (context) => {
     const message = `apply: the node's manifests are one file, ${file}; change it there, or have staticPodPath be a directory`;
     await assert.rejects(applied.apply(pod('c')), { code: 'failed_precondition', message });
     assert.equal(await applied.remove({ kind: 'Pod', namespace: 'default', name: 'a' }), false);
-    assert.equal(await applied.patch({ kind: 'Pod', namespace: 'default', name: 'a' }, {}), false);
+    assert.equal(await applied.patch({ kind: 'Pod', namespace: 'default', name: 'a' }, {}), undefined);
   }
   assert.deepEqual(readdirSync(directory), ['pods']);
+});
+
+test('an object that is changed while it is deleted does not return', async (context) => {
+  const { applied, files } = makeApplied(context);
+  const name = { kind: 'Pod', namespace: 'default', name: 'a' };
+  const sized = (image: string) =>
+    object('Pod', { spec: { containers: [{ name: 'c', image, resources: { requests: { cpu: '1' } } }] } });
+  const verbs = {
+    label: () => applied.patch(name, { labels: { k: 'v' } }),
+    resize: () => applied.resize(name, { containers: new Map([['c', { requests: { cpu: '2' } }]]) }),
+    apply: async () => (await applied.apply(sized('b'))).done[0]!.action,
+    replace: async () => (await applied.apply(sized('c'))).done[0]!.action,
+  };
+  for (const [verb, call] of Object.entries(verbs))
+    for (let round = 0; round < 20; round++) {
+      await applied.apply(sized('b'));
+      const calls: (() => Promise<unknown>)[] = [call, () => applied.remove(name)];
+      const answers = await Promise.all((round % 2 === 0 ? calls : calls.toReversed()).map((one) => one()));
+      assert.deepEqual(files().length > 0, answers.includes('created'), `${verb}, ${answers}`);
+      await applied.remove(name);
+    }
 });

@@ -22,6 +22,9 @@ type Applicable = Pod | LocalObject;
 /** What an apply did, or where it `isHeld` would do, with the objects of a manifest, and what it left out of it. */
 export type AppliedManifest = { done: Applied[]; isHeld: boolean; objects: ManifestObject[]; warnings: string[] };
 
+/** One write of an object's file, compared by identity. */
+export type Written = { uid: string | undefined };
+
 /** What an apply must leave alone. */
 export interface ExistingPods {
   /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
@@ -43,8 +46,8 @@ export class AppliedObjects {
   readonly #directory: string;
   readonly #existing: ExistingPods;
   readonly #lock = new KeyedLock();
-  /** The UIDs that were written into files, by the file's name: the kubelet may not have read them yet. */
-  readonly #written = new Map<string, string>();
+  /** The last write of each file, by the file's name: the kubelet may not have read it yet. */
+  readonly #written = new Map<string, Written>();
 
   constructor(manifestDirectory: string, existing: ExistingPods) {
     this.#directory = manifestDirectory;
@@ -96,37 +99,36 @@ export class AppliedObjects {
     });
   }
 
-  /** Removes the file of an applied object; false if there is none. */
-  async remove(object: ObjectName): Promise<boolean> {
-    this.#written.delete(fileName(object));
-    try {
-      await rm(join(this.#directory, fileName(object)));
-      return true;
-    } catch (error) {
-      if (isNothingThere(error)) return false;
-      throw error;
-    }
-  }
-
-  /** Changes labels and annotations of an applied object; false if there is none. `invalid_argument` for what is no label. */
-  patch(name: ObjectName, patch: MetadataPatch): Promise<boolean> {
+  /** Removes the file of an applied object; false if there is none. Removes nothing if `mayRemove` throws. */
+  remove(object: ObjectName, mayRemove: () => void = () => undefined): Promise<boolean> {
     return this.#lock.run('apply', async () => {
-      const path = join(this.#directory, fileName(name));
-      const before = await readObject(path);
-      if (before === undefined) return false;
-      const text = JSON.stringify({ ...before, metadata: patchMetadata(before.metadata, patch) });
-      checkReadable(text, `patch ${name.kind.toLowerCase()} ${name.name}`);
-      await writeFileAtomic(path, text);
-      return true;
+      mayRemove();
+      this.#written.delete(fileName(object));
+      try {
+        await rm(this.pathOf(object));
+        return true;
+      } catch (error) {
+        if (isNothingThere(error)) return false;
+        throw error;
+      }
     });
   }
 
-  /** Gives an applied pod other amounts of CPU and memory; false if there is none. `invalid_argument` for any other change. */
-  resize(name: ObjectName, resources: ResizePatch): Promise<boolean> {
+  /** Changes labels and annotations of an applied object; nothing if there is none. `invalid_argument` for what is no label. */
+  patch(name: ObjectName, patch: MetadataPatch): Promise<Written | undefined> {
     return this.#lock.run('apply', async () => {
-      const path = join(this.#directory, fileName(name));
-      const before = await readObject(path);
-      if (before?.kind !== 'Pod') return false;
+      const before = await readObject(this.pathOf(name));
+      if (before === undefined) return undefined;
+      const after = { ...before, metadata: patchMetadata(before.metadata, patch) };
+      return await this.#write(name, after, `patch ${name.kind.toLowerCase()} ${name.name}`);
+    });
+  }
+
+  /** Gives an applied pod other amounts of CPU and memory; nothing if there is none. `invalid_argument` for any other change. */
+  resize(name: ObjectName, resources: ResizePatch): Promise<Written | undefined> {
+    return this.#lock.run('apply', async () => {
+      const before = await readObject(this.pathOf(name));
+      if (before?.kind !== 'Pod') return undefined;
       const after = resizedPod(before, resources);
       const what = `resize pod ${name.namespace}/${name.name}`;
       const there = new Set([...(before.spec.initContainers ?? []), ...before.spec.containers].map((one) => one.name));
@@ -137,11 +139,18 @@ export class AppliedObjects {
         const why = 'only amounts of cpu and memory can be changed, and not so that the QoS class changes';
         throw new PodwrightError('invalid_argument', `${what}: ${why}`);
       }
-      const text = JSON.stringify(after);
-      checkReadable(text, what);
-      await writeFileAtomic(path, text);
-      return true;
+      return await this.#write(name, after, what);
     });
+  }
+
+  /** Whether nothing has written or removed the object's file since. */
+  isLast(object: ObjectName, written: Written): boolean {
+    return this.#written.get(fileName(object)) === written;
+  }
+
+  /** Whether the object's file has the pod with this UID, as far as clients have changed it. */
+  hasPod(object: ObjectName, uid: string): boolean {
+    return this.#written.get(fileName(object))?.uid === uid;
   }
 
   /** The file of an object that is or was applied. */
@@ -172,7 +181,7 @@ export class AppliedObjects {
 
   /** The applied pod with this UID, of which the kubelet may not know yet. */
   async #unreadPod(uid: string): Promise<ExistingPod | undefined> {
-    const name = [...this.#written].find(([, written]) => written === uid)?.[0];
+    const name = [...this.#written].find(([, written]) => written.uid === uid)?.[0];
     if (name === undefined) return undefined;
     const file = join(this.#directory, name);
     // the file may have been removed by hand
@@ -189,8 +198,11 @@ export class AppliedObjects {
   }
 
   async #make({ object, name, before }: Change, dryRun: boolean): Promise<Applied> {
-    if (before !== undefined && sameSpec(before, object))
-      return { ...name, uid: before.metadata.uid || undefined, action: 'unchanged' };
+    if (before !== undefined && sameSpec(before, object)) {
+      const uid = before.metadata.uid || undefined;
+      if (!this.hasPod(name, uid ?? '')) this.#written.set(fileName(name), { uid });
+      return { ...name, uid, action: 'unchanged' };
+    }
     const resized = before !== undefined && isResize(before, object);
     const action = before === undefined ? 'created' : resized ? 'resized' : 'replaced';
     const kept = resized ? before.metadata.uid : '';
@@ -200,12 +212,22 @@ export class AppliedObjects {
     const creationTimestamp = goesOn || formatTime(Date.now());
     const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp };
     const complete = { ...object, metadata: { ...object.metadata, ...own } };
-    const text = JSON.stringify(complete);
-    checkReadable(text, `apply ${object.kind} ${name.namespace}/${name.name}`);
-    if (dryRun) return { ...name, action };
-    if (uid !== undefined) this.#written.set(fileName(name), uid);
-    await writeFileAtomic(join(this.#directory, fileName(name)), text);
+    const what = `apply ${object.kind} ${name.namespace}/${name.name}`;
+    if (dryRun) {
+      checkReadable(JSON.stringify(complete), what);
+      return { ...name, action };
+    }
+    await this.#write(name, complete, what);
     return { ...name, uid, action };
+  }
+
+  async #write(name: ObjectName, object: Applicable, what: string): Promise<Written> {
+    const text = JSON.stringify(object);
+    checkReadable(text, what);
+    const written = { uid: object.metadata.uid || undefined };
+    await writeFileAtomic(this.pathOf(name), text);
+    this.#written.set(fileName(name), written);
+    return written;
   }
 }
 

@@ -88,16 +88,19 @@ export class LocalNode implements NodeBackend {
   async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
     const { done, isHeld, objects, warnings } = await this.#parts.applied.apply(manifest, options);
     const { kubelet } = this.#parts;
-    if (!isHeld) await this.#seen(done.flatMap(({ uid }) => (uid === undefined ? [] : [uid])));
+    if (!isHeld) await this.#seen(done);
     // what becomes of their images is seen while they begin
     const findings = await allFindings(objects, await kubelet.preflightHost({ withImages: isHeld }));
     return { objects: done, warnings, findings };
   }
 
   async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {
+    const { kubelet, applied } = this.#parts;
+    const removed = await applied.remove(object, () => {
+      if (object.kind === 'PersistentVolumeClaim') kubelet.refuseUsedClaim(object);
+    });
+    // after the removal: until then an apply may have put another pod in the place of the one that was there
     const there = this.#objects.find(object);
-    if (object.kind === 'PersistentVolumeClaim') this.#parts.kubelet.refuseUsedClaim(object);
-    const removed = await this.#parts.applied.remove(object);
     if (there === undefined) {
       if (!removed) this.#objects.get(object); // throws
       return;
@@ -106,26 +109,24 @@ export class LocalNode implements NodeBackend {
     const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
     // a claim that pods use without an object is no file's
     const isBare = there.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticPod(object);
-    const goes =
-      removed ||
-      isBare ||
-      there.metadata.deletionTimestamp !== undefined ||
-      file === this.#parts.applied.pathOf(object);
+    const goes = removed || isBare || there.metadata.deletionTimestamp !== undefined || file === applied.pathOf(object);
     if (!goes) throw this.#fromFile('delete', there, 'remove it there');
-    if (there.kind === 'PersistentVolumeClaim') this.#parts.kubelet.removeClaim(object);
+    if (there.kind === 'PersistentVolumeClaim') kubelet.removeClaim(object);
     if (there.kind !== 'Pod') return;
-    this.#parts.kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
+    kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
       this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'a pod could not be deleted');
     });
   }
 
   async patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject> {
+    const { applied } = this.#parts;
     const there = this.#objects.get(object);
-    if (!(await this.#parts.applied.patch(object, patch))) throw this.#fromFile('patch', there, 'change it there');
+    const written = await applied.patch(object, patch);
+    if (written === undefined) throw this.#fromFile('patch', there, 'change it there');
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `patch ${object.kind} ${object.name}`);
     const shown = () => {
       const now = this.#objects.get(object);
-      return showsPatch(now.metadata, patch) ? now : undefined;
+      return showsPatch(now.metadata, patch) || !applied.isLast(object, written) ? now : undefined;
     };
     return await waitFor(shown, { intervalMs: 5, signal });
   }
@@ -133,11 +134,11 @@ export class LocalNode implements NodeBackend {
   async addEphemeralContainers({ namespace, name }: PodName, patch: EphemeralPatch): Promise<Pod> {
     const { kubelet } = this.#parts;
     const pod = kubelet.pod(namespace, name);
-    const containers = patchedContainers(pod.spec.ephemeralContainers ?? [], patch);
-    await kubelet.setEphemeralContainers(pod, containers);
+    const containers = await kubelet.changeEphemeralContainers(pod, (before) => patchedContainers(before, patch));
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `debug pod ${name}`);
     const shown = () => {
       const now = kubelet.pod(namespace, name);
+      if (now.metadata.uid !== pod.metadata.uid) throw isGone('debug', now);
       const names = new Set(now.spec.ephemeralContainers?.map((one) => one.name));
       return containers.every((one) => names.has(one.name)) ? now : undefined;
     };
@@ -146,13 +147,14 @@ export class LocalNode implements NodeBackend {
 
   async resize({ namespace, name }: PodName, patch: ResizePatch): Promise<ApiObject> {
     const { kubelet, applied } = this.#parts;
+    const object: ObjectName = { kind: 'Pod', namespace, name };
     const there = kubelet.pod(namespace, name);
-    if (!(await applied.resize({ kind: 'Pod', namespace, name }, patch)))
-      throw this.#fromFile('resize', there, 'change it there');
+    const written = await applied.resize(object, patch);
+    if (written === undefined) throw this.#fromFile('resize', there, 'change it there');
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `resize pod ${name}`);
     const shown = () => {
       const now = kubelet.pod(namespace, name);
-      return showsResize(now, patch) ? now : undefined;
+      return showsResize(now, patch) || !applied.isLast(object, written) ? now : undefined;
     };
     return await waitFor(shown, { intervalMs: 5, signal });
   }
@@ -162,13 +164,14 @@ export class LocalNode implements NodeBackend {
     return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
   }
 
-  /** What was not applied comes from a manifest that somebody put there. */
-  #fromFile(verb: string, { kind, metadata }: ApiObject, advice: string): PodwrightError {
+  /** Why an object without a file of an apply cannot be changed: it is being deleted, or comes from a user's manifest. */
+  #fromFile(verb: string, object: ApiObject, advice: string): PodwrightError {
+    const { kind, metadata } = object;
     const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;
-    const label = metadata.namespace === '' ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+    if (file === this.#parts.applied.pathOf({ ...metadata, kind })) return isGone(verb, object);
     return new PodwrightError(
       'failed_precondition',
-      `${verb} ${kind.toLowerCase()} ${label}: it comes from ${file}; ${advice}`,
+      `${verb} ${kind.toLowerCase()} ${labelOf(object)}: it comes from ${file}; ${advice}`,
     );
   }
 
@@ -212,18 +215,27 @@ export class LocalNode implements NodeBackend {
     this.#parts.stop(options);
   }
 
-  async #seen(uids: string[]): Promise<void> {
-    const missing = new Set(uids);
-    const changes = this.#parts.kubelet.watch(AbortSignal.timeout(SEEN_TIMEOUT_MS));
-    for (const { metadata } of this.#parts.kubelet.pods()) missing.delete(metadata.uid);
-    if (missing.size === 0) return changes.end();
-    for await (const { pod } of changes) {
-      missing.delete(pod.metadata.uid);
-      if (missing.size === 0) return;
-    }
-    throw new PodwrightError(
-      'deadline_exceeded',
-      `apply: the kubelet has not taken ${counted(missing.size, 'pod')} up; look at 'podwright events' and the node's log`,
-    );
+  /** Waits until the kubelet knows these pods, except those that another call has replaced or deleted meanwhile. */
+  async #seen(objects: ApplyResult['objects']): Promise<void> {
+    const { kubelet, applied } = this.#parts;
+    let missing = objects.filter(({ uid }) => uid !== undefined);
+    const isKnown = () => {
+      const known = new Set(kubelet.pods().map(({ metadata }) => metadata.uid));
+      missing = missing.filter(({ uid, ...object }) => applied.hasPod(object, uid!) && !known.has(uid!));
+      return missing.length === 0 || undefined;
+    };
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, 'apply');
+    await waitFor(isKnown, { intervalMs: 2, signal }).catch((error: unknown) => {
+      const what = `apply: the kubelet has not taken ${counted(missing.length, 'pod')} up`;
+      const message = `${what}; look at 'podwright events' and the node's log`;
+      throw new PodwrightError('deadline_exceeded', message, { cause: error });
+    });
   }
+}
+
+const labelOf = ({ metadata: { namespace, name } }: ApiObject) => (namespace === '' ? name : `${namespace}/${name}`);
+
+function isGone(verb: string, object: ApiObject): PodwrightError {
+  const message = `${verb} ${object.kind.toLowerCase()} ${labelOf(object)}: it is being deleted`;
+  return new PodwrightError('failed_precondition', message);
 }

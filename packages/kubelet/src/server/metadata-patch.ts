@@ -70,7 +70,7 @@ function ownValue(map: Record<string, string> | undefined, key: string): string 
 function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   const merged = { ...metadata };
   for (const map of MAPS) {
-    if (patch[map] === undefined) continue;
+    if (Object.keys(patch[map] ?? {}).length === 0) continue; // or an empty map would count as a change
     const entries = Object.entries({ ...metadata[map], ...patch[map] });
     merged[map] = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   }

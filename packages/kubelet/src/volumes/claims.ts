@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Logger, namesInSync, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
+import { KeyedLock, type Logger, namesInSync, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
 import { oneName } from './pod-directories.ts';
 
 /** A directory of the node that outlives pods. */
@@ -14,6 +14,8 @@ export type ClaimVolume = { namespace: string; name: string; path: string; creat
 export class ClaimVolumes {
   readonly #root: string;
   readonly #newTrash: () => Trash;
+  /** By claim: pods that share one may ask for it at once. */
+  readonly #locks = new KeyedLock();
   /** Made when it is first needed. */
   #trash: Trash | undefined;
 
@@ -23,8 +25,12 @@ export class ClaimVolumes {
   }
 
   /** The directory of a claim, made if there is none. It is there only once it is right. */
-  async make(namespace: string, name: string): Promise<string> {
+  make(namespace: string, name: string): Promise<string> {
     const path = this.#pathOf(namespace, name);
+    return this.#locks.run(path, () => this.#make(path, { namespace, name }));
+  }
+
+  async #make(path: string, { namespace, name }: Pick<ClaimVolume, 'namespace' | 'name'>): Promise<string> {
     if (isDirectory(path)) return path;
     const unfinished = join(this.#root, '.new', oneName(namespace), oneName(name));
     await rm(unfinished, { recursive: true, force: true });
