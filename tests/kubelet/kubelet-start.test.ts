@@ -1,6 +1,8 @@
 /** The daemon under upstream's configuration: its start without a runtime, without a network, and what it tells systemd. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kubelet';
@@ -123,10 +125,45 @@ maxPods: 7
     [1, true],
     err,
   );
-  assert.deepEqual(await ids(), running, 'the second kubelet has ended none of the pods of the first');
+  const otherState = ['--state', place.path('input', 'state')];
+  const sameRoot = [1, 2].map(
+    () => new StartedProgram(place.command('kubelet', ...flags, '--pod-manifest-path', empty, ...otherState)),
+  );
+  for (const third of sameRoot) {
+    const ended = await third.ended();
+    const refusal =
+      /^podwright: start the kubelet: another kubelet uses the root directory .*\/root\/kubelet; stop it, /m;
+    assert.deepEqual([ended.code, refusal.test(ended.err)], [1, true], ended.err);
+  }
+  assert.deepEqual(await ids(), running, 'no other kubelet has ended any of the pods of the first');
   kubelet.child.kill('SIGTERM');
   assert.equal((await kubelet.ended()).code, 0);
   await wasTold('STOPPING=1');
+});
+
+test('a kubelet whose port another program has ends, and leaves nothing running', async (context) => {
+  const place = new NodePlace(bundle, '10.99.135.0/24');
+  context.after(() => place.remove());
+  const other = createServer().listen(0, '127.0.0.1');
+  context.after(() => other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const config = place.file(
+    'kubelet.yaml',
+    `${HEAD}failCgroupV1: false
+failSwapOn: false
+enableServer: false
+healthzPort: ${port}
+containerRuntimeEndpoint: ${runtime.endpoint}
+`,
+  );
+  const kubelet = new StartedProgram(place.command('kubelet', '--config', config));
+  const { code, err } = await kubelet.ended();
+  assert.deepEqual([code, /EADDRINUSE|is taken|already in use/.test(err)], [1, true], err);
+  const left = readdirSync(place.path('root', 'kubelet'), { recursive: true }).filter((path) =>
+    /\.(sock|lock)$/.test(String(path)),
+  );
+  assert.deepEqual(left, [], 'every server has been closed');
 });
 
 function readText(path: string): string | undefined {

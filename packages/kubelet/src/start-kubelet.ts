@@ -1,6 +1,6 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
 import { join } from 'node:path';
-import { errorCode, errorMessage, type Tracer } from '@podwright/base';
+import { describeUndoFailures, errorCode, errorMessage, type Logger, type Tracer, Undo } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
 import type { Pod } from './api/types.ts';
@@ -35,9 +35,11 @@ import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import type { NodeFacts } from './node/node-object.ts';
 import { applyOomScore } from './node/oom-score.ts';
+import { lockRoot } from './node/root-lock.ts';
 import type { NodeShutdown } from './node-shutdown/node-shutdown.ts';
 import { pressureConditions } from './node-status/node-conditions.ts';
 import type { KubeletOptions } from './options.ts';
+import { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { isTerminal } from './status/pod-phase.ts';
@@ -60,8 +62,8 @@ export type RuntimeWait = {
 
 /**
  * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed; containers go on, and
- * those that run already are taken over. Rejects with `unimplemented` if what is at the endpoint is no CRI runtime, and without
- * `runtimeWait` with `unavailable` if there is none.
+ * those that run already are taken over. Rejects with `already_exists` if another kubelet uses the root directory, with `unimplemented`
+ * if what is at the endpoint is no CRI runtime, and without `runtimeWait` with `unavailable` if there is none.
  */
 export async function startKubelet(
   options: KubeletOptions,
@@ -70,19 +72,36 @@ export async function startKubelet(
 ): Promise<Kubelet> {
   await requireOfHost(options.requirements);
   if (options.oomScoreAdj !== undefined) await applyOomScore(options.oomScoreAdj, options.logger);
-  const resource = { 'service.name': 'kubelet', 'host.name': options.nodeName };
-  const exporter = createSpanExporter(options.tracing, { resource, logger: options.logger });
-  const tracer = new PodTracer(exporter);
-  const { cri = await connect(options, tracer.tracer, runtimeWait), ...parts } = given;
+  const undo = new Undo();
   try {
-    return await assemble({ options, cri: withSharedRemovals(cri), tracer }, parts);
+    undo.add('unlock the root directory', await lockRoot(options.rootDir));
+    const resource = { 'service.name': 'kubelet', 'host.name': options.nodeName };
+    const exporter = createSpanExporter(options.tracing, { resource, logger: options.logger });
+    const tracer = new PodTracer(exporter);
+    undo.add('send the last spans', () => tracer.close());
+    const { cri = await connect(options, tracer.tracer, runtimeWait), ...parts } = given;
+    undo.add('close the connection to the runtime', () => cri.close());
+    return await assemble({ options, cri: withSharedRemovals(cri), tracer, undo }, parts);
   } catch (error) {
-    cri.close();
+    await undoAll(undo, options.logger);
     throw error;
   }
 }
 
-type Connected = { options: KubeletOptions; cri: CriClient; tracer: PodTracer };
+/** Ends what was started, newest first. */
+async function undoAll(undo: Undo, logger: Logger): Promise<void> {
+  const failures = await undo.run();
+  if (failures.length > 0)
+    logger.error({ error: describeUndoFailures(failures) }, 'the kubelet could not be stopped completely');
+}
+
+type Connected = {
+  options: KubeletOptions;
+  cri: CriClient;
+  tracer: PodTracer;
+  /** How to end what has been started: when the start fails, or the kubelet is closed. */
+  undo: Undo;
+};
 
 async function connect(
   options: KubeletOptions,
@@ -104,63 +123,68 @@ async function connect(
   }
 }
 
-async function assemble({ options, cri, tracer }: Connected, given: Partial<KubeletParts>): Promise<Kubelet> {
+/** What the pods of the node need of it, before anything syncs them. */
+async function openNode({ options, cri, undo }: Connected) {
   const { logger } = options;
   const features = new RuntimeFeatures(cri);
-  const startedAtMs = Date.now();
   const known = await lookAtHost(options, { cri, features });
-  const { version, addresses, hierarchy, capacity, allocatable, resources, host } = known;
   const records = new StatusRecords(join(options.rootDir, 'pod-statuses'), logger);
+  undo.add('write the statuses of pods', () => records.close());
   const statuses = new StatusManager(await records.read(), records);
   const events = new PodEvents(options.nodeName);
-  const isRunning = (podUid: string) => isThere(sync.cache.get(podUid)?.status);
-  const onHealth = (podUids: string[]) => {
-    for (const uid of podUids) sync.workers.notice(uid);
-  };
-  const ofNode = await openNodeGrants({ options, isRunning, onHealth });
-  const cluster = await openCluster({ options, cri, known, events, statuses, grants: ofNode });
+  const cache = new PodStatusCache();
+  const ofNode = await openNodeGrants({ options, isRunning: (podUid) => isThere(cache.get(podUid)?.status) });
+  undo.add('close the device manager', () => ofNode.close());
+  const cluster = await openCluster({ options, cri, known, events, statuses, grants: ofNode, undo });
   events.event(nodeSubject(options.nodeName), 'Normal', 'Starting', 'Starting kubelet.');
   const grants = cluster?.withClaims(ofNode) ?? ofNode;
-  const { grantsOf, hasOwnCpus } = grants;
-  const devicePlugins = grants.devices.pluginHandler;
-  const cgroups = await openNodeCgroups({ options, cri, events, hierarchy, host, allocatable, resources, hasOwnCpus });
-  const onRecovery = () => sync.workers.retryAll();
+  const cgroups = await openNodeCgroups({ ...known, options, cri, events, hasOwnCpus: grants.hasOwnCpus });
+  undo.add('close the cgroups of pods', () => cgroups.close());
+  return { features, known, records, statuses, events, cache, cluster, grants, cgroups };
+}
+
+async function assemble(connected: Connected, given: Partial<KubeletParts>): Promise<Kubelet> {
+  const { options, cri, tracer, undo } = connected;
+  const startedAtMs = Date.now();
+  const { known, cluster, ...node } = await openNode(connected);
+  const { version, addresses, hierarchy, capacity, resources, host } = known;
+  const { records, events, grants, cgroups } = node;
   const pressure = new NodePressure();
-  const plegHealth = () => {
-    const problem = sync.pleg.problem();
-    return problem && `PLEG is not healthy: ${problem}`;
-  };
   const onNetworkNote = (reason: string, message: string) =>
     events.event(nodeSubject(options.nodeName), 'Warning', reason, message);
-  const runtimeState = new RuntimeState({ cri, logger, onRecovery, onNetworkNote, healthChecks: [plegHealth] });
+  const runtimeState = new RuntimeState({ cri, logger: options.logger, onNetworkNote });
   const shutdown = createNodeShutdown(options, events);
   const hostIps = () => cluster?.hostIps() ?? addresses;
+  const { grantsOf } = grants;
+  const devicePlugins = grants.devices.pluginHandler;
   const parts = kubeletParts(
     { options, cri, events, hostIps, resources, grantsOf, devicePlugins },
     { ...cluster?.parts, ...given },
   );
+  undo.add('close the volumes and plugins', async () => {
+    await Promise.all([parts.volumes.close(), parts.claims.close(), parts.nodePlugins.close()]);
+  });
   const sync = createPodSync({
-    ...{ options, cri, events, parts, cgroups, statuses, resources, grants, features, host, hostIps, tracer },
+    ...{ ...node, options, cri, parts, resources, host, hostIps, tracer },
     ...{ shutdown, pressure, strictGroups: known.strictGroups, addresses },
     obstacles: runtimeState,
     runtimeName: version.runtimeName,
   });
-  await sync.ephemeral.load(options.logger);
-  await Promise.all([sync.pleg.start(), runtimeState.start(), tellPodCidr(options, cri)]);
-  cluster?.start({ parts, sync, cgroups, runtimeState, pressure, shutdown });
-  shutdown.start(podEnder({ options, events, sync }));
-  parts.nodePlugins.start(onRecovery);
-  const grantServices = await startGrantServices({ options, cri, sync, grants });
+  const started = { options, cri, parts, sync, cgroups, runtimeState, pressure, shutdown, grants, events, undo };
+  await startParts(started, cluster);
   const summary = summaryProvider({ options, cri, cgroups, parts, sync, hierarchy, memoryBytes: capacity.memoryBytes });
   const images = imageGarbageCollector({ options, cri, events }, sync);
   const { volumes } = parts;
   const eviction = nodeEviction({ options, cri, cgroups, events, known, sync, volumes, summary, images, pressure });
   const running = run({
-    ...{ options, cri, events, parts, cgroups, sync, runtimeState, shutdown, records, cluster, grants, grantServices },
-    ...{ images, eviction },
+    ...{ options, cri, events, parts, cgroups, sync, cluster, grants },
+    records,
+    images,
+    eviction,
+    undo,
   });
   const runtime = { name: version.runtimeName, version: version.runtimeVersion };
-  const node = nodeFacts({ options, known, grants, runtime, startedAtMs, pressure });
+  const facts = nodeFacts({ options, known, grants, runtime, startedAtMs, pressure });
   const usage = new ContainerUsage(cri);
   const cgroupVersion = hierarchy?.mode === 'v2' ? 2 : 1;
   if (options.metrics !== undefined)
@@ -170,12 +194,48 @@ async function assemble({ options, cri, tracer }: Connected, given: Partial<Kube
     });
   const { objects, claims } = parts;
   const own = {
-    ...{ cri, events, cgroups, objects, claims, node, usage, summary, runtimeState, pressure, version: runtime },
+    ...{ cri, events, cgroups, objects, claims, node: facts, usage, summary, runtimeState, pressure, version: runtime },
     problems: () => nodeProblems(runtimeState, shutdown),
     options: { ...options, systemReserved: known.systemReserved },
     servingNames: () => cluster?.servingNames() ?? [],
   };
   return new Kubelet({ ...sync, ...running, ...own });
+}
+
+type StartedParts = Connected & {
+  parts: KubeletParts;
+  sync: PodSync;
+  cgroups: PodCgroups;
+  runtimeState: RuntimeState;
+  pressure: NodePressure;
+  shutdown: NodeShutdown;
+  grants: NodeGrants;
+  events: PodEvents;
+};
+
+/** Starts everything but the sources of pods. */
+async function startParts(started: Omit<StartedParts, 'tracer'>, cluster: Cluster | undefined): Promise<void> {
+  const { options, cri, parts, sync, runtimeState, shutdown, grants, events, undo } = started;
+  const { pleg, workers } = sync;
+  undo.add('stop the probes', () => parts.probes.stop());
+  undo.add('stop asking the runtime for its status', () => runtimeState.stop());
+  undo.add('stop listing the pods of the runtime', () => pleg.stop());
+  undo.add('stop the pod workers', () => workers.stop());
+  await sync.ephemeral.load(options.logger);
+  const onRecovery = () => workers.retryAll();
+  const plegHealth = () => {
+    const problem = pleg.problem();
+    return problem && `PLEG is not healthy: ${problem}`;
+  };
+  const healthChecks = [plegHealth];
+  await Promise.all([pleg.start(), runtimeState.start({ onRecovery, healthChecks }), tellPodCidr(options, cri)]);
+  await grants.serve((podUids) => podUids.forEach((uid) => void workers.notice(uid)));
+  cluster?.start(started);
+  undo.add('stop watching for a shutdown of the host', () => shutdown.stop());
+  shutdown.start(podEnder({ options, events, sync }));
+  parts.nodePlugins.start(onRecovery);
+  const grantServices = await startGrantServices({ options, cri, sync, grants });
+  undo.add('close the pod resources API', () => grantServices.close());
 }
 
 const isThere = (status: RuntimePodStatus | undefined) => status !== undefined && !isStopped(status);
@@ -272,22 +332,20 @@ type RunInput = {
   parts: KubeletParts;
   cgroups: PodCgroups;
   sync: PodSync;
-  runtimeState: RuntimeState;
-  shutdown: NodeShutdown;
-  records: StatusRecords;
   cluster: Cluster | undefined;
   grants: NodeGrants;
-  grantServices: { close: () => Promise<void> };
+  records: StatusRecords;
   images: ImageGarbageCollector;
   eviction: EvictionManager;
+  undo: Undo;
 };
 
 /** Connects everything that can happen with the sync loop, and starts the sources and the housekeeping. */
 function run(
   input: RunInput,
 ): Pick<KubeletDependencies, 'sourcesReady' | 'endPods' | 'manifestErrors' | 'update' | 'close'> {
-  const { options, cri, parts, sync } = input;
-  const { loop, cache, workers, pleg } = sync;
+  const { options, parts, sync, undo } = input;
+  const { loop, cache } = sync;
   const controller = new AbortController();
   const results = [parts.probes.liveness, parts.probes.readiness, parts.probes.startup];
   const unsubscribe = [
@@ -320,25 +378,13 @@ function run(
     await Promise.all(ending.map((pod) => endKept(input, pod, gracePeriodSeconds)));
     return ending.length === pods.length;
   };
-  const close = async () => {
+  undo.add('stop the housekeeping and the sources of pods', async () => {
     controller.abort();
     for (const stop of unsubscribe) stop();
     await sources.stop();
-    await input.shutdown.stop();
-    await workers.stop();
-    await input.cluster?.stop();
-    await input.records.close();
-    await pleg.stop();
-    await input.runtimeState.stop();
-    parts.probes.stop();
     await housekeeping;
-    await Promise.all([parts.volumes.close(), parts.claims.close(), parts.nodePlugins.close()]);
-    await input.cgroups.close();
-    await input.grantServices.close();
-    await input.grants.close();
-    await sync.tracer.close();
-    cri.close();
-  };
+  });
+  const close = () => undoAll(undo, options.logger);
   const update = (change: PodUpdate) => loop.handlePods(change);
   return { sourcesReady, endPods, manifestErrors: () => sources.errors(), update, close };
 }

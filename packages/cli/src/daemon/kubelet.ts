@@ -1,4 +1,12 @@
-import { createLogger, type Logger, type Registry, refuseTakenSocket, VERSION } from '@podwright/base';
+import {
+  createLogger,
+  describeUndoFailures,
+  type Logger,
+  type Registry,
+  refuseTakenSocket,
+  Undo,
+  VERSION,
+} from '@podwright/base';
 import {
   type Kubelet,
   type KubeletOptions,
@@ -94,26 +102,46 @@ type ServedKubelet = {
   close: () => Promise<void>;
 };
 
-/** A kubelet on a runtime, with its local API and its HTTP API, and with the API server of its cluster where it has one. */
-export async function serveKubelet(
+type Serving = { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait };
+
+/**
+ * A kubelet on a runtime, with its local API and its HTTP API, and with the API server of its cluster where it has one. If one of them
+ * cannot be served, nothing goes on.
+ */
+export async function serveKubelet(config: NodeConfig, place: ServedPlace, serving: Serving): Promise<ServedKubelet> {
+  const undo = new Undo();
+  const logger = createLogger({ name: 'api', level: config.log_level });
+  const close = async () => {
+    const failures = await undo.run();
+    if (failures.length > 0)
+      logger.error({ error: describeUndoFailures(failures) }, 'the kubelet could not be closed completely');
+  };
+  try {
+    return { ...(await serveApis(config, place, { ...serving, undo, logger })), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function serveApis(
   config: NodeConfig,
   place: ServedPlace,
-  { onStop, runtimeWait }: { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait },
-): Promise<ServedKubelet> {
+  { onStop, runtimeWait, undo, logger }: Serving & { undo: Undo; logger: Logger },
+): Promise<Omit<ServedKubelet, 'close'>> {
   const { configure = (options) => options, configuration, flags, serveStream, onListening, ...runtime } = place;
   const alone = configure(kubeletOptionsOf(config, runtime));
-  const logger = createLogger({ name: 'api', level: config.log_level });
   const cluster = await clusterOf(alone, { configuration, metrics: place.metrics, logLevel: config.log_level });
+  undo.add('close the connection to the API server', () => cluster?.close());
   const options = { ...alone, cluster: cluster?.options };
-  const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger }).catch(async (error: unknown) => {
-    await cluster?.close();
-    throw error;
-  });
+  const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger });
+  undo.add('stop the kubelet', () => kubelet.close());
   const api = await serveKubeletApi({
     ...{ kubelet, registry: place.metrics, configuration, flags, serveStream, onListening, logger },
     reviewer: cluster?.options.client,
     signedCertificate: await cluster?.signServer(kubelet),
   });
+  undo.add('close the HTTP API', () => api.close());
   let isEnding = false;
   const endPods = ({ endApiPods = false, gracePeriodSeconds }: StopOptions): Promise<boolean> => {
     isEnding = true;
@@ -139,15 +167,8 @@ export async function serveKubelet(
     kubeletApi: api.listener,
     serveStream,
   });
-  return {
-    endPods,
-    unhealthyReason: () => kubelet.unhealthyReason,
-    close: async () => {
-      await Promise.all([server.close(), api.close()]);
-      await kubelet.close();
-      await cluster?.close();
-    },
-  };
+  undo.add('close the local API', () => server.close());
+  return { endPods, unhealthyReason: () => kubelet.unhealthyReason };
 }
 
 /** A dockershim is loaded where there is a Docker Engine for it. */

@@ -1,4 +1,5 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
+import type { Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { Node } from '../api/node.ts';
@@ -41,6 +42,7 @@ export type ClusterInput = {
   statuses: StatusManager;
   /** Who knows what device plugins offer. */
   grants: Pick<NodeGrants, 'amounts' | 'devices'>;
+  undo: Undo;
 };
 
 /** What is there once they are made, and the pods of the runtime are known. */
@@ -67,8 +69,6 @@ export type Cluster = {
   start(host: ClusterHost): void;
   /** Starts the sources of pods: the lone node's, and the API server. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
-  /** Ends everything that `start` has started; the sources have ended before. */
-  stop(): Promise<void>;
 };
 
 /**
@@ -82,6 +82,9 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
   const { nodeName, logger } = options;
   const { client, eventClient, failpoint } = cluster;
   const running: { stop: () => Promise<void> | void }[] = [];
+  input.undo.add('stop watching the API server', async () => {
+    await Promise.all(running.map((room) => room.stop()));
+  });
   let pods: ApiPods | undefined;
   let status: NodeStatusRoom | undefined;
   let informers: NodeInformers | undefined;
@@ -138,9 +141,6 @@ export async function openCluster(input: ClusterInput): Promise<Cluster> {
       });
     },
     startSources: (listener, local) => pods!.startSources(listener, local),
-    stop: async () => {
-      await Promise.all(running.map((room) => room.stop()));
-    },
   };
 }
 

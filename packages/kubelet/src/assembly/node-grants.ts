@@ -6,7 +6,7 @@ import { isExtendedResource } from '../api/validation/resources.ts';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
 import { exclusiveCpus } from '../cpus/exclusive-cpus.ts';
 import { KnownCpus } from '../cpus/reconcile-cpus.ts';
-import { DeviceManager } from '../devices/device-manager.ts';
+import { type DeviceHealthListener, DeviceManager } from '../devices/device-manager.ts';
 import type { ContainerDeviceOptions } from '../devices/device-types.ts';
 import { memoryRequest } from '../memory/memory-requests.ts';
 import type { KubeletOptions } from '../options.ts';
@@ -34,6 +34,8 @@ export type NodeGrants = PodGrants & {
   hasOwnCpus(pod: Pod): boolean;
   /** Frees what pods have that are not there any more. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
+  /** Lets device plugins register, whose events need the sync of pods. */
+  serve(onHealth: DeviceHealthListener): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -41,22 +43,17 @@ type NodeGrantsInput = {
   options: KubeletOptions;
   /** Whether something of the pod runs. */
   isRunning: (podUid: string) => boolean;
-  /** Devices of these pods have become well or unwell. */
-  onHealth: (podUids: string[]) => void;
 };
 
 /** Rejects with `failed_precondition` if processors or memory cannot be given out as the options want it. */
-export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrantsInput): Promise<NodeGrants> {
+export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
   const isLone = options.cluster === undefined;
   let read: Promise<Machine> | undefined;
   const placement = await openPlacement(options, () => (read ??= readMachine()));
   const directory = devicePluginDir || join(rootDir, 'device-plugins');
   const nodes = placement.topology?.numa.nodes ?? [];
-  const devices = await DeviceManager.open({ directory, nodes, isRunning, onHealth, logger, metrics: options.metrics });
-  await devices.serve().catch((error: unknown) => {
-    logger.error({ directory, error: errorMessage(error) }, 'device plugins cannot register');
-  });
+  const devices = await DeviceManager.open({ directory, nodes, isRunning, logger, metrics: options.metrics });
   const managers = [devices, placement.cpus, placement.memory].filter((one) => one !== undefined);
   const metrics = options.metrics && placementMetrics(options.metrics);
   const admission = new ResourceAdmission(providers(devices, placement, metrics), placement.topology, metrics);
@@ -96,6 +93,10 @@ export async function openNodeGrants({ options, isRunning, onHealth }: NodeGrant
     keepOnly: (isKnown) =>
       admission.exclusively(async () => {
         for (const manager of managers) await manager.keepOnly(isKnown);
+      }),
+    serve: (onHealth) =>
+      devices.serve(onHealth).catch((error: unknown) => {
+        logger.error({ directory, error: errorMessage(error) }, 'device plugins cannot register');
       }),
     close: () => devices.close(),
   };

@@ -32,7 +32,7 @@ import { hostResolvConf, searchProblem } from '../node/resolv-conf.ts';
 import { podIdRange } from '../node/subordinate-ids.ts';
 import { type KubeletOptions, seccompRoot } from '../options.ts';
 import { Pleg } from '../pleg/pleg.ts';
-import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import type { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { PodAdmission } from '../pod/admission.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
@@ -62,6 +62,8 @@ export type PodSyncInput = {
   parts: Omit<KubeletParts, 'claims' | 'nodePlugins'>;
   cgroups: PodCgroups;
   statuses: StatusManager;
+  /** Empty until the PLEG is started. */
+  cache: PodStatusCache;
   /** What pods may have together. */
   resources: NodeResources;
   /** Who gives pods what only one may have. */
@@ -111,9 +113,8 @@ export type PodSync = {
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
 export function createPodSync(input: PodSyncInput): PodSync {
-  const { options, parts, cgroups, statuses, events, tracer } = input;
+  const { options, parts, cgroups, statuses, cache, events, tracer } = input;
   const { logger } = options;
-  const cache = new PodStatusCache();
   const manager = new PodManager();
   const metrics = options.metrics && new KubeletMetrics(options.metrics, (uid) => manager.get(uid)?.pod);
   tracer.observe((uid, span) => metrics?.step(uid, span));

@@ -28,11 +28,10 @@ async function newNode(context: TestContext) {
       directory,
       nodes: [0, 1],
       isRunning: (uid: string) => running.has(uid),
-      onHealth,
       logger: silentLogger,
     };
     const manager = await DeviceManager.open(options);
-    await manager.serve();
+    await manager.serve(onHealth);
     closers.push(() => manager.close());
     const admission = new ResourceAdmission([manager], undefined);
     const admit = (pod: Pod) => admission.admit(pod, AbortSignal.timeout(30_000));

@@ -34,11 +34,12 @@ export type DeviceManagerOptions = {
   nodes: number[];
   /** Whether something of the pod runs: what it has been given it keeps, whatever its plugin says. */
   isRunning: (podUid: string) => boolean;
-  /** Devices of these pods have become well or unwell. */
-  onHealth: (podUids: string[]) => void;
   logger: Logger;
   metrics?: Registry;
 };
+
+/** Called with the pods whose devices have become healthy or unhealthy. */
+export type DeviceHealthListener = (podUids: string[]) => void;
 
 /** A plugin as its socket tells of it: the name is that of its resource. */
 type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
@@ -56,6 +57,7 @@ export class DeviceManager implements HintProvider {
   /** Nothing was written down yet: the node is a new one. */
   #isNew: boolean;
   #server: CriServer | undefined;
+  #onHealth: DeviceHealthListener = () => undefined;
   /** A plugin may send its list again and again: one write waits, whatever comes. */
   readonly #writing = new CoalescedWork(() => this.#write());
   readonly #metrics: DeviceMetrics | undefined;
@@ -78,7 +80,8 @@ export class DeviceManager implements HintProvider {
   }
 
   /** Lets plugins register in the directory. Rejects with `already_exists` if another kubelet has it. */
-  async serve(): Promise<void> {
+  async serve(onHealth: DeviceHealthListener): Promise<void> {
+    this.#onHealth = onHealth;
     const { directory, logger } = this.#options;
     this.#server = await serveRegistration({ directory, connect: (plugin) => this.connect(plugin), logger });
   }
@@ -185,7 +188,7 @@ export class DeviceManager implements HintProvider {
     const after = unwell();
     const isChanged = (id: string) => before.has(id) !== after.has(id);
     const own = this.#assignments.all().filter((one) => one.resource === resource && deviceIds(one).some(isChanged));
-    if (own.length > 0) this.#options.onHealth([...new Set(own.map(({ podUid }) => podUid))]);
+    if (own.length > 0) this.#onHealth([...new Set(own.map(({ podUid }) => podUid))]);
     return result;
   }
 

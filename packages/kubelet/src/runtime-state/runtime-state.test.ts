@@ -27,24 +27,23 @@ function begin(t: TestContext, first: Conditions | Error) {
   const state = new RuntimeState({
     cri: { runtime: { status } } as unknown as CriClient,
     logger: { ...silentLogger, info: tell('info'), error: tell('error') },
-    onRecovery: () => recovered.push(nowMs),
-    healthChecks: [() => health.problem],
   });
+  const start = () => state.start({ onRecovery: () => recovered.push(nowMs), healthChecks: [() => health.problem] });
   t.after(() => state.stop());
   const pass = async (milliseconds: number) => {
     nowMs += milliseconds;
     t.mock.timers.tick(milliseconds);
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { state, runtime, recovered, health, told, pass };
+  return { state, start, runtime, recovered, health, told, pass };
 }
 
 const away = new PodwrightError('unavailable', 'connect ENOENT');
 
 test('a runtime that is ready holds no pod up', async (t) => {
-  const { state, runtime, pass } = begin(t, [READY, NETWORK]);
+  const { state, start, runtime, pass } = begin(t, [READY, NETWORK]);
   assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
-  await state.start();
+  await start();
   assert.deepEqual([state.runtimeErrors(), state.networkError()], [[], undefined]);
   await pass(4999);
   assert.equal(runtime.asked, 1);
@@ -53,8 +52,8 @@ test('a runtime that is ready holds no pod up', async (t) => {
 });
 
 test('without a network only that is said, and asked after soon, until it is there', async (t) => {
-  const { state, runtime, recovered, pass } = begin(t, [READY, NO_NETWORK]);
-  await state.start();
+  const { state, start, runtime, recovered, pass } = begin(t, [READY, NO_NETWORK]);
+  await start();
   assert.deepEqual(state.runtimeErrors(), []);
   const error = 'NetworkReady=false reason:NetworkPluginNotReady message:no conf';
   assert.equal(state.networkError(), `container runtime network not ready: ${error}`);
@@ -65,8 +64,8 @@ test('without a network only that is said, and asked after soon, until it is the
 });
 
 test('a runtime that does not answer is down after half a minute, and found again within a second', async (t) => {
-  const { state, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
-  await state.start();
+  const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  await start();
   runtime.answer = away;
   await pass(5000);
   for (let second = 6; second < 30; second++) await pass(1000);
@@ -81,8 +80,8 @@ test('a runtime that does not answer is down after half a minute, and found agai
 });
 
 test('a runtime that is away at the start was never seen', async (t) => {
-  const { state, runtime, recovered, pass } = begin(t, away);
-  await state.start();
+  const { state, start, runtime, recovered, pass } = begin(t, away);
+  await start();
   assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
   assert.equal(state.networkError(), 'container runtime network status is unknown');
   runtime.answer = [READY, NETWORK];
@@ -91,8 +90,8 @@ test('a runtime that is away at the start was never seen', async (t) => {
 });
 
 test('a runtime that is there but not ready says why, and so do health checks', async (t) => {
-  const { state, health } = begin(t, [{ ...READY, status: false, reason: 'X', message: 'starting' }, NETWORK]);
-  await state.start();
+  const { state, start, health } = begin(t, [{ ...READY, status: false, reason: 'X', message: 'starting' }, NETWORK]);
+  await start();
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
   assert.deepEqual(state.runtimeErrors().slice(1), [
     'PLEG is not healthy: pleg has yet to be successful',
@@ -101,9 +100,9 @@ test('a runtime that is there but not ready says why, and so do health checks', 
 });
 
 test('a kubelet that has only just started is no error', async (t) => {
-  const { state, health, told, pass } = begin(t, [READY, NETWORK]);
+  const { start, health, told, pass } = begin(t, [READY, NETWORK]);
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
-  await state.start();
+  await start();
   health.problem = 'PLEG is not healthy: pleg was last seen active 4m0s ago';
   await pass(1000);
   await pass(5000);
@@ -114,15 +113,15 @@ test('a kubelet that has only just started is no error', async (t) => {
 });
 
 test('how long ago it was asked is known', async (t) => {
-  const { state, pass } = begin(t, [READY, NETWORK]);
-  await state.start();
+  const { state, start, pass } = begin(t, [READY, NETWORK]);
+  await start();
   await pass(3000);
   assert.equal(state.sinceLookMs(), 3000);
 });
 
 test('a runtime that did not list its pods for a while between two looks is asked at once, and recovers once', async (t) => {
-  const { state, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
-  await state.start();
+  const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  await start();
   state.noteListing(false);
   await pass(100);
   state.noteListing(true);
@@ -133,8 +132,8 @@ test('a runtime that did not list its pods for a while between two looks is aske
 });
 
 test('a runtime that is noticed to be away and back by its status and its listings recovers once, with the later of them', async (t) => {
-  const { state, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
-  await state.start();
+  const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  await start();
   state.noteListing(false);
   runtime.answer = away;
   await pass(5000);

@@ -6,10 +6,14 @@ import { RUNTIME_DOWN_AFTER_MS, RUNTIME_STATUS_PERIOD_MS, RUNTIME_STATUS_RETRY_M
 export type RuntimeStateOptions = {
   cri: CriClient;
   logger: Logger;
-  /** What held pods up is over. Called once, whatever noticed it. */
-  onRecovery: () => void;
   /** Our runtime has something to report of a network that is ready. Called once for each message. */
   onNetworkNote?: (reason: string, message: string) => void;
+};
+
+/** What is made after the runtime state, which the sync of pods needs. */
+export type RuntimeStateListeners = {
+  /** What held pods up is over. Called once, whatever noticed it. */
+  onRecovery: () => void;
   /** Other reasons to leave pods alone, in upstream's words. */
   healthChecks?: (() => string | undefined)[];
 };
@@ -19,6 +23,7 @@ export type RuntimeAbilities = { handlers: RuntimeHandler[]; features: RuntimeFe
 
 export class RuntimeState {
   readonly #options: RuntimeStateOptions;
+  #listening: RuntimeStateListeners = { onRecovery: () => undefined };
   readonly #listeners = new Set<() => void>();
   #abilities: RuntimeAbilities | undefined;
   readonly #controller = new AbortController();
@@ -42,7 +47,8 @@ export class RuntimeState {
   }
 
   /** Asks once, then goes on asking until `stop`. */
-  async start(): Promise<void> {
+  async start(listening: RuntimeStateListeners): Promise<void> {
+    this.#listening = listening;
     await this.#look();
     this.#loop = this.#repeat();
   }
@@ -65,7 +71,7 @@ export class RuntimeState {
   /** Why no pod can be synced now; none while all is well. */
   runtimeErrors(): string[] {
     const sinceMs = this.#readyAtMs === undefined ? undefined : performance.now() - this.#readyAtMs;
-    const checks = (this.#options.healthChecks ?? []).map((check) => check());
+    const checks = (this.#listening.healthChecks ?? []).map((check) => check());
     return [
       sinceMs === undefined ? 'container runtime status check may not have completed yet' : undefined,
       sinceMs !== undefined && sinceMs >= RUNTIME_DOWN_AFTER_MS ? 'container runtime is down' : undefined,
@@ -113,7 +119,7 @@ export class RuntimeState {
   }
 
   async #look(): Promise<void> {
-    const { cri, logger, onRecovery } = this.#options;
+    const { cri, logger } = this.#options;
     if (this.#lookedAtMs !== undefined && !this.#isWell()) this.#held = true;
     try {
       const { status, runtimeHandlers, features } = await cri.runtime.status(
@@ -132,7 +138,7 @@ export class RuntimeState {
     this.#tell();
     if (!this.#held || !this.#isWell()) return;
     this.#held = false;
-    onRecovery();
+    this.#listening.onRecovery();
   }
 
   #take(conditions: RuntimeCondition[]): void {

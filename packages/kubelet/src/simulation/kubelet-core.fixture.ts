@@ -14,6 +14,7 @@ import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
 import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { ORPHAN_PERIOD_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 import { kubeletOptions } from '../options.ts';
+import { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import type { StatusRecord } from '../status/status-records.ts';
@@ -73,7 +74,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const parts = coreParts(input);
   const cgroups = coreCgroups(input);
   const sync: PodSync = createPodSync({
-    ...{ options, cri, events, parts, cgroups, statuses },
+    ...{ options, cri, events, parts, cgroups, statuses, cache: new PodStatusCache() },
     resources: { cpu: 64_000n, memory: 1n << 36n },
     grants: NO_GRANTS,
     host: fakeNode().host,

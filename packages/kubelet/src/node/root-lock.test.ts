@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { lockRoot } from './root-lock.ts';
+
+function scratch(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'pwk-root-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+test('of kubelets that start at once on a root directory one gets it', async (t) => {
+  const directory = scratch(t);
+  const [root, link] = [join(directory, 'root'), join(directory, 'link')];
+  symlinkSync(root, link);
+  const unlock = await lockRoot(root);
+  const message = `start the kubelet: another kubelet uses the root directory ${link}; stop it, or choose another directory with --root`;
+  await assert.rejects(lockRoot(link), { code: 'already_exists', message });
+  await unlock();
+  assert.deepEqual(readdirSync(root), []);
+  const tries = await Promise.allSettled([root, link, root, link].map((path) => lockRoot(path)));
+  const held = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  assert.equal(held.length, 1);
+  await held[0]!();
+});
+
+test('the lock of a kubelet that was killed is free, for one of those that start at once', async (t) => {
+  const root = scratch(t);
+  const code = `const { lockRoot } = await import(${JSON.stringify(import.meta.resolve('./root-lock.ts'))});
+await lockRoot(${JSON.stringify(root)});
+console.log('locked');
+setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  await assert.rejects(lockRoot(root), { code: 'already_exists' });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const tries = await Promise.allSettled([1, 2, 3, 4].map(() => lockRoot(root)));
+  const held = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  assert.equal(held.length, 1);
+  await held[0]!();
+});
