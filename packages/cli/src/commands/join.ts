@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateDirectory, PodwrightError, removeUnfinished, withTimeout, writeFileAtomic } from '@podwright/base';
+import { makePrivateDirectory, PodwrightError, removeUnfinished, withTimeout, writeFileDurable } from '@podwright/base';
 import { readKubeconfig } from '@podwright/kube-client';
 import { kubeconfigText, parseGoDuration } from '@podwright/kubelet';
 import { checkClusterConfiguration } from '../daemon/cluster-settings.ts';
@@ -61,7 +61,7 @@ export async function join({ settings }: CommandContext, endpoint: string, optio
     makePrivateDirectory(dirname(files.kubeconfig));
     for (const [path, text] of contents) {
       await removeUnfinished(path); // one that was killed may have left the token there
-      await writeFileAtomic(path, text);
+      await writeFileDurable(path, text);
     }
     print(nextSteps(config, { cluster, isTold: told !== undefined }));
   } finally {

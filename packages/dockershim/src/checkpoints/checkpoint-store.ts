@@ -7,7 +7,7 @@ import {
   makePrivateDirectory,
   namesIn,
   PodwrightError,
-  writeFileAtomic,
+  writeFileDurable,
 } from '@podwright/base';
 import { MAX_CHECKPOINT_BYTES } from '../limits.ts';
 import { decodeCheckpoint, encodeCheckpoint, type SandboxCheckpoint } from './checkpoint.ts';
@@ -33,7 +33,7 @@ export class CheckpointStore {
 
   /** Writes a sandbox's checkpoint so that another process sees the whole of it or none. */
   async write(id: string, checkpoint: SandboxCheckpoint): Promise<void> {
-    await writeFileAtomic(this.#path(id), encodeCheckpoint(checkpoint));
+    await writeFileDurable(this.#path(id), encodeCheckpoint(checkpoint));
   }
 
   /** Nothing where there is none, also where it was corrupt. */

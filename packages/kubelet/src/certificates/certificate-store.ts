@@ -1,6 +1,13 @@
-import { open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { isErrno, makePrivateDirectory, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import {
+  isErrno,
+  makePrivateDirectory,
+  PodwrightError,
+  syncDirectory,
+  wrapError,
+  writeFileDurable,
+} from '@podwright/base';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
 
 /** A pair that is kept, and what its certificate says. */
@@ -50,11 +57,13 @@ export class CertificateStore {
     makePrivateDirectory(this.#directory);
     const text = `${pair.certificate.trimEnd()}\n${pair.key.trimEnd()}\n`;
     try {
-      const path = await this.#write(this.#path(dateText(at)), text);
+      const path = this.#path(dateText(at));
+      await writeFileDurable(path, text);
       await rm(this.#path('updated'), { force: true });
       await symlink(path, this.#path('updated'));
       await this.#refuseFile();
       await rename(this.#path('updated'), this.currentPath);
+      await syncDirectory(this.#directory);
     } catch (error) {
       throw wrapError(what, error);
     }
@@ -63,18 +72,6 @@ export class CertificateStore {
 
   #path(qualifier: string): string {
     return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
-  }
-
-  async #write(path: string, text: string): Promise<string> {
-    const temporary = `${path}.tmp`;
-    await rm(temporary, { force: true });
-    {
-      await using file = await open(temporary, 'wx', PRIVATE_FILE);
-      await file.writeFile(text);
-      await file.sync();
-    }
-    await rename(temporary, path);
-    return path;
   }
 
   /** Somebody's own file is not replaced, as upstream does not. */
@@ -92,7 +89,7 @@ export class CertificateStore {
   async #removeUnfinished(): Promise<void> {
     const names = await readdir(this.#directory).catch(() => []);
     const unfinished = names.filter((name) =>
-      name.startsWith(`${this.#prefix}-`) ? name.endsWith('.pem.tmp') : name.startsWith(`${this.#prefix}.key.tmp.`),
+      name.startsWith(`${this.#prefix}-`) ? name.endsWith('.tmp') : name.startsWith(`${this.#prefix}.key.tmp.`),
     );
     for (const name of unfinished) await rm(join(this.#directory, name), { force: true });
   }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { makePrivateDirectory, wrapError, writeFileAtomic } from '@podwright/base';
+import { makePrivateDirectory, wrapError, writeFileDurable } from '@podwright/base';
 import type { TlsOptions } from '@podwright/kube-client';
 import { stringify } from 'yaml';
 
@@ -13,7 +13,7 @@ export type KubeconfigContent = {
 /** A kubeconfig with one context, by the names that upstream's kubelet gives its own. It may hold a token: 0600. */
 export async function writeKubeconfig(path: string, content: KubeconfigContent): Promise<void> {
   makePrivateDirectory(dirname(path));
-  await writeFileAtomic(path, kubeconfigText(content)).catch((error: unknown) => {
+  await writeFileDurable(path, kubeconfigText(content)).catch((error: unknown) => {
     throw wrapError(`write the kubeconfig ${path}`, error);
   });
 }

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, makePrivateDirectory, removeUnfinished, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, makePrivateDirectory, removeUnfinished, wrapError, writeFileDurable } from '@podwright/base';
 import type { CertificateSubject } from './certificate-request.ts';
 import type { RequestName } from './signing-request.ts';
 
@@ -35,7 +35,7 @@ export class PendingRequestFile {
   async write(subject: CertificateSubject, { key, asked }: PendingRequest): Promise<void> {
     const head: Head = { subject: digestOf(subject), asked };
     makePrivateDirectory(dirname(this.#path));
-    await writeFileAtomic(this.#path, `${JSON.stringify(head)}\n${key}`).catch((error: unknown) => {
+    await writeFileDurable(this.#path, `${JSON.stringify(head)}\n${key}`).catch((error: unknown) => {
       throw wrapError(`keep the key of a certificate request in ${this.#path}`, error);
     });
   }

@@ -7,7 +7,7 @@ import {
   POD_DIRECTORY,
   PodwrightError,
   PRIVATE_FILE,
-  writeFileAtomic,
+  writeFileDurable,
 } from '@podwright/base';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
 
@@ -55,7 +55,7 @@ export class UserNamespaces {
     const mapping = [{ hostId: free * length, containerId: 0, length }];
     const text = JSON.stringify({ uidMappings: mapping, gidMappings: mapping } satisfies Mappings);
     await mkdir(directories.pod(podUid), { recursive: true, mode: POD_DIRECTORY });
-    await writeFileAtomic(directories.userNamespace(podUid), text, PRIVATE_FILE);
+    await writeFileDurable(directories.userNamespace(podUid), text, PRIVATE_FILE);
     return { firstId: free * length, length };
   }
 

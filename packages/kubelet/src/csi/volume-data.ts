@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, namesIn, removeUnfinished, wrapError, writeFileAtomic } from '@podwright/base';
+import { errorMessage, isErrno, namesIn, removeUnfinished, wrapError, writeFileDurable } from '@podwright/base';
 
 const FILE = 'vol_data.json';
 
@@ -25,7 +25,7 @@ export type KeptVolume = { directory: string; data: VolumeData };
 export type FoundVolumes = { kept: KeptVolume[]; unread: UnreadPlace[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
-  await writeFileAtomic(join(directory, FILE), `${JSON.stringify(data)}\n`);
+  await writeFileDurable(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
 /** Undefined if there is none, or none that says which volume of which driver. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
 import { MAX_PULL_RECORD_BYTES } from './limits.ts';
 import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
 
@@ -121,7 +121,7 @@ export class PullRecords {
 
   async #write(room: string, key: string, value: object): Promise<void> {
     const path = join(this.#directory, room, fileName(key));
-    await this.#writes.run(path, () => writeFileAtomic(path, JSON.stringify(value)));
+    await this.#writes.run(path, () => writeFileDurable(path, JSON.stringify(value)));
   }
 
   async #remove(room: string, key: string): Promise<void> {

@@ -9,7 +9,7 @@ import {
   POD_DIRECTORY,
   PodwrightError,
   PRIVATE_FILE,
-  writeFileAtomic,
+  writeFileDurable,
 } from '@podwright/base';
 import { completeEphemeral } from '../api/defaults.ts';
 import { formatFieldPath, IssueList } from '../api/issue.ts';
@@ -76,7 +76,7 @@ export class EphemeralContainers {
       const problems = [...changed(before, containers), ...invalid(now, containers)];
       if (problems.length > 0) throw new PodwrightError('invalid_argument', `${what}: ${problems.join('\n')}`);
       await mkdir(this.#directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
-      await writeFileAtomic(this.#directories.ephemeralContainers(uid), JSON.stringify(containers), PRIVATE_FILE);
+      await writeFileDurable(this.#directories.ephemeralContainers(uid), JSON.stringify(containers), PRIVATE_FILE);
       existing(); // the sweep of orphans removes the file of a pod that was deleted meanwhile
       this.#byPod.set(uid, containers);
       return containers;

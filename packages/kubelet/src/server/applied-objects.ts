@@ -2,7 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isNothingThere, KeyedLock, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import {
+  isNothingThere,
+  KeyedLock,
+  PodwrightError,
+  PRIVATE_DIRECTORY,
+  removeFileDurable,
+  writeFileDurable,
+} from '@podwright/base';
 import { unresizable } from '../api/resizable.ts';
 import { formatTime } from '../api/time.ts';
 import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
@@ -105,7 +112,7 @@ export class AppliedObjects {
       mayRemove();
       this.#written.delete(fileName(object));
       try {
-        await rm(this.pathOf(object));
+        await removeFileDurable(this.pathOf(object));
         return true;
       } catch (error) {
         if (isNothingThere(error)) return false;
@@ -225,7 +232,7 @@ export class AppliedObjects {
     const text = JSON.stringify(object);
     checkReadable(text, what);
     const written = { uid: object.metadata.uid || undefined };
-    await writeFileAtomic(this.pathOf(name), text);
+    await writeFileDurable(this.pathOf(name), text);
     this.#written.set(fileName(name), written);
     return written;
   }

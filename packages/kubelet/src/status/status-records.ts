@@ -8,6 +8,7 @@ import {
   PRIVATE_DIRECTORY,
   removeIfEmpty,
   writeFileAtomic,
+  writeFileDurable,
 } from '@podwright/base';
 import type { PodStatus } from '../api/types.ts';
 import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_AGAIN_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
@@ -48,8 +49,7 @@ export class StatusRecords {
 
   save(podUid: string, record: StatusRecord): void {
     this.#pending.set(podUid, record);
-    const { phase } = record.status;
-    this.#schedule(phase === 'Succeeded' || phase === 'Failed' ? 0 : STATUS_RECORD_DELAY_MS);
+    this.#schedule(hasEnded(record) ? 0 : STATUS_RECORD_DELAY_MS);
   }
 
   delete(podUid: string): void {
@@ -88,7 +88,9 @@ export class StatusRecords {
       if (record === 'gone') await rm(path, { force: true });
       else {
         await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-        await writeFileAtomic(path, JSON.stringify(record));
+        // the end of a pod is known from here alone: without it the pod would run again
+        const write = hasEnded(record) ? writeFileDurable : writeFileAtomic;
+        await write(path, JSON.stringify(record));
       }
       this.#failing.delete(podUid);
     } catch (error) {
@@ -113,6 +115,8 @@ export class StatusRecords {
     }
   }
 }
+
+const hasEnded = ({ status: { phase } }: StatusRecord) => phase === 'Succeeded' || phase === 'Failed';
 
 /** Only what everybody counts on is checked: the rest is ours. */
 function decodeRecord(text: string): StatusRecord {

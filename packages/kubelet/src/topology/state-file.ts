@@ -8,7 +8,7 @@ import {
   PodwrightError,
   PRIVATE_DIRECTORY,
   removeUnfinished,
-  writeFileAtomic,
+  writeFileDurable,
 } from '@podwright/base';
 import { MAX_STATE_FILE_BYTES } from '../limits.ts';
 
@@ -35,7 +35,7 @@ export async function writeAtStart(write: Promise<void>): Promise<void> {
 
 export async function writeStateFile(path: string, value: object): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
-  await writeFileAtomic(path, JSON.stringify(value));
+  await writeFileDurable(path, JSON.stringify(value));
 }
 
 /** FNV-1a of 32 bits (RFC 9923) of the text that Go makes of the value: see `goMap`. */

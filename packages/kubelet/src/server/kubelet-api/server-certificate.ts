@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileDurable } from '@podwright/base';
 import { type CertificatePair, readPair } from '../../certificates/certificate-pair.ts';
 import type { ServerTls } from '../../configuration/server-options.ts';
 import { OWN_CERTIFICATE_MS } from './limits.ts';
@@ -37,8 +37,8 @@ export async function serverCertificate(
     notAfter: new Date(now + OWN_CERTIFICATE_MS),
   });
   makePrivateDirectory(directory);
-  await writeFileAtomic(files.key, made.key);
-  await writeFileAtomic(files.certificate, made.certificate);
+  await writeFileDurable(files.key, made.key);
+  await writeFileDurable(files.certificate, made.certificate);
   return made;
 }
 

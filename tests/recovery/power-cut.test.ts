@@ -1,0 +1,148 @@
+/** What is known from files alone, on a disk that loses at a power cut what was not synced. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { silentLogger, writeFileAtomic, writeFileDurable } from '@podwright/base';
+import { openDatabase } from '@podwright/metadata';
+import { CertificateStore } from '../../packages/kubelet/src/certificates/certificate-store.ts';
+import { readVolumeData, writeVolumeData } from '../../packages/kubelet/src/csi/volume-data.ts';
+import { EphemeralContainers } from '../../packages/kubelet/src/pod/ephemeral-containers.ts';
+import { AppliedObjects } from '../../packages/kubelet/src/server/applied-objects.ts';
+import { StatusRecords } from '../../packages/kubelet/src/status/status-records.ts';
+import { readStateFile, writeStateFile } from '../../packages/kubelet/src/topology/state-file.ts';
+import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { Certificates } from '../fixtures/certificates.ts';
+import { PowerCutDisk } from '../fixtures/power-cut.ts';
+
+const pair = { certificate: '', key: '' };
+before(async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'power-cut-pair-'));
+  after(() => rmSync(scratch, { recursive: true }));
+  const certificates = new Certificates(scratch);
+  await certificates.makeAuthority('ca');
+  const { certificate, key } = await certificates.make('node', 'ca');
+  Object.assign(pair, { certificate: certificate.toString(), key: key.toString() });
+});
+
+const pod = {
+  apiVersion: 'v1' as const,
+  kind: 'Pod' as const,
+  metadata: { name: 'web', namespace: 'default', uid: 'u1' },
+  spec: { containers: [{ name: 'app', image: 'busybox' }] },
+};
+const webName = { kind: 'Pod', namespace: 'default', name: 'web' };
+const appliedIn = (directory: string) =>
+  new AppliedObjects(directory, { podOfUid: () => undefined, wantedPod: () => undefined });
+const certificatesIn = (directory: string) => new CertificateStore(directory, 'kubelet-client');
+
+/** What is written into a directory, and whether it is there after the power cut. */
+type Case = {
+  write: (directory: string) => Promise<unknown>;
+  read: (directory: string) => Promise<unknown>;
+  is: unknown;
+};
+
+const CASES: Record<string, Case> = {
+  'a file that is written over another': {
+    write: async (directory) => {
+      await writeFileDurable(join(directory, 'file'), 'before');
+      await writeFileDurable(join(directory, 'file'), 'after');
+    },
+    read: async (directory) => readFileSync(join(directory, 'file'), 'utf8'),
+    is: 'after',
+  },
+  'an applied manifest': {
+    write: async (directory) => {
+      const applied = appliedIn(directory);
+      await applied.apply(JSON.stringify(pod));
+      await applied.patch(webName, { labels: { k: 'v' } });
+    },
+    read: async (directory) => (await appliedIn(directory).apply(JSON.stringify(pod))).done.map(({ action }) => action),
+    is: ['unchanged'],
+  },
+  'the deletion of a manifest': {
+    write: async (directory) => {
+      const applied = appliedIn(directory);
+      await applied.apply(JSON.stringify(pod));
+      await applied.remove(webName);
+    },
+    read: async (directory) => readdirSync(directory),
+    is: [],
+  },
+  'what of devices, processors or memory was given out': {
+    write: (directory) => writeStateFile(join(directory, 'cpu_manager_state'), { policyName: 'static' }),
+    read: (directory) => readStateFile(join(directory, 'cpu_manager_state')),
+    is: { policyName: 'static' },
+  },
+  'the record of a volume of a CSI driver': {
+    write: (directory) => writeVolumeData(directory, { driverName: 'example.com', volumeHandle: 'v' } as never),
+    read: async (directory) => (await readVolumeData(directory))?.driverName,
+    is: 'example.com',
+  },
+  'a certificate': {
+    write: (directory) => certificatesIn(directory).update(pair),
+    read: async (directory) => (await certificatesIn(directory).current())?.commonName,
+    is: 'node',
+  },
+  'an ephemeral container': {
+    write: (directory) =>
+      new EphemeralContainers(new PodDirectories(directory)).change(
+        pod,
+        () => [{ name: 'shell', image: 'busybox' }],
+        () => pod,
+      ),
+    read: async (directory) => {
+      const containers = new EphemeralContainers(new PodDirectories(directory));
+      await containers.load(silentLogger);
+      return containers.complete(pod).spec.ephemeralContainers?.map(({ name }) => name);
+    },
+    is: ['shell'],
+  },
+  'the end of a pod': {
+    write: async (directory) => {
+      const records = new StatusRecords(directory, silentLogger);
+      records.save('u1', { namespace: 'default', name: 'web', status: { phase: 'Succeeded' } });
+      await records.flush();
+    },
+    read: async (directory) => (await new StatusRecords(directory, silentLogger).read()).get('u1')?.status.phase,
+    is: 'Succeeded',
+  },
+};
+
+for (const [what, { write, read, is }] of Object.entries(CASES))
+  test(`${what} outlives a power cut`, async () => {
+    using disk = new PowerCutDisk();
+    const directory = join(disk.directory, 'new', 'place');
+    mkdirSync(directory, { recursive: true });
+    await write(directory);
+    disk.cut();
+    assert.deepEqual(await read(directory), is);
+  });
+
+test('the disk loses what is not synced', async () => {
+  using disk = new PowerCutDisk();
+  await writeFileAtomic(join(disk.directory, 'file'), 'text');
+  disk.cut();
+  assert.deepEqual(readdirSync(disk.directory), ['lost+found']);
+});
+
+test('the records of a runtime are whole after a power cut, and older at most', async () => {
+  using disk = new PowerCutDisk();
+  const path = join(disk.directory, 'metadata.db');
+  const database = openDatabase(path);
+  database.exec('CREATE TABLE kept (id INTEGER PRIMARY KEY, text TEXT)');
+  const add = database.prepare('INSERT INTO kept (text) VALUES (?)');
+  const addMany = () => {
+    for (let row = 0; row < 500; row++) add.run('x'.repeat(200));
+  };
+  addMany();
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // as SQLite does now and then
+  addMany();
+  disk.cut(() => database.close());
+  const later = openDatabase(path); // rejects a damaged file
+  const { rows } = later.prepare('SELECT count(*) AS rows FROM kept').get() as { rows: number };
+  later.close();
+  assert.ok(rows >= 500 && rows <= 1000, `${rows}`);
+});
