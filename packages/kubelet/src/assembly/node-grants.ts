@@ -82,7 +82,8 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
       await admission.release(podUid);
     },
     grantsOf: async (pod, container) => {
-      if (devices.isMissing(pod, container)) await admission.exclusively(() => devices.allocateMissing(pod, container));
+      if (devices.isMissing(pod, container))
+        await admission.whileShared(pod, () => devices.allocateMissing(pod, container));
       const { memory } = placement;
       if (memory?.hasLeftOvers(pod, container)) await admission.exclusively(() => memory.freeLeftOvers(pod, container));
       const cpus = cpusFor(pod, container, placement);

@@ -16,8 +16,11 @@ export type DeviceRequest = {
   nodes: NodeMask | undefined;
 };
 
-/** Asks the plugin which of the available devices, beside those that must be among them, it would give to the container. */
-export type PreferDevices = (available: string[], mustInclude: string[], count: number) => Promise<string[]>;
+/** Devices to choose from, those that must be among the chosen ones, and how many are to be chosen. */
+export type Preference = { available: string[]; mustInclude: string[]; count: number };
+
+/** Asks the plugin which devices it would give to the container. */
+export type PreferDevices = (preference: Preference) => Promise<string[]>;
 
 /** Rejects with what is missing, in upstream's words. */
 export async function chooseDevices(request: DeviceRequest, prefer: PreferDevices): Promise<string[]> {
@@ -38,7 +41,7 @@ export async function chooseDevices(request: DeviceRequest, prefer: PreferDevice
   const { aligned, unaligned, elsewhere } = sortByNodes(free, nodes, healthy);
   const preferred = async (ids: string[]) => {
     const allowed = new Set(ids);
-    const answer = await prefer([...ids, ...chosen], [...chosen], count);
+    const answer = await prefer({ available: [...ids, ...chosen], mustInclude: [...chosen], count });
     addFrom(answer.filter((id) => allowed.has(id)));
   };
   if (needed < aligned.length) await preferred(aligned);

@@ -12,6 +12,7 @@ import { DeviceManager } from './device-manager.ts';
 import { FakePlugin, type FakePluginBehavior } from './fake-plugin.fixture.ts';
 
 const WIDGET = 'example.com/widget';
+const GADGET = 'example.com/gadget';
 
 async function newNode(context: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'pwk-devices-'));
@@ -331,4 +332,29 @@ test('a container has no device that could not be written down, at its admission
   await rm(checkpoint, { recursive: true });
   await manager.allocateMissing(pod, app);
   assert.equal(manager.isMissing(pod, app), false);
+});
+
+test('a plugin that does not answer holds up only pods that ask for its devices, until the pod is deleted', async (context) => {
+  const node = await newNode(context);
+  const { manager, admission, admit } = await node.start();
+  const hung = await node.plugin({ devices: ['w1', 'w2'] });
+  await node.plugin({ devices: ['g1'] }, GADGET);
+  await Promise.all([healthy(manager, 2), healthy(manager, 1, GADGET)]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hung.hold = promise;
+  context.after(() => resolve());
+  const deletion = new AbortController();
+  const first = admission.admit(podOf('u1', { app: { [WIDGET]: '1' } }), deletion.signal);
+  const second = admit(podOf('u2', { app: { [WIDGET]: '1' } }));
+  await until('the plugin is asked', () => hung.calls.length === 1);
+  const others = [podOf('u3', { app: { cpu: '1' } }), podOf('u4', { app: { [GADGET]: '1' } })];
+  assert.deepEqual(await Promise.all(others.map(admit)), [undefined, undefined]);
+  await admission.exclusively(async () => undefined);
+  await admission.release('u3');
+  deletion.abort(new Error('deleted'));
+  await assert.rejects(first, /deleted/);
+  await until('the next pod is asked for', () => hung.calls.length === 2);
+  resolve();
+  assert.equal(await second, undefined);
+  assert.deepEqual(manager.devicesOf('u1', 'app'), []);
 });

@@ -11,7 +11,8 @@ import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { isClaimed } from '../api/claim-statuses.ts';
 import { quantityValue } from '../api/quantity.ts';
-import { type AllocatedResourceStatus, type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type AllocatedResourceStatus, type Container, everyContainer, isSidecar, type Pod } from '../api/types.ts';
+import { isExtendedResource } from '../api/validation/resources.ts';
 import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
 import { chooseDevices } from './choose-devices.ts';
@@ -52,8 +53,8 @@ export class DeviceManager implements HintProvider {
   readonly #options: DeviceManagerOptions;
   readonly #inventory: DeviceInventory;
   readonly #assignments: DeviceAssignments;
-  /** Of the pod that is being admitted: what its init containers had. */
-  #reusable: { podUid: string; ids: Map<string, Set<string>> } = { podUid: '', ids: new Map() };
+  /** Of each pod that is being admitted: what its init containers had, by resource. */
+  readonly #reusable = new Map<string, Map<string, Set<string>>>();
   /** Nothing was written down yet: the node is a new one. */
   #isNew: boolean;
   #server: CriServer | undefined;
@@ -227,8 +228,13 @@ export class DeviceManager implements HintProvider {
     return Object.fromEntries(hints);
   }
 
-  async allocate(request: AllocationRequest): Promise<void> {
-    await this.#allocate(request, this.#options.isRunning(request.pod.metadata.uid));
+  sharedBy({ spec }: Pod): string[] {
+    const names = everyContainer(spec).flatMap(({ resources }) => Object.keys(resources?.limits ?? {}));
+    return names.filter(isExtendedResource);
+  }
+
+  async allocate(request: AllocationRequest, signal: AbortSignal): Promise<void> {
+    await this.#allocate(request, this.#options.isRunning(request.pod.metadata.uid), signal);
   }
 
   /** Whether a container that is about to start has not been given what it asks for: it ran when its kubelet knew nothing of that. */
@@ -240,17 +246,17 @@ export class DeviceManager implements HintProvider {
 
   /** Gives such a container its devices. */
   async allocateMissing(pod: Pod, container: Container): Promise<void> {
-    if (this.isMissing(pod, container)) await this.#allocate({ pod, container, hint: NO_HINT }, false);
+    const { signal } = new AbortController(); // the calls of plugins have a bound
+    if (this.isMissing(pod, container)) await this.#allocate({ pod, container, hint: NO_HINT }, false, signal);
   }
 
-  async #allocate({ pod, container, hint }: AllocationRequest, isRunning: boolean): Promise<void> {
+  async #allocate({ pod, container, hint }: AllocationRequest, isRunning: boolean, signal: AbortSignal): Promise<void> {
     const { uid } = pod.metadata;
-    if (this.#reusable.podUid !== uid) this.#reusable = { podUid: uid, ids: new Map() };
     const before = this.#assignments.ofContainer(uid, container.name);
     let isChanged = false;
     for (const [resource, count] of this.#requests(pod, container)) {
       const request = { podUid: uid, container: container.name, resource, count, nodes: hint.nodes, isRunning };
-      isChanged = (await this.#allocateResource(request)) || isChanged;
+      isChanged = (await this.#allocateResource(request, signal)) || isChanged;
     }
     if (isChanged)
       await this.#writing.run().catch((error: unknown) => {
@@ -261,7 +267,7 @@ export class DeviceManager implements HintProvider {
   }
 
   /** Whether anything was given out. */
-  async #allocateResource(request: ResourceRequest): Promise<boolean> {
+  async #allocateResource(request: ResourceRequest, signal: AbortSignal): Promise<boolean> {
     const { podUid, container, resource, count, nodes, isRunning } = request;
     const own = this.#assignments.find(podUid, container, resource);
     if (own !== undefined && own.length !== count) {
@@ -275,8 +281,8 @@ export class DeviceManager implements HintProvider {
     if (plugin === undefined) throw new PodwrightError('unavailable', `unknown Device Plugin ${resource}`);
     const inUse = this.#assignments.inUse(resource);
     const reusable = this.#reusableOf(podUid, resource);
-    const chosen = await chooseDevices({ resource, count, healthy, inUse, reusable, nodes }, (...asked) =>
-      plugin.prefer(...asked).catch((error: unknown) => {
+    const chosen = await chooseDevices({ resource, count, healthy, inUse, reusable, nodes }, (asked) =>
+      plugin.prefer(asked, signal).catch((error: unknown) => {
         throw new PodwrightError(
           'unavailable',
           `device plugin GetPreferredAllocation rpc failed with err: ${errorMessage(error)}`,
@@ -284,7 +290,7 @@ export class DeviceManager implements HintProvider {
       }),
     );
     const askedAtMs = performance.now();
-    const answer = toBinary(ContainerAllocateResponseSchema, await plugin.allocate(chosen));
+    const answer = toBinary(ContainerAllocateResponseSchema, await plugin.allocate(chosen, signal));
     this.#metrics?.allocated(resource, (performance.now() - askedAtMs) / 1000);
     const ids = new Set(chosen);
     const devices = byNode(healthy.filter(({ id }) => ids.has(id)));
@@ -306,18 +312,21 @@ export class DeviceManager implements HintProvider {
 
   /** Of another pod than the one that is being admitted nothing may be used again. */
   #reusableOf(podUid: string, resource: string): ReadonlySet<string> {
-    return (this.#reusable.podUid === podUid && this.#reusable.ids.get(resource)) || new Set();
+    return this.#reusable.get(podUid)?.get(resource) ?? new Set();
   }
 
   /** An init container leaves its devices to those after it; a sidecar keeps them, as others do. */
   #noteReusable(pod: Pod, container: Container): void {
     const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
     const leaves = isInit && !isSidecar(container);
-    for (const assignment of this.#assignments.ofContainer(pod.metadata.uid, container.name)) {
-      const ids = new Set(this.#reusable.ids.get(assignment.resource));
+    const { uid } = pod.metadata;
+    const reusable = this.#reusable.get(uid) ?? new Map<string, Set<string>>();
+    for (const assignment of this.#assignments.ofContainer(uid, container.name)) {
+      const ids = new Set(reusable.get(assignment.resource));
       for (const id of deviceIds(assignment)) leaves ? ids.add(id) : ids.delete(id);
-      this.#reusable.ids.set(assignment.resource, ids);
+      reusable.set(assignment.resource, ids);
     }
+    if (reusable.size > 0) this.#reusable.set(uid, reusable);
   }
 
   /**
@@ -337,7 +346,7 @@ export class DeviceManager implements HintProvider {
   }
 
   async release(podUid: string): Promise<void> {
-    if (this.#reusable.podUid === podUid) this.#reusable = { podUid: '', ids: new Map() };
+    this.#reusable.delete(podUid);
     if (this.#assignments.forget(podUid)) await this.#writeOrLog();
   }
 

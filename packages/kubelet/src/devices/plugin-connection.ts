@@ -7,6 +7,7 @@ import {
   type DevicePluginOptions,
   type ListAndWatchResponse,
 } from '@podwright/cri/device-plugin';
+import type { Preference } from './choose-devices.ts';
 import type { Device } from './device-types.ts';
 import {
   DEVICE_ALLOCATE_TIMEOUT_MS,
@@ -44,19 +45,22 @@ export class PluginConnection {
   }
 
   /** What a container needs that gets these devices. */
-  async allocate(ids: string[]): Promise<ContainerAllocateResponse> {
+  async allocate(ids: string[], signal: AbortSignal): Promise<ContainerAllocateResponse> {
     const request = { containerRequests: [{ devicesIds: ids }] };
-    const { containerResponses } = await this.#client.allocate(request, this.#within(DEVICE_ALLOCATE_TIMEOUT_MS));
+    const { containerResponses } = await this.#client.allocate(
+      request,
+      this.#within(DEVICE_ALLOCATE_TIMEOUT_MS, signal),
+    );
     const [answer] = containerResponses;
     if (answer !== undefined) return answer;
     throw new PodwrightError('internal', `no containers return in allocation response of ${this.resource}`);
   }
 
   /** The devices that the plugin would choose; none if it does not want to be asked. */
-  async prefer(available: string[], mustInclude: string[], count: number): Promise<string[]> {
+  async prefer({ available, mustInclude, count }: Preference, signal: AbortSignal): Promise<string[]> {
     if (this.#options?.getPreferredAllocationAvailable !== true) return [];
     const request = { availableDeviceIDs: available, mustIncludeDeviceIDs: mustInclude, allocationSize: count };
-    const within = this.#within(DEVICE_ALLOCATE_TIMEOUT_MS);
+    const within = this.#within(DEVICE_ALLOCATE_TIMEOUT_MS, signal);
     const { containerResponses } = await this.#client.getPreferredAllocation({ containerRequests: [request] }, within);
     return containerResponses[0]?.deviceIDs ?? [];
   }
@@ -73,8 +77,9 @@ export class PluginConnection {
     this.#client.close();
   }
 
-  #within(timeoutMs: number) {
-    return { signal: this.#end.signal, timeoutMs };
+  #within(timeoutMs: number, signal?: AbortSignal) {
+    const ends = [this.#end.signal, ...(signal === undefined ? [] : [signal])];
+    return { signal: AbortSignal.any(ends), timeoutMs };
   }
 }
 

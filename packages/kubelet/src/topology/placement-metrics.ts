@@ -51,11 +51,11 @@ export function placementMetrics(registry: Registry): PlacementMetrics {
       containerHints: (pod, container) => provider.containerHints(pod, container),
       podHints: (pod) => provider.podHints(pod),
       release: (podUid) => provider.release(podUid),
-      allocate: async (request) => {
-        if (!isAsked(request)) return provider.allocate(request);
+      allocate: async (request, signal) => {
+        if (!isAsked(request)) return provider.allocate(request, signal);
         pins[manager].requests.inc();
         try {
-          await provider.allocate(request);
+          await provider.allocate(request, signal);
         } catch (error) {
           pins[manager].errors.inc();
           throw error;

@@ -10,11 +10,12 @@ export type TopologySettings = MergeOptions & { scope: 'container' | 'pod' };
 /** Why a pod may not run, for its status. */
 export type ResourceRefusal = { reason: string; message: string };
 
+/** The innermost lock: of what is decided in this process. The others have the names of what providers share. */
 const LOCK = 'resources';
 
 /**
- * Gives each container of a pod what only one may have: devices, processors, memory of NUMA nodes. One pod at a time; a pod that does
- * not get all of it has nothing.
+ * Gives each container of a pod what only one may have: devices, processors, memory of NUMA nodes. Pods that ask for the same of another
+ * program, such as a device plugin, come one after the other. A pod that does not get all of it has nothing.
  */
 export class ResourceAdmission {
   readonly #providers: HintProvider[];
@@ -28,12 +29,22 @@ export class ResourceAdmission {
     this.#metrics = metrics;
   }
 
-  /** For a pod that has everything this changes nothing. */
+  /** For a pod that has everything this changes nothing. Rejects with the signal's reason, and the pod has nothing, if that aborts. */
   admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
-    return this.#lock.run(LOCK, () => this.#measured(pod), signal);
+    return this.whileShared(pod, () => this.#measured(pod, signal), signal);
   }
 
-  /** Runs while nothing is given out. */
+  /** Runs while no other pod is given what this one asks for of other programs. */
+  whileShared<T>(pod: Pod, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const keys = new Set(this.#providers.flatMap((provider) => provider.sharedBy?.(pod) ?? []));
+    // in the same order for all pods, so that no two wait for each other
+    const locked = [...keys]
+      .sort()
+      .reduceRight<() => Promise<T>>((inner, key) => () => this.#lock.run(key, inner, signal), work);
+    return locked();
+  }
+
+  /** Runs while nothing is given out that is decided in this process. */
   exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#lock.run(LOCK, work, signal);
   }
@@ -42,9 +53,9 @@ export class ResourceAdmission {
     return this.#lock.run(LOCK, () => this.#release(podUid));
   }
 
-  async #measured(pod: Pod): Promise<ResourceRefusal | undefined> {
+  async #measured(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
     const startedAtMs = performance.now();
-    const refusal = await this.#admit(pod);
+    const refusal = await this.#admit(pod, signal);
     this.#metrics?.asked(performance.now() - startedAtMs);
     if (this.#topology === undefined) return refusal;
     const { policy, scope } = this.#topology;
@@ -57,20 +68,42 @@ export class ResourceAdmission {
     return refusal;
   }
 
-  async #admit(pod: Pod): Promise<ResourceRefusal | undefined> {
+  async #admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
+    const topology = this.#topology;
+    const containers = containersOf(pod);
     try {
-      const podHint = this.#topology?.scope === 'pod' ? this.#podHint(pod, this.#topology) : undefined;
-      for (const container of containersOf(pod)) {
-        const hint = podHint ?? this.#containerHint(pod, container);
-        for (const provider of this.#providers) await provider.allocate({ pod, container, hint });
-      }
+      const groups =
+        topology?.scope === 'pod'
+          ? [{ pod, containers, hintOf: () => this.#podHint(pod, topology) }]
+          : containers.map((one) => ({ pod, containers: [one], hintOf: () => this.#containerHint(pod, one) }));
+      for (const group of groups) await this.#allocate(group, signal);
       return undefined;
     } catch (error) {
-      await this.#release(pod.metadata.uid);
+      await this.release(pod.metadata.uid);
+      signal.throwIfAborted();
       if (error instanceof AdmissionError) return { reason: error.reason, message: error.message };
       const message = `Allocate failed due to ${errorMessage(error)}, which is unexpected`;
       return { reason: 'UnexpectedAdmissionError', message };
     }
+  }
+
+  /** Gives containers what they ask for by one hint. */
+  async #allocate({ pod, containers, hintOf }: Group, signal: AbortSignal): Promise<void> {
+    const isSlow = (provider: HintProvider) => provider.sharedBy !== undefined;
+    const give = async (providers: HintProvider[], hint: TopologyHint) => {
+      for (const container of containers)
+        for (const provider of providers) await provider.allocate({ pod, container, hint }, signal);
+    };
+    const decide = async () => {
+      const hint = hintOf();
+      await give(
+        this.#providers.filter((one) => !isSlow(one)),
+        hint,
+      );
+      return hint;
+    };
+    const hint = await this.#lock.run(LOCK, decide, signal);
+    await give(this.#providers.filter(isSlow), hint);
   }
 
   async #release(podUid: string): Promise<void> {
@@ -90,6 +123,9 @@ export class ResourceAdmission {
 }
 
 const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
+
+/** Containers of a pod that are placed by one hint. */
+type Group = { pod: Pod; containers: Container[]; hintOf: () => TopologyHint };
 
 const UNALIGNED = 'TopologyAffinityError';
 

@@ -11,14 +11,19 @@ export type ResourceHints = Record<string, TopologyHint[] | undefined>;
 export const NO_HINT: TopologyHint = { nodes: undefined, preferred: false };
 
 /**
- * Gives containers something that only one may have. Hints of what a container has already are those of that. Nothing else happens
- * between the hints of a container and its allocation.
+ * Gives containers something that only one may have. Hints of what a container has already are those of that. Nothing else that the
+ * provider gives out happens between the hints of a container and its allocation.
  */
 export type HintProvider = {
   containerHints(pod: Pod, container: Container): ResourceHints;
   podHints(pod: Pod): ResourceHints;
+  /**
+   * What of the provider's a pod asks for, if `allocate` asks another program: it is called after the other providers, and while it
+   * waits only pods wait that ask for the same.
+   */
+  sharedBy?(pod: Pod): string[];
   /** Gives the container what it asks for, in the order of init containers and then the others; again, what it has. Rejects with why not. */
-  allocate(request: AllocationRequest): Promise<void>;
+  allocate(request: AllocationRequest, signal: AbortSignal): Promise<void>;
   /** The pod has ended, or may not run: what it had is free. */
   release(podUid: string): Promise<void>;
 };
