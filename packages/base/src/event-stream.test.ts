@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { Broadcast, type Subscription } from './event-stream.ts';
+import { Broadcast, follow, type Subscription } from './event-stream.ts';
 
 async function collect(subscription: Subscription<number>, count = Number.POSITIVE_INFINITY): Promise<number[]> {
   const heard: number[] = [];
@@ -31,7 +32,46 @@ test('a subscriber that does not read ends with what was queued, and the others 
   for (const number of numbers(1000)) broadcast.publish(number);
   assert.deepEqual(await quick, numbers(1000));
   assert.equal(slow.overflowed, true);
-  assert.deepEqual(await collect(slow), numbers(10), 'no more than the bound was kept');
+  const heard: number[] = [];
+  const reading = (async () => {
+    for await (const value of slow) heard.push(value);
+  })();
+  const message = 'watch: more than 10 changes are waiting; list and watch again';
+  await assert.rejects(reading, { code: 'resource_exhausted', message });
+  assert.deepEqual(heard, numbers(10), 'no more than the bound was kept');
+});
+
+test('who follows a broadcast is asked to read what is there after an overflow, and misses nothing from then on', async () => {
+  const broadcast = new Broadcast<number>();
+  const controller = new AbortController();
+  const heard: (number | string)[] = [];
+  let isFirst = true;
+  const following = follow(
+    {
+      subscribe: (signal) => broadcast.subscribe(signal, 3),
+      onValue: (value: number) => {
+        heard.push(value);
+        if (value === 9) controller.abort();
+        if (isFirst) for (const number of numbers(9)) broadcast.publish(number);
+        isFirst = false;
+      },
+      onOverflow: () => {
+        heard.push('overflow');
+        broadcast.publish(9);
+      },
+    },
+    controller.signal,
+  );
+  broadcast.publish(0);
+  await following;
+  assert.deepEqual(heard, [0, 0, 1, 2, 'overflow', 9]);
+});
+
+test('a subscription that ends leaves nothing on a signal that lives on', () => {
+  const broadcast = new Broadcast<number>();
+  const { signal } = new AbortController();
+  for (let count = 0; count < 100; count++) broadcast.subscribe(signal).end();
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
 test('a subscription ends with its signal, also one that had aborted before', async () => {

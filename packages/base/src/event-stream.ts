@@ -1,6 +1,8 @@
+import { PodwrightError } from './errors.ts';
+
 /**
- * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does
- * not keep up is ended with `overflowed` set, so that it lists anew instead of missing values silently.
+ * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does not keep up gets what was
+ * queued, and then an error: it has to subscribe and list again.
  */
 export class Broadcast<T> {
   readonly #subscribers = new Set<Subscription<T>>();
@@ -11,14 +13,40 @@ export class Broadcast<T> {
 
   /** Values published from this call on, until the signal aborts. */
   subscribe(signal: AbortSignal, maxQueued = 10_000): Subscription<T> {
-    const subscription = new Subscription<T>(maxQueued, () => this.#subscribers.delete(subscription));
+    const onAbort = () => subscription.end();
+    const subscription = new Subscription<T>(maxQueued, () => {
+      this.#subscribers.delete(subscription);
+      signal.removeEventListener('abort', onAbort);
+    });
     this.#subscribers.add(subscription);
     if (signal.aborted) subscription.end();
-    else signal.addEventListener('abort', () => subscription.end(), { once: true });
+    else signal.addEventListener('abort', onAbort, { once: true });
     return subscription;
   }
 }
 
+/** Who follows a broadcast for long. */
+export type Follower<T> = {
+  subscribe: (signal: AbortSignal) => Subscription<T>;
+  onValue: (value: T) => void;
+  /** Values were lost: what is there now is to be read. Called when those that come from now on are queued again. */
+  onOverflow: () => void;
+};
+
+/** Follows a broadcast until the signal aborts, however much comes. */
+export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>, signal: AbortSignal): Promise<void> {
+  for (let values = subscribe(signal); !signal.aborted; ) {
+    try {
+      for await (const value of values) onValue(value);
+    } catch (error) {
+      if (!values.overflowed) throw error;
+      values = subscribe(signal);
+      onOverflow();
+    }
+  }
+}
+
+/** Iterating ends when the subscription does, and rejects with `resource_exhausted` if more came than its queue holds. */
 export class Subscription<T> implements AsyncIterable<T> {
   overflowed = false;
   #queue: T[] = [];
@@ -48,6 +76,11 @@ export class Subscription<T> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
+  #overflow(): PodwrightError {
+    const message = `watch: more than ${this.#maxQueued} changes are waiting; list and watch again`;
+    return new PodwrightError('resource_exhausted', message);
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     try {
       for (;;) {
@@ -55,6 +88,7 @@ export class Subscription<T> implements AsyncIterable<T> {
         this.#queue = [];
         yield* batch;
         if (this.#queue.length > 0) continue;
+        if (this.overflowed) throw this.#overflow();
         if (this.#ended) return;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

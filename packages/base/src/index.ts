@@ -1,4 +1,5 @@
 export * from './atomic-file.ts';
+export * from './background.ts';
 export * from './backoff.ts';
 export * from './bounded-bytes.ts';
 export * from './cgroup/index.ts';

@@ -1,6 +1,15 @@
 /** The kubelet's composition root: connects to the runtime, makes the parts, and starts them. */
 import { join } from 'node:path';
-import { describeUndoFailures, errorCode, errorMessage, type Logger, type Tracer, Undo } from '@podwright/base';
+import {
+  background,
+  describeUndoFailures,
+  errorCode,
+  errorMessage,
+  follow,
+  type Logger,
+  type Tracer,
+  Undo,
+} from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
 import type { Pod } from './api/types.ts';
@@ -43,7 +52,7 @@ import { PodStatusCache } from './pleg/pod-status-cache.ts';
 import { RuntimeState } from './runtime-state/runtime-state.ts';
 import { type SummaryParts, SummaryProvider } from './stats/summary-provider.ts';
 import { isTerminal } from './status/pod-phase.ts';
-import { StatusManager } from './status/status-manager.ts';
+import { type PodChange, StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
 import { PodTracer } from './trace/pod-tracer.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
@@ -370,7 +379,7 @@ function run(
     options.logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
   );
   const housekeeping = keepUp(input, () => (sourcesRead ? wrongFiles() : undefined), controller.signal);
-  void tellMetrics(sync, controller.signal);
+  background(options.logger, 'the metrics of pods are not updated', followStatuses(sync, controller.signal));
   const endPods = async ({ ofApi, gracePeriodSeconds }: EndPods) => {
     await sources.stop(); // or a change of a manifest would bring its pod back
     const pods = sync.manager.list();
@@ -402,11 +411,21 @@ function orphanInput({ options, parts, cgroups, grants, sync }: RunInput): Orpha
   return { sync, volumes: parts.volumes, cgroups, grants, podLogsDir: options.podLogsDir, logger: options.logger };
 }
 
-/** Tells the metrics of each change of a pod's status. */
-async function tellMetrics({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
+/** Passes each change of a pod's status to the metrics. */
+async function followStatuses({ metrics, statuses }: PodSync, signal: AbortSignal): Promise<void> {
   if (metrics === undefined) return;
-  for await (const { type, pod } of statuses.subscribe(signal))
-    metrics.told(pod.metadata.uid, type === 'DELETED' ? undefined : pod);
+  const known = new Set<string>();
+  const onValue = ({ type, pod }: Pick<PodChange, 'type' | 'pod'>) => {
+    const { uid } = pod.metadata;
+    metrics.told(uid, type === 'DELETED' ? undefined : pod);
+    if (type === 'DELETED') known.delete(uid);
+    else known.add(uid);
+  };
+  const onOverflow = () => {
+    for (const uid of known) if (statuses.pod(uid) === undefined) metrics.told(uid, undefined);
+    for (const pod of statuses.pods()) onValue({ type: 'MODIFIED', pod });
+  };
+  await follow({ subscribe: (ends) => statuses.subscribe(ends), onValue, onOverflow }, signal);
 }
 
 /** A source that cannot be read yet, such as a URL that does not answer, holds up the end of orphans only. */

@@ -3,6 +3,7 @@ import {
   errorCode,
   gatherBytes,
   isErrno,
+  isRecord,
   linesOf,
   MAX_SOCKET_PATH_BYTES,
   PodwrightError,
@@ -130,6 +131,13 @@ function statusMessage(body: string): string {
   return body;
 }
 
+/** Throws the error that a watch ends with. */
+function watchedValue(line: string): unknown {
+  const value = parseJson(line);
+  if (!isRecord(value) || value.type !== 'ERROR' || !isRecord(value.object)) return value;
+  throw new PodwrightError('unavailable', String(value.object.message));
+}
+
 /** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
 export async function* readValues<T>(
   response: HttpResponse,
@@ -137,7 +145,7 @@ export async function* readValues<T>(
   signal: AbortSignal,
 ): AsyncGenerator<T> {
   try {
-    for await (const line of linesOf(response, MAX_ANSWER_BYTES)) if (line !== '') yield decode(parseJson(line));
+    for await (const line of linesOf(response, MAX_ANSWER_BYTES)) if (line !== '') yield decode(watchedValue(line));
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

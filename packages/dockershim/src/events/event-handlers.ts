@@ -1,4 +1,4 @@
-import { errorCode, PodwrightError } from '@podwright/base';
+import { errorCode } from '@podwright/base';
 import { ContainerEventType, type RuntimeHandlers } from '@podwright/cri';
 import type { DockershimServices } from '../services.ts';
 import { PodEventSource } from './event-source.ts';
@@ -39,11 +39,6 @@ export function eventHandlers(
             const createdAt = BigInt(Math.round(atMs * 1e6));
             yield { containerId: id, containerEventType: TYPES[kind], createdAt, ...snapshot };
           }
-          if (!subscription.overflowed) return;
-          throw new PodwrightError(
-            'resource_exhausted',
-            'watch container events: too many are waiting; list and watch anew',
-          );
         } finally {
           left.abort();
         }

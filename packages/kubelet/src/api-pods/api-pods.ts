@@ -1,4 +1,4 @@
-import type { Failpoint, Logger } from '@podwright/base';
+import { background, type Failpoint, follow, type Logger } from '@podwright/base';
 import { type Informer, type Informers, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import { namespacedName } from '../api/types.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
@@ -6,7 +6,7 @@ import { isStaticPod } from '../config/pod-update.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
 import type { PodWorkers } from '../pod/pod-workers.ts';
 import { isRefused } from '../status/generate-pod-status.ts';
-import type { StatusManager } from '../status/status-manager.ts';
+import type { PodChange, StatusManager } from '../status/status-manager.ts';
 import { ApiPodList } from './api-pod-list.ts';
 import { MirrorPods } from './mirror-pods.ts';
 import { type ShownPod, StatusSync } from './status-sync.ts';
@@ -53,7 +53,7 @@ export class ApiPods {
     });
     this.#statuses.start();
     this.#unsubscribe = options.onStopped((uid) => this.#statuses.consider(uid));
-    void this.#followEnds();
+    background(options.logger, 'ends of static pods are not followed any more', this.#followEnds());
   }
 
   /** The API server's pods besides the local ones; they are read once the node is, as upstream does. */
@@ -128,11 +128,14 @@ export class ApiPods {
   }
 
   /** A static pod is gone: so may be its mirror. */
-  async #followEnds(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted)
-      for await (const { type, pod } of this.#options.statuses.subscribe(signal))
-        if (type === 'DELETED' && isStaticPod(pod)) setImmediate(() => this.#mirrors.reconcile());
+  #followEnds(): Promise<void> {
+    const { statuses } = this.#options;
+    const reconcile = () => void setImmediate(() => this.#mirrors.reconcile());
+    const onValue = ({ type, pod }: PodChange) => {
+      if (type === 'DELETED' && isStaticPod(pod)) reconcile();
+    };
+    const subscribe = (signal: AbortSignal) => statuses.subscribe(signal);
+    return follow({ subscribe, onValue, onOverflow: reconcile }, this.#stop.signal);
   }
 }
 

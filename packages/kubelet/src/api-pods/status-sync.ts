@@ -1,10 +1,19 @@
 /** Tells an API server the statuses of pods, and has it forget pods that have ended. */
 import { isDeepStrictEqual } from 'node:util';
-import { Backoff, errorCode, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
+import {
+  Backoff,
+  background,
+  errorCode,
+  errorMessage,
+  type Failpoint,
+  follow,
+  type Logger,
+  noFailpoint,
+} from '@podwright/base';
 import { compareVersions, isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import type { Pod, PodStatus } from '../api/types.ts';
 import { isTerminal } from '../status/pod-phase.ts';
-import type { StatusManager } from '../status/status-manager.ts';
+import type { PodChange, StatusManager } from '../status/status-manager.ts';
 import { PENDING_STATUS_HOLD_MS, STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from './limits.ts';
 import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
@@ -67,7 +76,7 @@ export class StatusSync {
   }
 
   start(): void {
-    void this.#follow();
+    background(this.#options.logger, 'statuses of pods are not sent any more', this.#follow());
     for (const { metadata } of this.#options.statuses.pods()) this.touch(metadata.uid);
     this.#timer = setInterval(() => this.#reconcile(), this.#options.reconcileMs ?? STATUS_RECONCILE_MS);
   }
@@ -102,15 +111,14 @@ export class StatusSync {
     this.#held.delete(podUid);
   }
 
-  async #follow(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      const changes = this.#options.statuses.subscribe(signal);
-      for await (const { type, pod } of changes)
-        if (type === 'DELETED') this.#forget(pod.metadata.uid);
-        else this.consider(pod.metadata.uid);
-      if (changes.overflowed) this.#reconcile();
-    }
+  #follow(): Promise<void> {
+    const { statuses } = this.#options;
+    const onValue = ({ type, pod }: PodChange) => {
+      if (type === 'DELETED') this.#forget(pod.metadata.uid);
+      else this.consider(pod.metadata.uid);
+    };
+    const subscribe = (signal: AbortSignal) => statuses.subscribe(signal);
+    return follow({ subscribe, onValue, onOverflow: () => this.#reconcile() }, this.#stop.signal);
   }
 
   #forget(podUid: string): void {

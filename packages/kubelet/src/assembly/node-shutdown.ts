@@ -1,4 +1,4 @@
-import { sleep } from '@podwright/base';
+import { background, sleep } from '@podwright/base';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
@@ -23,6 +23,8 @@ export function nodeProblems(
   return problems.filter((problem) => problem !== undefined);
 }
 
+const NOT_ENDED = 'a pod could not be ended';
+
 /** Ends the pods of a kubelet for the shutdown of its host. */
 export function podEnder({ options, events, sync }: Ending): PodEnder {
   const { workers, statuses, manager } = sync;
@@ -30,14 +32,14 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
   return {
     ...{ events, logger },
     pods: () => workers.unendedPods(),
-    end: (pod, how) => void workers.end(pod, { ...how, remove: false }),
+    end: (pod, how) => background(logger, NOT_ENDED, workers.end(pod, { ...how, remove: false })),
     whenStopped: (podUid) => workers.whenStopped(podUid),
     whenReleased: (podUid, signal) => whenReleased(sync, podUid, signal),
     sleep: sleepAtMost,
     bringBack: () => {
       for (const pod of manager.list()) {
         if (!isStaticPod(pod) || !isShutDown(statuses.get(pod.metadata.uid))) continue;
-        void workers.end(pod, { remove: true, mayComeBack: true });
+        background(logger, NOT_ENDED, workers.end(pod, { remove: true, mayComeBack: true }));
         workers.update(pod);
       }
     },

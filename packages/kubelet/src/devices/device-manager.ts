@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  background,
   CoalescedWork,
   errorMessage,
   type Logger,
@@ -111,7 +112,7 @@ export class DeviceManager implements HintProvider {
     earlier?.close();
     this.#options.logger.info({ resource, socket }, 'a device plugin has registered');
     this.#metrics?.registered(resource);
-    void this.#follow(plugin);
+    background(this.#options.logger, 'the devices of a plugin are not followed any more', this.#follow(plugin));
   }
 
   /** Takes plugins that come through the plugin registration directory. */

@@ -1,5 +1,7 @@
+import { follow } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import type { Kubelet } from '../kubelet.ts';
+import type { PodChange } from '../status/status-manager.ts';
 
 export type FollowedLog = { container: string; path: string; signal: AbortSignal };
 
@@ -9,18 +11,21 @@ type LogKeeper = Pick<Kubelet, 'watch' | 'containerLog'>;
 /** Aborts when the container that writes this log has ended or its pod has gone, or the reader has, whose signal is given. */
 export function endOfLog(kubelet: LogKeeper, pod: Pod, log: FollowedLog): AbortSignal {
   const ended = new AbortController();
-  const changes = kubelet.watch(log.signal);
-  const watch = async () => {
-    if (writes(kubelet, pod, log)) {
-      for await (const change of changes) {
-        if (change.pod.metadata.uid !== pod.metadata.uid) continue;
-        if (change.type === 'DELETED' || !writes(kubelet, change.pod, log)) break;
-      }
-    }
-    changes.end();
-    ended.abort();
+  const look = (now = pod) => {
+    if (!writes(kubelet, now, log)) ended.abort();
   };
-  void watch();
+  const onValue = ({ type, pod: now }: PodChange) => {
+    if (now.metadata.uid !== pod.metadata.uid) return;
+    if (type === 'DELETED') ended.abort();
+    else look(now);
+  };
+  const following = follow(
+    { subscribe: (signal) => kubelet.watch(signal), onValue, onOverflow: look },
+    AbortSignal.any([log.signal, ended.signal]),
+  );
+  const end = () => ended.abort();
+  void following.then(end, end);
+  look();
   return ended.signal;
 }
 

@@ -453,3 +453,19 @@ test('a readiness gate is opened and closed by a patch of the status, also over 
   await fake.restart();
   await fake.pod('a', isReady);
 });
+
+test('a watch of a client that reads too slowly ends with the error by which it lists again', async (t) => {
+  const { fake, tables: get } = await serve(t, '');
+  const response = await get('/api/v1/configmaps?watch=true');
+  const config = (value: number) => ({
+    apiVersion: 'v1' as const,
+    kind: 'ConfigMap' as const,
+    metadata: { name: 'a', namespace: 'default', uid: '' },
+    data: { value: String(value) },
+  });
+  for (let value = 0; value <= 10_000; value++) fake.handle.objects.replace([config(value)]);
+  let last = '';
+  for await (const line of createInterface({ input: response })) last = line;
+  const { type, object } = JSON.parse(last);
+  assert.deepEqual([type, object.kind, object.code, object.reason], ['ERROR', 'Status', 410, 'Expired']);
+});

