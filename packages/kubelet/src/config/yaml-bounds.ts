@@ -111,6 +111,8 @@ function boundedComposer(): Composer {
   // the library has no other place to count them
   const internals = composer as unknown as { onError: OnError };
   const { onError } = internals;
+  if (typeof onError !== 'function')
+    throw new Error('this version of the package yaml reports errors otherwise: they cannot be counted');
   let problems = 0;
   internals.onError = (...args) => {
     if (++problems > MAX_PROBLEMS) throw new TooManyProblems();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Composer } from 'yaml';
 import { readYamlDocuments } from './yaml-documents.ts';
 
 const read = (text: string) => readYamlDocuments(text, 10);
@@ -107,4 +108,11 @@ test('a field that is there twice is told, and the last one counts', () => {
       '4:1 "a" is in line 1 already; this one counts, as in Kubernetes',
     ],
   );
+});
+
+test('a version of the library whose errors cannot be counted reads nothing', (t) => {
+  const refuse = { configurable: true, get: () => undefined, set: () => undefined };
+  Object.defineProperty(Composer.prototype, 'onError', refuse);
+  t.after(() => Reflect.deleteProperty(Composer.prototype, 'onError'));
+  assert.throws(() => [...read('a: b')], /this version of the package yaml reports errors otherwise/);
 });

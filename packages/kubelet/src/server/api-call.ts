@@ -34,6 +34,9 @@ export function sendJsonText(response: ServerResponse, text: string): void {
 
 /** A line of a stream of JSON; waits for a client that reads slowly. */
 export async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
-  if (!response.write(`${JSON.stringify(value)}\n`))
-    await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  if (response.write(`${JSON.stringify(value)}\n`)) return;
+  const settled = new AbortController(); // or the listeners of the other event would stay, some for each line
+  const { signal } = settled;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+  settled.abort();
 }

@@ -463,9 +463,14 @@ test('a watch of a client that reads too slowly ends with the error by which it 
     metadata: { name: 'a', namespace: 'default', uid: '' },
     data: { value: String(value) },
   });
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+  t.after(() => process.off('warning', onWarning));
   for (let value = 0; value <= 10_000; value++) fake.handle.objects.replace([config(value)]);
   let last = '';
   for await (const line of createInterface({ input: response })) last = line;
   const { type, object } = JSON.parse(last);
   assert.deepEqual([type, object.kind, object.code, object.reason], ['ERROR', 'Status', 410, 'Expired']);
+  assert.deepEqual(warnings, [], 'no listeners are left behind');
 });
