@@ -114,5 +114,5 @@ test('a version of the library whose errors cannot be counted reads nothing', (t
   const refuse = { configurable: true, get: () => undefined, set: () => undefined };
   Object.defineProperty(Composer.prototype, 'onError', refuse);
   t.after(() => Reflect.deleteProperty(Composer.prototype, 'onError'));
-  assert.throws(() => [...read('a: b')], /this version of the package yaml reports errors otherwise/);
+  assert.throws(() => read('a: b'), /this version of the package yaml reports errors otherwise/);
 });
