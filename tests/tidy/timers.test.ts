@@ -7,6 +7,7 @@ import { read, shipped } from './source-tree.ts';
 const OWN_DELAYS: Record<string, string[]> = {
   'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
   'packages/base/src/later.ts': ['this.#delayMs'],
+  'packages/cli/src/run/start-patience.ts': ['intervalMs'],
   'packages/cri/src/client/call-times.ts': ['waitMs'], // longer times are not handed to it
   'packages/cri/src/otlp/span-exporter.ts': ['delayMs'],
   'packages/cri/src/server/active-calls.ts': ['timeoutMs'], // longer times have no timer

@@ -1,79 +1,17 @@
 /** What a runtime gets for a pod: facts about Kubernetes 1.36, a line each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { create, ImageSchema } from '@podwright/cri';
-import { allContainers } from '../api/types.ts';
-import { decodeManifest } from '../config/manifest.ts';
-import { wantedMounts } from '../container/container-mounts.ts';
-import type { IdRange } from '../container/user-namespaces.ts';
-import { containerConfig } from './container-config.ts';
-import type { ContainerEnforcement } from './container-enforcement.ts';
+import { configsOf, decoded, type Given, type World } from './configs.fixture.ts';
 import { fakeNode } from './dependencies.fixture.ts';
-import { podDnsConfig } from './dns-config.ts';
-import { namespaceOptions } from './namespace-options.ts';
-import { podSandboxConfig } from './pod-sandbox-config.ts';
-
-/** Where a pod is made: the host, the settings of the kubelet, and the user of the image. */
-type World = {
-  node?: ContainerEnforcement;
-  seccompDefault?: boolean;
-  netRawDefault?: boolean;
-  users?: IdRange;
-  user?: { uid?: bigint; username?: string };
-  targetId?: string;
-  clusterDns?: string[];
-};
 
 /** Paths into `{ sandbox, container }`, the first container's, and what is there; numbers of 64 bits as numbers. */
 type Expected = Record<string, unknown>;
 
-/** `spec` is that of the pod, `container` of its first container; `metadata` is added to its names. */
-type Given = { spec?: object; container?: object; metadata?: object };
-
-function configsOf({ spec, container, metadata }: Given, world: World) {
-  const manifest = {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u1', ...metadata } },
-    spec: { containers: [{ name: 'app', image: 'busybox:1', ...container }], ...spec },
-  };
-  const { pods, errors } = decodeManifest(JSON.stringify(manifest), { file: 'm' });
-  assert.deepEqual(errors.map(String), []);
-  const pod = pods[0]!;
-  const node = world.node ?? fakeNode();
-  const namespaces = namespaceOptions(pod, world.users);
-  const host = { servers: ['192.0.2.53'], searches: ['example.org'], options: [] };
-  const { clusterDns = [] } = world;
-  const settings = { clusterDns, clusterDomain: 'c.local', warnOfMissingClusterDns: false, host };
-  const shared = { pod, kubeletId: 'k', namespaces };
-  const sandbox = podSandboxConfig({
-    ...shared,
-    attempt: 1,
-    dns: podDnsConfig(pod, settings).config,
-    podLogsDir: '/logs',
-    cgroupParent: '/kubepods/u1',
-    clusterDomain: 'c.local',
-    enforcement: node,
-  });
-  const [first] = allContainers(pod.spec);
-  const mounts = wantedMounts({ pod, container: first!, environment: [], recursiveReadOnly: true });
-  const { uid, username = '' } = world.user ?? {};
-  const config = containerConfig({
-    ...shared,
-    container: first!,
-    restartCount: 2,
-    image: create(ImageSchema, { id: 'sha256:1', uid: uid === undefined ? undefined : { value: uid }, username }),
-    prepared: { environment: [], command: [], args: [], mounts: mounts.map((one) => ({ ...one, hostPath: '/h' })) },
-    targetId: world.targetId,
-    node,
-    seccompDefault: world.seccompDefault ?? false,
-    netRawDefault: world.netRawDefault ?? true,
-    seccompRoot: '/root/seccomp',
-  });
-  return { sandbox, container: config };
-}
-
 function check(name: string, given: Given, expected: Expected, world: World = {}): void {
   test(name, () => {
-    const configs = configsOf(given, world);
+    const { pods, errors } = decoded(given);
+    assert.deepEqual(errors.map(String), []);
+    const configs = configsOf(pods[0]!, world);
     const found = Object.keys(expected).map((path) => [path, plain(at(configs, path))]);
     assert.deepEqual(Object.fromEntries(found), expected);
   });
@@ -155,7 +93,7 @@ check(
 test('a container carries what its end needs', () => {
   const preStop = { exec: { command: ['stop'] } };
   const container = { lifecycle: { preStop }, ports: [{ containerPort: 80 }], terminationMessagePath: '/end' };
-  const { annotations } = configsOf({ container }, {}).container;
+  const { annotations } = configsOf(decoded({ container }).pods[0]!).container;
   assert.equal(annotations[`${ANNOTATIONS}.restartCount`], '2');
   assert.equal(annotations[`${ANNOTATIONS}.terminationMessagePath`], '/end');
   assert.equal(annotations[`${ANNOTATIONS}.terminationMessagePolicy`], 'File');
@@ -396,7 +334,7 @@ check(
 );
 test('how the CPUs of the host are throttled is masked', () => {
   const throttleDirectories = ['/sys/devices/system/cpu/cpu0/thermal_throttle'];
-  const { container } = configsOf({}, { node: fakeNode({ throttleDirectories }) });
+  const { container } = configsOf(decoded({}).pods[0]!, { node: fakeNode({ throttleDirectories }) });
   const { maskedPaths, readonlyPaths } = container.linux!.securityContext!;
   assert.equal(maskedPaths.length, 13);
   assert.equal(maskedPaths.at(-1), throttleDirectories[0]);
