@@ -29,6 +29,7 @@ export * from './program-starter.ts';
 export * from './remove-tree.ts';
 export * from './resolv-conf.ts';
 export * from './shared-work.ts';
+export { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 export * from './source-positions.ts';
 export { didYouMean } from './suggest.ts';
 export * from './tracing/index.ts';

@@ -6,9 +6,7 @@ import { dirname, join } from 'node:path';
 import { waitFor, withTimeout } from './deadline.ts';
 import { isErrno, PodwrightError, wrapError } from './errors.ts';
 import { PRIVATE_FILE } from './modes.ts';
-
-/** Longest path of a unix socket: `sun_path` has 108 bytes, one of them the final NUL (unix(7)). */
-export const MAX_SOCKET_PATH_BYTES = 107;
+import { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 
 /** A bound socket file; `remove` takes it away again if it is still ours. */
 export type SocketFile = { path: string; remove(): Promise<void> };
