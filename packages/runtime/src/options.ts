@@ -1,5 +1,4 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
-import type { NetworkMode } from './network/choice/network-source.ts';
 
 /** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
 export type ShimSettings = {
@@ -38,6 +37,12 @@ export type PluginOptions = {
 
 /** RLIMIT_NOFILE (getrlimit(2)): a process may raise its soft limit up to the hard one. */
 export type OpenFilesLimit = { soft: number; hard: number };
+
+/**
+ * Who chooses the network of pods. `follow`: the CNI directory, at any time: its first valid configuration, as in containerd, or our
+ * own bridge while it has none. `keep`: the first start does so once, and its choice holds. `bridge` and `cni`: the settings.
+ */
+export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
 
 /** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
 export type RuntimeOptions = {

@@ -2,8 +2,10 @@ import { access, constants } from 'node:fs/promises';
 import { errorMessage, wrapError } from '@podwright/base';
 import { checkWritable, type MetadataDatabase } from '@podwright/metadata';
 
-/** Whether pods of the default runtime handler can be run now, the network aside, and if not, why. */
-export type Readiness = { ready: true } | { ready: false; reason: string; message: string };
+/** Whether pods of the default runtime handler can be run now, the network aside, and if not, why; what is ready may have something to report. */
+export type Readiness =
+  | { ready: true; reason?: string; message?: string }
+  | { ready: false; reason: string; message: string };
 
 export type ReadinessDependencies = {
   /** Paths of what every such pod needs: its OCI runtime and monitor, or its shim. That they work was tried at the start. */

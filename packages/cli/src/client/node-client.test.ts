@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { NodeClient } from './node-client.ts';
+import { markStarting } from './starting-node.ts';
 
 /** A client of a node that answers everything with `body`. */
 async function nodeThatSays(t: TestContext, body: string, statusCode = 200): Promise<NodeClient> {
@@ -51,4 +53,20 @@ test('an error has the message of its Status object, or its text', async (t) => 
   await assert.rejects(ask('{"kind":"Status","message":"no such pod"}'), { code: 'not_found', message: 'no such pod' });
   await assert.rejects(ask('{"message":5}'), { code: 'not_found', message: '{"message":5}' });
   await assert.rejects(ask('plain'), { code: 'not_found', message: 'plain' });
+});
+
+test('a call waits for a node that starts, and for none that died while it did', async (t) => {
+  const directory = mkdtempSync('/tmp/node-client-');
+  t.after(() => rmSync(directory, { recursive: true }));
+  const socket = join(directory, 'node.sock');
+  const client = new NodeClient(socket);
+  writeFileSync(join(directory, 'starting-1-1'), ''); // of a process that is not there any more
+  await assert.rejects(client.pods(), { code: 'unavailable', message: /no node is running/ });
+  const starting = markStarting(directory);
+  const pods = client.pods();
+  const server = createServer((_request, response) => response.end('{"items":[]}')).listen(socket);
+  t.after(() => server.close());
+  await once(server, 'listening');
+  starting[Symbol.dispose]();
+  assert.deepEqual(await pods, []);
 });

@@ -46,19 +46,23 @@ export class UnixHttp {
     throw statusError(response.statusCode, await readAll(response));
   }
 
-  async #send(call: HttpCall): Promise<HttpResponse> {
+  async #send(call: HttpCall, isAgain = false): Promise<HttpResponse> {
     const { method, body, contentType, signal } = call;
     const path = call.path + encodeQuery(call.query ?? {});
     const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
     try {
       return await exchange(this.#socketPath, { method, path, headers, body, signal });
     } catch (error) {
+      if (isAway(error) && !isAgain) {
+        const { hasStarted } = await import('./starting-node.ts'); // most calls find a node
+        if (await hasStarted(this.#socketPath, signal)) return await this.#send(call, true);
+      }
       throw error instanceof PodwrightError ? error : this.#explain(error);
     }
   }
 
   #explain(error: unknown): PodwrightError {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED')) return noNode(this.#socketPath, error);
+    if (isAway(error)) return noNode(this.#socketPath, error);
     if (isErrno(error, 'EACCES')) {
       return new PodwrightError(
         'permission_denied',
@@ -74,6 +78,8 @@ export class UnixHttp {
   }
 }
 
+const isAway = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED');
+
 /** What is said where no node answers; `cause` is the system's error. */
 export function noNode(socketPath: string, cause: unknown): PodwrightError {
   return new PodwrightError(
@@ -86,7 +92,7 @@ export function noNode(socketPath: string, cause: unknown): PodwrightError {
 /** Whether an error of a call says that no node runs; one that runs may be `unavailable`, too. */
 export function isNoNode(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return errorCode(error) === 'unavailable' && (isErrno(cause, 'ENOENT') || isErrno(cause, 'ECONNREFUSED'));
+  return errorCode(error) === 'unavailable' && isAway(cause);
 }
 
 function encodeQuery(query: Record<string, string | string[] | undefined>): string {

@@ -46,7 +46,7 @@ export async function streamContainer(target: StreamTarget, request: StreamReque
       request.signal,
     );
   } catch (error) {
-    throw isNoNode(error) ? noNode(target.socketPath, error) : error; // a container that is named is not looked up before
+    throw isNoNode(error) ? noNode(target.socketPath, (error as Error).cause) : error; // a container that is named is not looked up before
   } finally {
     if (stdin) process.stdin.destroy(); // an idle terminal or pipe must not keep us from ending
   }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import { deferAccept, loadSystem } from '@podwright/system';
+import { markStarting } from '../client/starting-node.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
@@ -22,6 +23,7 @@ const SILENT_CLIENT_SECONDS = 10;
  */
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config, loadSystem());
+  const starting = markStarting(config.state);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
   const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));
@@ -40,6 +42,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
     await runtime.close({ removeHostState: false }); // or the process would live on without a kubelet
     throw error;
   });
+  starting[Symbol.dispose]();
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isErrno, namesInSync, PRIVATE_FILE } from '@podwright/base';
+import { namesInSync, PRIVATE_FILE } from '@podwright/base';
+import { processStart } from '../client/process-start.ts';
 import type { AppliedObject } from './run-session.ts';
 
 /** What a `run` in front will remove at its end. `startedNode`: also the node, if no other pods are there then. */
@@ -19,7 +20,7 @@ const FILE = /^run-(\d+)-(\d+)\.json$/;
 
 /** Writes down what this process has made of these objects; disposing of it takes that back, unless `left` has aborted. */
 export function recordRun(stateDirectory: string, { objects, startedNode }: RunRecord, left?: AbortSignal): Disposable {
-  const path = join(stateDirectory, `run-${process.pid}-${startOf(process.pid)}.json`);
+  const path = join(stateDirectory, `run-${process.pid}-${processStart(process.pid)}.json`);
   write(path, { objects: objects.filter(({ action }) => action === 'created'), startedNode });
   return { [Symbol.dispose]: () => left?.aborted || rmSync(path, { force: true }) };
 }
@@ -28,7 +29,7 @@ export function recordRun(stateDirectory: string, { objects, startedNode }: RunR
 export function leftRecords(stateDirectory: string): LeftRecord[] {
   return allRecords(stateDirectory).filter(({ path }) => {
     const [, pid, start] = FILE.exec(basename(path))!;
-    return startOf(Number(pid)) !== start;
+    return processStart(Number(pid)) !== start;
   });
 }
 
@@ -100,17 +101,5 @@ function readRecord(path: string): RunRecord | undefined {
     return Array.isArray(objects) ? { objects, startedNode: startedNode === true } : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** When a process began, in clock ticks since the boot: its number alone may be another's by now. `undefined` for one that has ended. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' || state === 'X' ? undefined : fields[18];
-  } catch (error) {
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return undefined;
-    throw error;
   }
 }

@@ -1,6 +1,5 @@
 import { RUNTIME_NAME } from '@podwright/base';
 import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
-import type { NetworkStatus } from '../../network/network.ts';
 import type { Readiness } from '../../readiness.ts';
 import type { CriServices } from '../services/services.ts';
 
@@ -36,8 +35,7 @@ export function status({
   };
 }
 
-function condition(type: string, readiness: Readiness | NetworkStatus) {
-  const { ready, reason = '', message = '' }: NetworkStatus = readiness;
+function condition(type: string, { ready, reason = '', message = '' }: Readiness) {
   return { type, status: ready, reason, message };
 }
 

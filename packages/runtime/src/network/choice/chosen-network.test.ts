@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { errorCode, silentLogger } from '@podwright/base';
 import { loadSystem, NetlinkSockets } from '@podwright/system';
+import type { NetworkMode } from '../../options.ts';
 import { BridgeNetwork } from '../bridge/bridge-network.ts';
 import { ChosenNetwork } from './chosen-network.ts';
-import type { NetworkMode } from './network-source.ts';
 
 /** Calls `use` with a network whose plugins and configuration are the given files, and nothing of the host's. */
 async function withNetwork(

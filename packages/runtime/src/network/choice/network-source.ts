@@ -2,12 +2,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorCode, errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
 import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/cni';
-
-/**
- * Who chooses the network of pods. `follow`: the CNI directory, at any time: its first valid configuration, as in containerd, or our
- * own bridge while it has none. `keep`: the first start does so once, and its choice holds. `bridge` and `cni`: the settings.
- */
-export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
+import type { NetworkMode } from '../../options.ts';
 
 /** A usable CNI configuration and its file. */
 type HostNetwork = { path: string; list: NetworkList };

@@ -1,0 +1,39 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { namesInSync, PRIVATE_FILE, sleep, withTimeout } from '@podwright/base';
+import { NODE_START_TIMEOUT_MS } from '../limits.ts';
+import { processStart } from './process-start.ts';
+
+/** A node that starts has a file in its state directory, named by its process, until its API answers. One whose process is gone is none. */
+const FILE = /^starting-(\d+)-(\d+)$/;
+
+/** Says that this process is a node that starts, until the result is disposed of. */
+export function markStarting(stateDirectory: string): Disposable {
+  const path = join(stateDirectory, `starting-${process.pid}-${processStart(process.pid)}`);
+  for (const name of namesInSync(stateDirectory))
+    if (FILE.test(name) && !isOfProcess(name)) rmSync(join(stateDirectory, name), { force: true });
+  writeFileSync(path, '', { mode: PRIVATE_FILE });
+  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+}
+
+/** Waits while a node starts that will answer on this socket. False if none does, or if it ended instead; one may have come up just now. */
+export async function hasStarted(socketPath: string, parent?: AbortSignal): Promise<boolean> {
+  const starting = () => namesInSync(dirname(socketPath)).filter((name) => FILE.test(name));
+  const [first] = starting().filter(isOfProcess);
+  if (first === undefined) return existsSync(socketPath);
+  using signal = withTimeout(
+    parent,
+    NODE_START_TIMEOUT_MS,
+    `wait for the node that starts (process ${first.split('-')[1]})`,
+  );
+  while (isOfProcess(first)) {
+    if (!starting().includes(first)) return true;
+    await sleep(10, signal);
+  }
+  return false;
+}
+
+function isOfProcess(name: string): boolean {
+  const [, pid, start] = FILE.exec(name)!;
+  return processStart(Number(pid)) === start;
+}
