@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setInterval } from 'node:timers/promises';
+import type { NodeClient } from '../client/node-client.ts';
 import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { ensureNode } from './ensure-node.ts';
+import { ensureNode, stopNode } from './ensure-node.ts';
 
 /** A daemon that begins and never serves; it says when it is asked to end. */
 const DAEMON = `process.on('SIGTERM', () => { console.log('asked to end'); process.exit(); });
@@ -74,4 +77,13 @@ test('a node that comes up is asked to end at once at the last interrupt', async
   last.abort(new Error('again'));
   await told(/asked to end/);
   assert.equal(((await starting) as Error).message, 'again');
+});
+
+test('a node that has exited is not waited for until the init process reaps it', { timeout: 10_000 }, async (t) => {
+  const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 1000']); // which reaps no child of its shell
+  t.after(() => parent.kill('SIGKILL'));
+  const [pid] = await once(parent.stdout, 'data');
+  const client = { node: async () => ({ pid: Number(pid) }), stop: async () => undefined } as unknown as NodeClient;
+  await stopNode(client, { removeHostState: false, endPods: false });
+  assert.ok(process.kill(Number(pid), 0)); // its number is there still
 });

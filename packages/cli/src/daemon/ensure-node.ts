@@ -1,16 +1,9 @@
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  isErrno,
-  makePrivateDirectory,
-  PodwrightError,
-  PRIVATE_FILE,
-  raceAbort,
-  waitFor,
-  withTimeout,
-} from '@podwright/base';
+import { makePrivateDirectory, PodwrightError, PRIVATE_FILE, raceAbort, waitFor, withTimeout } from '@podwright/base';
 import type { StopOptions } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
+import { processStart } from '../client/process-start.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -106,20 +99,14 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
 export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
   using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS + spareMs, 'stop the node');
   const { pid, stateDir } = await client.node(deadline);
+  const start = processStart(pid);
   await raceAbort(client.stop(options), deadline);
-  await waitFor(() => (isRunning(pid) ? undefined : true), { intervalMs: 10, signal: deadline });
+  // one that has exited may still have a number: the init process of some hosts takes a second to reap it
+  const hasExited = () => start === undefined || processStart(pid) !== start || undefined;
+  await waitFor(hasExited, { intervalMs: 10, signal: deadline });
   const left = stateDir === undefined ? undefined : takeLeftBehind(stateDir);
   if (left !== undefined)
     throw new PodwrightError('failed_precondition', `stop the node: it has ended, but left something behind: ${left}`);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !isErrno(error, 'ESRCH');
-  }
 }
 
 /** Has a daemon begin with the compiled code of this command, which other daemons do without: somebody waits for this one. */
