@@ -160,6 +160,16 @@ test('what a killed run has made is named by status, taken over by the same run,
   await killed;
   assert.match(await place.ok('status'), /^left +pod killed: by a 'run' that was killed/m);
 
+  const other = place.start('run', place.file('other.yaml', podManifest('other', forever)));
+  await other.until(/^other +1\/1 +Running/m);
+  const watching = place.start('run', place.path('input/other.yaml'));
+  await watching.until(/^pod other: another 'podwright run' has made it, and deletes it at its end$/m);
+  assert.deepEqual((await place.ok('ps', '-aq')).split('\n').sort(), ['', 'killed', 'other']);
+  for (const run of [watching, other]) {
+    run.child.kill('SIGINT');
+    assert.doesNotMatch((await run.ended()).err, /stood before/);
+  }
+
   const second = place.start('run', file);
   await second.until(/^pod killed: left by a run that was killed, taken over: ends with this one$/m);
   await second.until(/^killed +1\/1 +Running/m);

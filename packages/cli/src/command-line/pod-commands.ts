@@ -135,7 +135,9 @@ export function addPodCommands(program: Command, action: Action): void {
       .command('ps')
       .description('list pods')
       .option('-n, --namespace <name>', 'only those of this namespace (default: of all)')
-      .addOption(allNamespacesOption()),
+      .addOption(allNamespacesOption())
+      .addOption(new Option('-q, --quiet', 'only the names').conflicts(['watch', 'output']))
+      .option('-a, --all', 'ended pods, too; they are always listed'),
   ).action(
     action(async (context, [options]: [import('../commands/ps.ts').PsOptions]) =>
       (await import('../commands/ps.ts')).ps(context, options),

@@ -69,7 +69,8 @@ async function fetch(
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
+/** What the node's API is asked for. */
+export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
 }

@@ -24,7 +24,7 @@ import { isEnded, isReady, isWell, lacksImage, lostContainers } from '../run/pod
 import { podLabel } from '../run/pod-rows.ts';
 import { publishedPorts } from '../run/published-ports.ts';
 import { applyWithConsent, tellStood, tellTaken } from '../run/replacing.ts';
-import { forgetTaken, leftRecords, recordRun, takeOver } from '../run/run-records.ts';
+import { forgetTaken, leftRecords, recordRun, takeOver, uidsOfRuns } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
 import { failsToStart, NotStarted, StartPatience } from '../run/start-patience.ts';
@@ -88,7 +88,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
     forgetTaken(left, taken);
     tellTaken(taken, options.detach);
     const session = new RunSession(course.node.client, { ...applied, objects });
-    if (!options.detach) tellStood(session.stood);
+    if (!options.detach) tellStood(session.stood, uidsOfRuns(state));
     return await runSession({ ...course, session });
   } finally {
     await leaveNode(course);

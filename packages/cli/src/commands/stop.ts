@@ -9,7 +9,7 @@ import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { isEnded } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { allRecords, forgetDeleted } from '../run/run-records.ts';
+import { allRecords, forgetDeleted, uidsOfRuns } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { gone } from './delete.ts';
 
@@ -93,7 +93,7 @@ async function deleteSome(
   { config, options }: { config: CommandContext['config']; options: StopCommandOptions },
 ): Promise<Pod[]> {
   const ofRuns = allRecords(config.state).flatMap(({ objects }) => objects);
-  const uids = new Set(ofRuns.map(({ uid }) => uid));
+  const uids = uidsOfRuns(config.state);
   const chosen = options.delete ? pods : pods.filter(({ metadata }) => uids.has(metadata.uid));
   const kept = await deletePods(course, chosen, options.gracePeriod);
   const others = ofRuns.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');

@@ -68,12 +68,15 @@ export function tellTaken(objects: AppliedObject[], stays: boolean): void {
   printError(`${objectNames(objects)}: left by a run that was killed, taken over: ${what}`);
 }
 
-/** Says what was there before and is left alone. */
-export function tellStood(objects: AppliedObject[]): void {
+/** Says what was there before and is left alone; `ofRuns` are the UIDs of what other runs in front have made, and will delete. */
+export function tellStood(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
+  const others = objects.filter(({ uid = '' }) => ofRuns.has(uid));
   const [unchanged, replaced] = [
-    objects.filter(({ action }) => action === 'unchanged'),
+    objects.filter((object) => object.action === 'unchanged' && !others.includes(object)),
     objects.filter(({ action }) => action === 'replaced'),
   ];
+  if (others.length > 0)
+    printError(`${objectNames(others)}: another 'podwright run' has made it, and deletes it at its end`);
   if (unchanged.length > 0) printError(`${objectNames(unchanged)} stood before, and will stay`);
   if (replaced.length > 0) printError(`${objectNames(replaced)} stood before and was replaced, and will stay`);
 }

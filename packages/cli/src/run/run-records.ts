@@ -43,6 +43,11 @@ export function allRecords(stateDirectory: string): LeftRecord[] {
   });
 }
 
+/** UIDs of the pods that runs in front have made. */
+export function uidsOfRuns(stateDirectory: string): Set<string> {
+  return new Set(allRecords(stateDirectory).flatMap(({ objects }) => objects.flatMap(({ uid }) => uid ?? [])));
+}
+
 /** What a run finds as killed ones have left it: its own from now on, with the node that one of them had started. */
 export type TakenOver = { objects: AppliedObject[]; taken: AppliedObject[]; startedNode: boolean };
 
