@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, before, type TestContext, test } from 'node:test';
+import type { Event } from '@podwright/kubelet';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, freePort, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
@@ -175,14 +176,23 @@ function placeWithPlugin(context: TestContext, number: number, script: string): 
   return place;
 }
 
-test('a CNI plugin that fails shows its message, and leaves nothing', async (context) => {
+test('a CNI plugin that fails shows its message, whose events add up, and leaves nothing', async (context) => {
   const fails = `[ "$CNI_COMMAND" = ADD ] || exit 0; echo '{"cniVersion":"0.4.0","code":11,"msg":"no cable"}'; exit 1`;
   const place = placeWithPlugin(context, 23, fails);
   await place.loadImage();
   const file = place.file('a.yaml', podManifest('a', forever));
-  const { code, out } = await place.call('--config', place.path('config.toml'), 'run', '--timeout', '4s', file);
+  const config = ['--config', place.path('config.toml')];
+  const { code, out } = await place.call(...config, 'run', '--detach', '--timeout', '4s', file);
   assert.equal(code, 1);
   assert.match(out, /no cable/);
+  // each try has a sandbox of its own, with another id
+  const events = async () => {
+    const { items } = await place.json<{ items: Event[] }>(...config, 'get', 'events');
+    return items.filter(({ reason }) => reason === 'FailedCreatePodSandBox');
+  };
+  await place.until(async () => (await events()).reduce((sum, { count }) => sum + count, 0) >= 3);
+  assert.equal((await events()).length, 1, JSON.stringify(await events()));
+  await place.ok(...config, 'stop', '--delete');
   assert.deepEqual(place.leftovers(), []);
 });
 

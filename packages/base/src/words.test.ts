@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { counted, shownError } from './words.ts';
+import { counted, repeatedError, shownError } from './words.ts';
 
 test('one is one', () => {
   assert.deepEqual(
@@ -15,4 +15,12 @@ test('ids are cut in what people read, digests are not', () => {
   assert.equal(shownError(new Error(`start container ${id}: no`)), 'start container 0123456789abc: no');
   for (const digest of [`sha256:${id}`, `r.test/a@sha256:${id}`, `/blobs/x${id}`])
     assert.equal(shownError(new Error(digest)), digest);
+});
+
+test('an error that repeats has no ids, in words, in quotes and in paths, but digests', () => {
+  const [id, digest] = ['0123456789abcdef'.repeat(4), `sha256:${'0123456789abcdef'.repeat(4)}`];
+  const check = (message: string, expected: string) => assert.equal(repeatedError(new Error(message)), expected);
+  check(`start container ${id}: create task ${id} with crun: no`, 'start container: create task with crun: no');
+  check(`network for sandbox "${id}": no cable`, 'network for sandbox: no cable');
+  check(`open /run/x/${id}/config.json of ${digest}`, `open /run/x/…/config.json of ${digest}`);
 });

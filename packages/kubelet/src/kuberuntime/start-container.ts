@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LOG_DIRECTORY, shownError } from '@podwright/base';
+import { LOG_DIRECTORY, repeatedError, shownError } from '@podwright/base';
 import type { Image, PodSandboxConfig } from '@podwright/cri';
 import type { Container, EphemeralContainer, Pod } from '../api/types.ts';
 import { needsRecursiveReadOnly } from '../container/container-mounts.ts';
@@ -213,7 +213,7 @@ function fail(
   { reason, error, signal }: Failure,
 ): WaitingReason {
   signal.throwIfAborted();
-  const message = shownError(error);
+  const message = repeatedError(error);
   warn(deps, request, `Error: ${message}`);
   deps.logger.info({ pod: describePod(request.pod), container: request.container.name, error: message }, reason);
   return { reason, message };

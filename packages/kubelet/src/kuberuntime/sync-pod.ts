@@ -4,7 +4,7 @@
  * init, then ordinary containers. Running containers get their new resources before others are started.
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
-import { shownError } from '@podwright/base';
+import { repeatedError, shownError } from '@podwright/base';
 import { type Container, everyContainer, isSidecar, type Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
@@ -216,7 +216,7 @@ async function useSandbox(
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
     signal.throwIfAborted();
-    const message = shownError(error);
+    const message = repeatedError(error);
     if (id === '') warn('FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`);
     else warn('FailedStatusPodSandBox', `Unable to get pod sandbox status: ${message}`);
     return { steps: [{ action, target: id, error: { reason: 'CreatePodSandboxError', message } }] };
