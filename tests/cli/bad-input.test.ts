@@ -196,12 +196,15 @@ test('a CNI plugin that fails shows its message, whose events add up, and leaves
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a CNI plugin that hangs does not keep Ctrl-C from ending everything', async (context) => {
+test('a CNI plugin that hangs is seen in the trace, and does not keep Ctrl-C from ending everything', async (context) => {
   const place = placeWithPlugin(context, 24, '[ "$CNI_COMMAND" = ADD ] || exit 0; exec sleep 1000');
   await place.loadImage();
   const file = place.file('a.yaml', podManifest('a', forever));
-  const { code } = await place.call('--config', place.path('config.toml'), 'run', '--timeout', '3s', file);
-  assert.equal(code, 1);
+  const run = place.start('--config', place.path('config.toml'), 'run', file);
+  const hangs = /^run sandbox .*▒\n {2}under way\n {2}RunPodSandbox .*▒\n(?:.*\n)*.*CNI ADD pwtest.*▒\n +under way$/m;
+  await place.until(async () => hangs.test((await place.call('trace', 'a')).out));
+  run.child.kill('SIGINT');
+  assert.equal((await run.ended()).code, 130);
   assert.deepEqual(place.leftovers(), []);
 });
 

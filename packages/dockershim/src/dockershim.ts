@@ -177,7 +177,7 @@ async function serve({ exporter, ...services }: Running): Promise<CriServer> {
       image: onceBegun(ImageService, imageHandlers(services), beginning),
     },
     extraServices: [
-      handleService(Traces, traces(spans)),
+      handleService(Traces, traces(spans, tracer)),
       handleService(ImageTransfers, onceBegun(ImageTransfers, imageTransfers(services.engine), beginning)),
     ],
     logger,

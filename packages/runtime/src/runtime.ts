@@ -185,7 +185,7 @@ async function serve(
       runtime: expedited(runtimeServiceHandlers(all), (work) => rcu.during(work)),
       image: imageServiceHandlers(all),
     },
-    extraServices: [handleService(ImageTransfers, imageTransfers(all)), handleService(Traces, traces(spans))],
+    extraServices: [handleService(ImageTransfers, imageTransfers(all)), handleService(Traces, traces(spans, tracer))],
     logger,
     metrics,
     tracer,

@@ -47,6 +47,7 @@ type Live = { context: TraceContext; ended: boolean };
 export class Tracer {
   readonly #live = new AsyncLocalStorage<Live>();
   readonly #sink: SpanSink;
+  readonly #open = new Set<Omit<Span, 'endMs'>>();
 
   constructor(sink: SpanSink) {
     this.#sink = sink;
@@ -56,6 +57,11 @@ export class Tracer {
   current(): TraceContext | undefined {
     const live = this.#live.getStore();
     return live === undefined || live.ended ? undefined : live.context;
+  }
+
+  /** The spans of work that has not ended, in the order in which they began. */
+  open(): readonly Omit<Span, 'endMs'>[] {
+    return [...this.#open];
   }
 
   /** Runs work in a span that somebody else tells of. */
@@ -80,16 +86,17 @@ export class Tracer {
     work: () => Promise<T>,
   ): Promise<T> {
     const context = childOf(parent);
-    const startMs = nowMs();
+    const span = { ...context, parentId: parent.spanId, ...about, name: name.slice(0, MAX_TEXT), startMs: nowMs() };
     let failure: { error: string } | undefined;
+    this.#open.add(span);
     try {
       return await this.within(context, work);
     } catch (error) {
       failure = { error: errorMessage(error).slice(0, MAX_TEXT) };
       throw error;
     } finally {
-      const times = { name: name.slice(0, MAX_TEXT), startMs, endMs: nowMs() };
-      this.#sink({ ...context, parentId: parent.spanId, ...about, ...times, ...failure });
+      this.#open.delete(span);
+      this.#sink({ ...span, endMs: nowMs(), ...failure });
     }
   }
 }

@@ -7,7 +7,7 @@ import { waterfall } from './trace.ts';
 const linesOf = (spans: TraceSpan[]) =>
   waterfall(spans, 80)
     .split('\n')
-    .map((line) => line.replace(/ +█+$/, ''));
+    .map((line) => line.replace(/ +[█▒]+$/, ''));
 
 test('what the runtime did stands below the step that it did it for', () => {
   const spans = [
@@ -44,4 +44,19 @@ test('what a step says, as that it failed, stands below it', () => {
     '  RunPodSandbox     +0 ms     1 ms',
     '    failed: plugin bridge: no address',
   ]);
+});
+
+test('a step that is under way is shown with the time that it has taken so far', () => {
+  const span: TraceSpan = { name: 'run sandbox', startMs: 0, endMs: 72_000, open: true };
+  assert.deepEqual(linesOf([span]), ['run sandbox     +0 ms     72 s', '  under way']);
+  assert.match(waterfall([span], 80), /▒{40}/);
+});
+
+test('each start of a pod has a time axis of its own', () => {
+  const hour = 3_600_000;
+  const step = (name: string, startMs: number, endMs: number) => ({ name, startMs, endMs });
+  const spans = [step('run sandbox', 0, 30), step('start web', 30, 60), step('restart web', hour, hour + 40)];
+  const [first = '', second = ''] = waterfall(spans, 80).split('\n\n');
+  assert.match(first, /^run sandbox .* █{20,}\nstart web .* █{20,}$/);
+  assert.match(second, /^1970-01-01T01:00:00\.000Z, 1h0m later:\nrestart web +\+0 ms +40 ms +█{40,}$/);
 });

@@ -17,31 +17,55 @@ export async function trace({ config }: CommandContext, name: string, options: T
   await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
-/** One line a step, those that are part of it below it: name, start, duration, and a bar at its place in time; below it what it says. */
+/** A pause of this length parts two starts of a pod, as a restart of a container: each has a time axis of its own. */
+const PAUSE_MS = 5000;
+
+/** The starts of a pod one after the other, those but the first with when they began. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
-  const beginMs = Math.min(...rows.map(({ span }) => span.startMs));
-  const totalMs = Math.max(1, ...rows.map(({ span }) => span.endMs - beginMs));
   const nameWidth = Math.min(48, Math.max(...rows.map(({ name }) => name.length)));
-  const barWidth = Math.max(10, width - nameWidth - 22);
-  return rows
-    .map(({ name, span }) => {
-      const from = Math.floor(((span.startMs - beginMs) / totalMs) * barWidth);
-      const length = Math.max(1, Math.round(((span.endMs - span.startMs) / totalMs) * barWidth));
-      const bar =
-        ' '.repeat(Math.min(from, barWidth - 1)) +
-        '█'.repeat(Math.min(length, barWidth - Math.min(from, barWidth - 1)));
-      const at = `+${formatDuration(span.startMs - beginMs)}`.padStart(9);
-      const took = formatDuration(span.endMs - span.startMs).padStart(8);
-      const detail =
-        span.detail === undefined ? '' : `\n${' '.repeat(name.length - span.name.length + 2)}${firstLine(span.detail)}`;
-      return `${name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${took}  ${bar}${detail}`;
-    })
-    .join('\n');
+  const charts = starts(rows).map((start) =>
+    chart(start, { nameWidth, barWidth: Math.max(10, width - nameWidth - 22) }),
+  );
+  const [first] = charts;
+  const texts = charts.map(({ text, beginMs }, index) => {
+    const later = formatDuration(beginMs - first!.beginMs);
+    return index === 0 ? text : `${new Date(beginMs).toISOString()}, ${later} later:\n${text}`;
+  });
+  return texts.join('\n\n');
 }
 
-type Row = { span: TraceSpan; name: string };
+/** Rows between which nothing was done for long belong to different starts; the rows of one step stay together. */
+function starts(rows: Row[]): Row[][] {
+  const groups: Row[][] = [];
+  let untilMs = Number.NEGATIVE_INFINITY;
+  for (const row of rows) {
+    if (row.depth === 0 && row.span.startMs - untilMs > PAUSE_MS) groups.push([]);
+    groups.at(-1)!.push(row);
+    untilMs = Math.max(untilMs, row.span.endMs);
+  }
+  return groups;
+}
+
+/** One line a step, those that are part of it below it: name, start, duration, and a bar at its place in time; below it what it says. */
+function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWidth: number }) {
+  const beginMs = Math.min(...rows.map(({ span }) => span.startMs));
+  const totalMs = Math.max(1, ...rows.map(({ span }) => span.endMs - beginMs));
+  const lines = rows.map(({ name, span, depth }) => {
+    const from = Math.min(Math.floor(((span.startMs - beginMs) / totalMs) * barWidth), barWidth - 1);
+    const length = Math.max(1, Math.round(((span.endMs - span.startMs) / totalMs) * barWidth));
+    const bar = ' '.repeat(from) + (span.open ? '▒' : '█').repeat(Math.min(length, barWidth - from));
+    const at = `+${formatDuration(span.startMs - beginMs)}`.padStart(9);
+    const took = formatDuration(span.endMs - span.startMs).padStart(8);
+    const said = span.open ? 'under way' : span.detail;
+    const detail = said === undefined ? '' : `\n${'  '.repeat(depth + 1)}${firstLine(said)}`;
+    return `${name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${took}  ${bar}${detail}`;
+  });
+  return { text: lines.join('\n'), beginMs };
+}
+
+type Row = { span: TraceSpan; name: string; depth: number };
 
 /** Each span followed by those that are part of it, indented; what is part of none that is here stands at the left. */
 function nested(ordered: TraceSpan[]): Row[] {
@@ -49,7 +73,7 @@ function nested(ordered: TraceSpan[]): Row[] {
   const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));
   const rowsOf = (parentId: string | undefined, depth: number): Row[] =>
     (parts.get(parentId) ?? []).flatMap((span) => [
-      { span, name: '  '.repeat(depth) + span.name },
+      { span, name: '  '.repeat(depth) + span.name, depth },
       ...(span.id === undefined ? [] : rowsOf(span.id, depth + 1)),
     ]);
   return rowsOf(undefined, 0);

@@ -1,21 +1,26 @@
-import { PodwrightError, type Span, type SpanStore } from '@podwright/base';
+import { PodwrightError, type Span, type SpanStore, type Tracer } from '@podwright/base';
 import type { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { MAX_ASKED_TRACES } from '../limits.ts';
 import type { ServiceHandlers } from './handlers.ts';
 
 /** podwright.v1.Traces: what was done for traced calls. */
-export function traces(store: Pick<SpanStore, 'spans'>): ServiceHandlers<typeof Traces> {
+export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'open'>): ServiceHandlers<typeof Traces> {
   return {
     listSpans: async ({ traceIds }) => {
       if (traceIds.length > MAX_ASKED_TRACES) {
         const asked = `${traceIds.length} trace ids, more than ${MAX_ASKED_TRACES}`;
         throw new PodwrightError('invalid_argument', `list spans: ${asked}; ask for fewer at once`);
       }
-      return { spans: [...new Set(traceIds)].flatMap((traceId) => store.spans(traceId).map(spanMessage)) };
+      const asked = new Set(traceIds);
+      const open = tracer.open().filter(({ traceId }) => asked.has(traceId));
+      return { spans: [...[...asked].flatMap((traceId) => store.spans(traceId)), ...open].map(spanMessage) };
     },
   };
 }
 
-function spanMessage({ traceId, spanId, parentId = '', name, startMs, endMs, error = '' }: Span) {
+/** One that has not ended has 0 as its end. */
+function spanMessage({ traceId, spanId, parentId = '', name, startMs, endMs = 0, error = '' }: OpenOrEnded) {
   return { traceId, spanId, parentId, name, startMs, endMs, error };
 }
+
+type OpenOrEnded = Omit<Span, 'endMs'> & Partial<Pick<Span, 'endMs'>>;

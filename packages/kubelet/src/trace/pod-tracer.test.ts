@@ -87,3 +87,22 @@ test('of a runtime that tells of no spans, or too late, none are shown', async (
   );
   assert.deepEqual(asked, [[traceId], [traceId]]);
 });
+
+test('steps that are under way are shown, here and at the runtime', async () => {
+  const { pods } = setUp();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const step = pods.span('u', 'run sandbox', () => promise);
+  const [open] = pods.spans('u');
+  assert.deepEqual([open?.name, open?.open, pods.spans('other')], ['run sandbox', true, []]);
+  assert.ok(open!.endMs >= open!.startMs);
+  const told = { traceId: open!.traceId, spanId: 'r', parentId: open!.id, name: 'RunPodSandbox', startMs: 1, endMs: 0 };
+  const cri = { traces: { listSpans: async () => ({ spans: [{ ...told, error: '' }] }) } };
+  const [at] = await runtimeSpans(cri as never, [open!]);
+  assert.deepEqual([at?.name, at?.open], ['RunPodSandbox', true]);
+  resolve();
+  await step;
+  assert.deepEqual(
+    pods.spans('u').map(({ open }) => open),
+    [undefined],
+  );
+});

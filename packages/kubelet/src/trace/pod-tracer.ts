@@ -6,7 +6,9 @@ import { MAX_SPAN_DETAIL_LENGTH, MAX_SPANS_PER_POD, MAX_TRACED_PODS } from '../l
 export type TraceSpan = {
   name: string;
   startMs: number;
+  /** Of a step that is under way (`open`) the time of the answer. */
   endMs: number;
+  open?: true;
   detail?: string;
   /** Which trace it is of, and which span; what took no time is of none. */
   traceId?: string;
@@ -65,9 +67,10 @@ export class PodTracer {
     this.#add(podUid, { name, startMs: atMs, endMs: atMs, ...(detail === undefined ? {} : { detail }) });
   }
 
-  /** The pod's steps, in the order in which they ended. */
+  /** The pod's steps, in the order in which they ended, then those that are under way. */
   spans(podUid: string): TraceSpan[] {
-    return [...(this.#pods.get(podUid) ?? [])];
+    const open = this.tracer.open().filter(({ attributes }) => attributes?.[POD_UID] === podUid);
+    return [...(this.#pods.get(podUid) ?? []), ...open.map((span) => underWay(stepOf({ ...span, endMs: 0 })))];
   }
 
   /** Sends what the exporter still has. */
@@ -92,6 +95,11 @@ export class PodTracer {
 
 function stepOf({ traceId, spanId: id, parentId, name, startMs, endMs, error }: Span): TraceSpan {
   return { name, startMs, endMs, ...failure(error), traceId, id, ...(parentId === undefined ? {} : { parentId }) };
+}
+
+/** A step that has not ended, as far as it is now. */
+export function underWay(step: TraceSpan): TraceSpan {
+  return { ...step, endMs: nowMs(), open: true };
 }
 
 /** What a step that failed says of it. */

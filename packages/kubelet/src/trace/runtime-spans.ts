@@ -1,6 +1,6 @@
 import type { CriClient } from '@podwright/cri';
 import { MAX_ASKED_TRACES, RUNTIME_SPANS_TIMEOUT_MS } from '../limits.ts';
-import { failure, type TraceSpan } from './pod-tracer.ts';
+import { failure, type TraceSpan, underWay } from './pod-tracer.ts';
 
 /** What the runtime did for these steps; nothing of a runtime that does not tell, or is away. */
 export async function runtimeSpans(cri: Pick<CriClient, 'traces'>, steps: TraceSpan[]): Promise<TraceSpan[]> {
@@ -8,6 +8,7 @@ export async function runtimeSpans(cri: Pick<CriClient, 'traces'>, steps: TraceS
   if (traceIds.length === 0) return [];
   const told = await cri.traces.listSpans({ traceIds }, { timeoutMs: RUNTIME_SPANS_TIMEOUT_MS }).catch(() => undefined);
   return (told?.spans ?? []).map(({ traceId, spanId: id, parentId, name, startMs, endMs, error }) => {
-    return { name, startMs, endMs, ...failure(error), traceId, id, parentId };
+    const step = { name, startMs, endMs, ...failure(error), traceId, id, parentId };
+    return endMs === 0 ? underWay(step) : step;
   });
 }
