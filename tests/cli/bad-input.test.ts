@@ -123,9 +123,9 @@ for (const [index, [text, expected]] of configurations.entries()) {
 test('an image whose registry does not answer ends --timeout with the message of the pull', async (context) => {
   const place = makePlace(context, 20);
   const text = good.replace(/image: .*/, `image: 127.0.0.1:${await freePort()}/nothing:1`);
-  const { code, out, err } = await place.call('run', '--timeout', '4s', place.file('a.yaml', text));
+  const { code, err } = await place.call('run', '--timeout', '4s', place.file('a.yaml', text));
   assert.equal(code, 1);
-  assert.match(out, /ErrImagePull: .*connection refused; is the registry running/);
+  assert.match(err, /ErrImagePull: .*connection refused; is the registry running/);
   assert.match(err, /--timeout/);
   assert.deepEqual(place.leftovers(), []);
 });
@@ -134,9 +134,9 @@ test('a command that is not in the image is named', async (context) => {
   const place = makePlace(context, 21);
   await place.loadImage();
   const text = podManifest('a', '', '  restartPolicy: Never\n').replace(/command: .*/, 'command: [/bin/no-such]');
-  const { code, out } = await place.call('run', '--once', place.file('a.yaml', text));
+  const { code, err } = await place.call('run', '--once', place.file('a.yaml', text));
   assert.notEqual(code, 0);
-  assert.match(out, /no-such.*(no such file|not found)/i);
+  assert.match(err, /no-such.*(no such file|not found)/i);
   assert.deepEqual(place.leftovers(), []);
 });
 
