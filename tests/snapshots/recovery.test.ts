@@ -22,7 +22,19 @@ afterEach(() => rmSync(scratch, { recursive: true, force: true }));
 function open(): DirectorySnapshotter {
   const database = openDatabase(join(scratch, 'records.db'));
   const root = join(scratch, 'root');
-  return new DirectorySnapshotter({ root, database, layout: new NativeLayout(system), logger: silentLogger });
+  const snapshotter = new DirectorySnapshotter({
+    root,
+    database,
+    layout: new NativeLayout(system),
+    logger: silentLogger,
+  });
+  const close = snapshotter.close.bind(snapshotter);
+  // the records are one process's alone, and are opened once
+  snapshotter.close = async () => {
+    await close();
+    database.close();
+  };
+  return snapshotter;
 }
 
 /** Names of the directories that belong to a snapshot. */

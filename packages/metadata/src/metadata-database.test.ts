@@ -130,6 +130,23 @@ test('a crash loses nothing of it, whether the disk is still full at the start o
   assert.deepEqual(things(start()), ['a 1', 'b 3', 'c 20000']);
 });
 
+test('a journal that is damaged, or does not fit the records, is left out', (context) => {
+  const { first, start, put, things, setFull, journal } = makePlace(context);
+  first.close();
+  for (const damage of ['{\n', '[{"sql":"DELETE FROM nothing","values":[]}]\n']) {
+    setFull(true);
+    const database = start();
+    put(database, 'b');
+    database.close();
+    appendFileSync(journal, damage);
+    setFull(false);
+    const next = start();
+    assert.deepEqual(things(next), ['a 1']);
+    assert.ok(!existsSync(journal));
+    next.close();
+  }
+});
+
 test('it goes on in memory where the journal cannot be written either', (context) => {
   const { first, disk, start, put, things, setFull } = makePlace(context);
   first.close();

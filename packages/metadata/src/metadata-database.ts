@@ -45,11 +45,20 @@ export class MetadataDatabase {
       if (!isRefusedWrite(error)) throw error;
       this.#leaveFile(error);
     }
-    const left = options.journal.read(this.#journalNumber());
-    if (left.length === 0) return;
+    try {
+      this.#takeOver(options.journal.read(this.#journalNumber()));
+    } catch (error) {
+      options.logger.error({ file: this.name, error: errorMessage(error) }, 'the journal is damaged, and left out');
+      options.journal.remove();
+      this.#waiting = [];
+    }
+  }
+
+  /** Makes the changes that an earlier process could not write. */
+  #takeOver(left: Changes[]): void {
     this.#waiting = left;
-    if (this.#writeWaiting()) return;
-    this.#leaveFile(new Error('changes of before this start could not be written'));
+    if (left.length === 0 || this.#writeWaiting()) return;
+    if (this.#copy === undefined) this.#leaveFile(new Error('there is no room for what the journal has'));
     for (const changes of left) apply(this.#copy!, changes);
   }
 
