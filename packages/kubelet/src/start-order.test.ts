@@ -51,30 +51,24 @@ test('a start that fails leaves nothing running', async (t) => {
 /** Servers, sockets, watches and timers that keep the process alive. */
 const activeHandles = () => process.getActiveResourcesInfo().filter((kind) => !kind.startsWith('FSReq')).length;
 
-test('a device plugin that registers early is asked when the pods that have its devices are known', async (t) => {
+test('a device plugin can register once the pods that have its devices are synced, and not before', async (t) => {
   const { options, plugins, socket, problems } = newNode(t);
   const plugin = new FakePlugin(plugins, WIDGET, { devices: [{ id: 'd1', isHealthy: false }] });
   t.after(() => plugin.stop());
   const devices = { '-1': ['d1'] };
   const assignments = [{ podUid: 'u1', container: 'a', resource: WIDGET, devices, answer: new Uint8Array() }];
   await writeDeviceRecords(join(plugins, 'kubelet_internal_checkpoint'), { assignments, registered: {} });
-  let isStarted = false;
-  const registerOnce = async () => {
-    if (isStarted || !existsSync(socket)) return;
-    isStarted = true;
-    await plugin.start();
-    await new Promise((resolve) => setTimeout(resolve, 100)); // its list of devices comes after the registration
-  };
   const { client } = new FakeRuntime();
+  let isEarly: boolean | undefined;
   // the last call before pods are synced
-  const runtimeConfig: typeof client.runtime.runtimeConfig = async (...call) => {
-    await registerOnce();
+  const runtimeConfig: typeof client.runtime.runtimeConfig = (...call) => {
+    isEarly = existsSync(socket);
     return client.runtime.runtimeConfig(...call);
   };
-  const cri = { ...client, runtime: { ...client.runtime, runtimeConfig } };
-  const kubelet = await startKubelet(options, { cri });
+  const kubelet = await startKubelet(options, { cri: { ...client, runtime: { ...client.runtime, runtimeConfig } } });
   t.after(() => kubelet.close());
-  await registerOnce();
+  assert.equal(isEarly, false);
+  await plugin.start();
   using signal = withTimeout(undefined, 10_000, 'show the devices');
   await waitFor(() => kubelet.node().status.capacity[WIDGET] === '1' || undefined, { intervalMs: 5, signal });
   assert.deepEqual(problems, []);
