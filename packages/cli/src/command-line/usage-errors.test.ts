@@ -11,7 +11,7 @@ test('a wrong command line is told in our words, and where to read on', async ()
   await check('wait web', "wait: --for <condition> is missing; 'podwright wait --help' explains");
   await check('--config', "--config <file>: the value is missing; 'podwright --help' explains");
   await check('ps web', 'ps: too many words (web): podwright ps [options]');
-  await check('ps --al', "ps: unknown option '--al'; 'podwright ps --help' explains");
+  await check('ps --zz', "ps: unknown option '--zz'; 'podwright ps --help' explains");
   await check('ps --wathc', "ps: unknown option '--wathc'; did you mean --watch?");
   await check(
     'runtime plugins -x',
