@@ -19,6 +19,7 @@ import { TerminalView } from '../run/live-view.ts';
 import { LogFollower } from '../run/log-follower.ts';
 import { showEvents } from '../run/node-feeds.ts';
 import { explainTrouble, isInTrouble } from '../run/not-ready.ts';
+import { OrderedStates } from '../run/ordered-states.ts';
 import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lacksImage, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
@@ -117,6 +118,7 @@ type ShownCourse = SessionCourse & {
   /** The last event that warned of a pod, by UID. */
   warnings: Map<string, string>;
   patience: StartPatience | undefined;
+  states: OrderedStates;
 };
 
 const podsIn = ({ decoded }: Manifests): Pod[] =>
@@ -188,16 +190,17 @@ function followLogs({ node, session, prefixed }: SessionCourse, view: RunView, s
 type Ending = { exitCode: number; early: boolean; keep: boolean };
 
 /** Shows the pods, until they have ended or that is not waited for. */
-async function comeUpAndEnd(given: Omit<ShownCourse, 'warnings' | 'patience'>): Promise<Ending> {
-  const { session, node, view, interrupts } = given;
+async function comeUpAndEnd(given: Omit<ShownCourse, 'warnings' | 'patience' | 'states'>): Promise<Ending> {
+  const { session, node, view, logs, interrupts } = given;
+  const states = new OrderedStates(view, logs);
   const warnings = new Map<string, string>();
   using patience = patienceFor(given, warnings);
-  const course = { ...given, warnings, patience };
+  const course = { ...given, warnings, patience, states };
   const showing = new AbortController();
   const signal = AbortSignal.any([showing.signal, interrupts.first]);
   const feed = { client: node.client, view, onTransfer: () => patience?.progress(), signal };
   const events = showEvents({ ...feed, uids: new Set(session.uids), old: session.old, warnings });
-  using _view = session.onPod((pod) => view.pod(pod));
+  using _states = session.onPod((pod) => states.show(pod));
   try {
     return await untilEnd(course);
   } catch (error) {
@@ -220,11 +223,12 @@ function patienceFor(
 }
 
 async function untilEnd(course: ShownCourse): Promise<Ending> {
-  const { session, options, view, logs, patience, interrupts } = course;
+  const { session, options, view, states, logs, patience, interrupts } = course;
   const late = patience?.signal ?? timeoutSignal(options.timeout);
   const inTime = AbortSignal.any([interrupts.first, late]);
   await session.settled(inTime, options.detach ? DETACHED_STEADY_MS : STEADY_MS);
   const pods = () => [...session.pods.values()];
+  await states.caughtUp();
   view.settle(podTable(pods(), session.tookMs, terminalWidth()));
   view.note(pods().filter(isReady).flatMap(publishedPorts));
   if (options.detach) return leaveRunning(course);

@@ -60,6 +60,25 @@ test('every attempt of every container is shown once, one after the other', asyn
   assert.ok(shown.indexOf('web/a | first') < shown.indexOf('web/a | second'));
 });
 
+test('the logs of attempts that have ended are waited for, those of one that runs are not', async () => {
+  const { follow, shown, ends } = follower({ 'x://1': ['first'], 'x://2': ['second'] });
+  const again = podOf({ containers: [status('a', RUNNING, { containerID: 'x://2', lastState: ended(1, 'x://1') })] });
+  assert.equal(follow.endsShown(again), undefined);
+  follow.update(again);
+  let isShown = false;
+  const waiting = follow.endsShown(again)!.then(() => {
+    isShown = true;
+  });
+  while (!ends.has('x://1')) await new Promise(setImmediate);
+  assert.equal(isShown, false);
+  ends.get('x://1')!();
+  await waiting;
+  assert.deepEqual(shown[0], 'web/a | first');
+  while (!ends.has('x://2')) await new Promise(setImmediate);
+  ends.get('x://2')!();
+  await follow.drain();
+});
+
 test('logs of pods that stay are not waited for', async () => {
   const { follow, shown, ends } = follower({ 'x://1': ['one'] });
   const pod = podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] });

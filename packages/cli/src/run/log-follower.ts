@@ -31,7 +31,8 @@ export type LogFollowerOptions = {
 /** Follows the log of every attempt of every container of some pods, each line prefixed by `pod/container` if asked for. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
-  readonly #begun = new Set<string>();
+  /** The end of what is shown of each attempt, by container ID. */
+  readonly #attempts = new Map<string, Promise<void>>();
   /** The prefix of each container, and the end of what is being shown of it: attempts do not mix. */
   readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
 
@@ -52,12 +53,19 @@ export class LogFollower {
     await Promise.all(drained.map(([, { shown }]) => shown));
   }
 
+  /** Resolves when the logs of the attempts that this state of the pod reports as ended are shown; `undefined` if there are none. */
+  endsShown(pod: Pod): Promise<unknown> | undefined {
+    const ends = containerStatuses(pod).flatMap(({ state, lastState }) => [state.terminated, lastState.terminated]);
+    const shown = ends.flatMap((end) => this.#attempts.get(end?.containerID ?? '') ?? []);
+    return shown.length === 0 ? undefined : Promise.all(shown);
+  }
+
   #begin(pod: Pod, container: string, containerId: string): void {
-    if (this.#begun.has(containerId)) return;
-    this.#begun.add(containerId);
+    if (this.#attempts.has(containerId)) return;
     const key = `${pod.metadata.uid}/${container}`;
     const known = this.#containers.get(key) ?? { prefix: this.#prefix(pod, container), shown: Promise.resolve() };
     const shown = known.shown.then(() => this.#show(pod, { container, containerId, prefix: known.prefix }));
+    this.#attempts.set(containerId, shown);
     this.#containers.set(key, { ...known, shown });
   }
 

@@ -1,0 +1,38 @@
+import { sleep } from '@podwright/base';
+import type { Pod } from '@podwright/kubelet';
+import type { LogFollower } from './log-follower.ts';
+import type { RunView } from './run-view.ts';
+
+/** A state waits no longer than this for a log; the node may be busy with others. */
+const LOG_WAIT_MS = 500;
+
+/** Shows the states of each pod in their order, and a state that reports the end of a container after the log of that container. */
+export class OrderedStates {
+  readonly #view: Pick<RunView, 'pod'>;
+  readonly #logs: Pick<LogFollower, 'endsShown'> | undefined;
+  /** The last state of each pod, by UID. */
+  readonly #shown = new Map<string, Promise<void>>();
+
+  constructor(view: Pick<RunView, 'pod'>, logs: Pick<LogFollower, 'endsShown'> | undefined) {
+    this.#view = view;
+    this.#logs = logs;
+  }
+
+  show(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const before = this.#shown.get(uid);
+    this.#shown.set(uid, this.#showAfter(before, pod));
+  }
+
+  /** Resolves when all states so far are shown. */
+  async caughtUp(): Promise<void> {
+    await Promise.all(this.#shown.values());
+  }
+
+  async #showAfter(before: Promise<void> | undefined, pod: Pod): Promise<void> {
+    await before;
+    const logs = this.#logs?.endsShown(pod);
+    if (logs !== undefined) await Promise.race([logs, sleep(LOG_WAIT_MS)]);
+    this.#view.pod(pod);
+  }
+}
