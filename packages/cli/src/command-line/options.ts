@@ -6,8 +6,17 @@ import { parseObjectFormat } from '../output/object-format.ts';
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
+/** The longest duration of Go, 2^63 - 1 ns, in ms: some 292 years. */
+const LONGEST_MS = Number((2n ** 63n - 1n) / 1_000_000n);
+
 /** Reads a duration such as `30s`, `5m`, `1h30m` as Go reads it, or seconds, as milliseconds. */
 export function positiveSeconds(value: string): number {
+  const ms = durationMs(value);
+  if (ms > LONGEST_MS) throw new InvalidArgumentError('it must be at most 2562047h47m16s');
+  return ms;
+}
+
+function durationMs(value: string): number {
   if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(value))
     throw new InvalidArgumentError('a duration such as 30s, 5m or 1h30m is needed');
@@ -22,9 +31,11 @@ export function timeout(value: string): number {
   return ms;
 }
 
-/** Reads a whole number. */
+/** Reads a whole number; larger ones than 2^53 - 1 would be rounded. */
 export function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
+  if (Number(value) > Number.MAX_SAFE_INTEGER)
+    throw new InvalidArgumentError(`it must be at most ${Number.MAX_SAFE_INTEGER}`);
   return Number(value);
 }
 

@@ -1,4 +1,5 @@
 import {
+  background,
   createLogger,
   describeUndoFailures,
   type Logger,
@@ -160,7 +161,7 @@ async function serveApis(
       podLogsDir: options.podLogsDir,
     },
     onStop: (stop) => {
-      if (isEnding && stop.endPods) void endPods(stop);
+      if (isEnding && stop.endPods) background(logger, 'the pods could not be ended sooner', endPods(stop));
       else onStop(stop);
     },
     logger,
