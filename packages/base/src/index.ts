@@ -26,6 +26,7 @@ export * from './network-use.ts';
 export * from './processes.ts';
 export * from './program.ts';
 export * from './program-starter.ts';
+export * from './recently-used.ts';
 export * from './remove-tree.ts';
 export * from './resolv-conf.ts';
 export * from './shared-work.ts';

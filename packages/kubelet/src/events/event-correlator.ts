@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RecentlyUsed } from '@podwright/base';
 import { formatTime } from '../api/time.ts';
 import {
   EVENT_SPAM_BURST,
@@ -9,7 +10,6 @@ import {
   SIMILAR_EVENTS_WINDOW_MS,
 } from '../limits.ts';
 import type { RecordedEvent } from './event-recorder.ts';
-import { RecentlyUsed } from './recently-used.ts';
 
 /** core/v1 Event, as the kubelet writes it. */
 export type ApiEvent = {
