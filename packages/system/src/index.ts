@@ -1,3 +1,4 @@
+export * from './accept-filter.ts';
 export * from './deferred-accept.ts';
 export * from './errno.ts';
 export * from './id-mapped-mounts.ts';
@@ -20,6 +21,7 @@ export * from './netlink/nft-expressions.ts';
 export * from './netlink/nft-inspection.ts';
 export * from './netlink/nftables.ts';
 export * from './netlink/routes.ts';
+export * from './netlink/socket-owner.ts';
 export * from './netlink/traffic-control.ts';
 export * from './passage.ts';
 export * from './port-dialer.ts';

@@ -91,7 +91,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
 
 /** Beside where the runtime is: how the kubelet was configured, which the API shows, and a node that nobody configured has none. */
 type ServedPlace = KubeletPlace &
-  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening'> & {
+  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> & {
     metrics: Registry;
     configure?: KubeletSettings['configure'];
   };
@@ -130,7 +130,15 @@ async function serveApis(
   place: ServedPlace,
   { onStop, runtimeWait, undo, logger }: Serving & { undo: Undo; logger: Logger },
 ): Promise<Omit<ServedKubelet, 'close'>> {
-  const { configure = (options) => options, configuration, flags, serveStream, onListening, ...runtime } = place;
+  const {
+    configure = (options) => options,
+    configuration,
+    flags,
+    serveStream,
+    onListening,
+    peerUser,
+    ...runtime
+  } = place;
   const alone = configure(kubeletOptionsOf(config, runtime));
   const cluster = await clusterOf(alone, { configuration, metrics: place.metrics, logLevel: config.log_level });
   undo.add('close the connection to the API server', () => cluster?.close());
@@ -138,7 +146,7 @@ async function serveApis(
   const kubelet = await startWhenRuntimeIsUp(config, options, { runtimeWait, logger });
   undo.add('stop the kubelet', () => kubelet.close());
   const api = await serveKubeletApi({
-    ...{ kubelet, registry: place.metrics, configuration, flags, serveStream, onListening, logger },
+    ...{ kubelet, registry: place.metrics, configuration, flags, serveStream, onListening, peerUser, logger },
     reviewer: cluster?.options.client,
     signedCertificate: await cluster?.signServer(kubelet),
   });

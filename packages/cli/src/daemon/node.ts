@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
-import { deferAccept, loadSystem } from '@podwright/system';
+import { deferAccept, filterConnections, loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -30,13 +30,18 @@ export async function runNode(config: NodeConfig): Promise<void> {
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
   const runtime = await (config.container_runtime === 'docker' ? dockerRuntime : ownRuntime)(config, registry);
+  const owners = new SocketOwners();
   const place = {
     ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry },
     criApiVersion: 'v1' as const,
     defaults: settings === undefined ? LONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
     configure: settings?.configure,
-    onListening: (server: Server) => deferAccept(server, SILENT_CLIENT_SECONDS),
+    peerUser: (ends: TcpEnds) => owners.userOf(ends),
+    onListening: (server: Server, allows?: (ends: TcpEnds) => boolean) => {
+      deferAccept(server, SILENT_CLIENT_SECONDS);
+      if (allows) filterConnections(server, allows);
+    },
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
     await runtime.close({ removeHostState: false }); // or the process would live on without a kubelet

@@ -16,7 +16,7 @@ const API: HttpListener = {
 const KNOWN: Admission = {
   userOf: async () => ({ name: 'a', groups: [] }),
   refusalOf: undefined,
-  waiting: { admit: () => undefined },
+  onAllowed: () => undefined,
   logger: silentLogger,
 };
 

@@ -1,28 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { errorMessage, type Logger } from '@podwright/base';
-import type { WaitingClients } from '@podwright/streaming';
 import type { HttpListener } from '../http-listener.ts';
 import type { Authorizer } from './access-reviews.ts';
 import { type Refusal, refusal, sendText } from './api-route.ts';
 import type { Authenticator } from './authentication.ts';
 import { refuseSocket } from './refuse-socket.ts';
 import { decodedPath } from './request-target.ts';
+import type { User } from './token-file.ts';
 
 export type Admission = {
   userOf: Authenticator;
   /** Whoever is known may do everything without it. */
   refusalOf: Authorizer | undefined;
-  waiting: Pick<WaitingClients, 'admit'>;
+  /** Called for each request that is allowed. */
+  onAllowed: (socket: Socket, user: User) => void;
   logger: Logger;
 };
 
 /** The same for those who are known, and may; the others are told nothing. Where it fails to find out, the caller is refused. */
-export function admitting(api: HttpListener, { userOf, refusalOf, waiting, logger }: Admission): HttpListener {
+export function admitting(api: HttpListener, { userOf, refusalOf, onAllowed, logger }: Admission): HttpListener {
   const findRefusal = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const user = await userOf(request);
     if (user === undefined) return refusal(401, 'Unauthorized');
     const found = await refusalOf?.(user, { method: request.method, path: decodedPath(request) });
-    if (found === undefined) waiting.admit(request.socket);
+    if (found === undefined) onAllowed(request.socket, user);
     return found;
   };
   const refused = (request: IncomingMessage) =>

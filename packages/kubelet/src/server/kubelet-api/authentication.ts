@@ -18,7 +18,8 @@ export type AuthenticationParts = {
 /** Knows whose some bearer tokens are. */
 export type TokenSource = { userOf: (token: string) => Promise<User | undefined> };
 
-const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+/** The user of requests without credentials. */
+export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /**
  * Finds out who calls: by a client certificate (its CN is the user, its O are groups) or a bearer token. A certificate or token

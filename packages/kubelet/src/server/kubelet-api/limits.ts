@@ -11,6 +11,15 @@ export const MAX_WAITING_HEAD_BYTES = 512 << 10;
 export const UPGRADE_PATIENCE_MS = 1000;
 /** A client has this long to send the head of a request, and the whole of one; none of ours needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
+/**
+ * Connections that callers may open who have not been authenticated lately: of each, and of all such callers. A handshake takes some
+ * milliseconds of a processor, and a connection some 50 KiB until it is closed.
+ */
+export const STRANGER_RATE = { perSecond: 20, burst: 50 };
+export const ALL_STRANGERS_RATE = { perSecond: 100, burst: 200 };
+/** Known callers that are remembered, as many strangers, and how long a caller counts as known after a request. */
+export const MAX_CALLERS = 1000;
+export const KNOWN_CALLER_MS = 3_600_000;
 /** Between two requests on one connection: as upstream. */
 export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
 /** Idle time after which the kernel probes a client's connection: as upstream (Go's net.ListenConfig). */

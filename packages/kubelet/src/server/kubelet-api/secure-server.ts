@@ -15,12 +15,13 @@ import { MAX_CONNECTIONS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
 import type { Authorizer } from './access-reviews.ts';
 import { admitting } from './admission.ts';
-import { authenticator, type TokenSource } from './authentication.ts';
+import { ANONYMOUS, authenticator, type TokenSource } from './authentication.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
 import { TLS_FILES_PERIOD_MS, TLS_REREAD_MS } from './limits.ts';
 import { certificateDirectory, ownCertificateFiles, serverCertificate } from './server-certificate.ts';
+import { type ConnectionEnds, type PeerUser, StrangerLimit } from './stranger-limit.ts';
 import { tlsSettings } from './tls-settings.ts';
-import { TokenFile } from './token-file.ts';
+import { TokenFile, type User } from './token-file.ts';
 
 export type SecureServerInput = {
   kubelet: Kubelet;
@@ -28,17 +29,19 @@ export type SecureServerInput = {
   reviewer?: KubeClient;
   /** The server's certificate, as long as there is one that its cluster has signed. */
   signedCertificate?: () => CertificatePair | undefined;
+  /** Users of this host are one caller without it. */
+  peerUser?: PeerUser;
   logger: Logger;
 };
 
 /**
  * An HTTPS server of the API for those who are known; the others keep none of them out. Its certificate, key, authorities and tokens may
- * change while it runs. TLS is loaded by who serves it.
+ * change while it runs. TLS is loaded by who serves it. `allows` tells whether a connection may be accepted.
  */
 export async function secureServer(
   api: HttpListener,
-  { kubelet, reviewer, signedCertificate, logger }: SecureServerInput,
-): Promise<Server> {
+  { kubelet, reviewer, signedCertificate, peerUser, logger }: SecureServerInput,
+): Promise<{ server: Server; allows: (ends: ConnectionEnds) => boolean }> {
   const { nodeName, rootDir, server: options } = kubelet.options;
   const always = [nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses];
   const names = () => [...new Set([...always, ...kubelet.servingNames])];
@@ -64,7 +67,12 @@ export async function secureServer(
   });
   const { createServer: createSecureServer } = await import('node:https');
   const waiting = new WaitingClients();
-  const listener = admitting(api, { userOf: known, refusalOf: reviewed.access, waiting, logger });
+  const limit = new StrangerLimit({ peerUser });
+  const onAllowed = (socket: Socket, user: User) => {
+    waiting.admit(socket);
+    if (user !== ANONYMOUS || reviewed.access === undefined) limit.know(socket);
+  };
+  const listener = admitting(api, { userOf: known, refusalOf: reviewed.access, onAllowed, logger });
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -75,7 +83,7 @@ export async function secureServer(
   server.once('listening', () => void followFiles(server, { settings, state, read, waiting, logger }));
   server.on('connection', (socket: Socket) => waiting.add(socket));
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // as many of those who are known as of others
-  return server;
+  return { server, allows: (ends) => limit.allows(ends) };
 }
 
 /** What files are known again by as long as nobody has changed them. */

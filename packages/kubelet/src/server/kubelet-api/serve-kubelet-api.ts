@@ -8,6 +8,7 @@ import { healthListener, kubeletChecks } from './health-routes.ts';
 import { closeServer, listenOn, type Place, plainServer } from './http-server.ts';
 import { KubeletApi, type KubeletApiParts } from './kubelet-api.ts';
 import { type SecureServerInput, secureServer } from './secure-server.ts';
+import type { ConnectionEnds } from './stranger-limit.ts';
 
 export type ServedKubeletApi = {
   /** The API for servers that know their clients by other means, such as a socket that is root's alone. */
@@ -26,9 +27,11 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
     /** The host's log directory; `/var/log` if left out. */
     systemLogDirectory?: string;
     serveStream?: ServeStream;
-    /** Called with each server once it listens on a port. */
-    onListening?: (server: Server) => void;
+    /** Called with each server once it listens on a port, and with what it allows of connections if it limits them. */
+    onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
   };
+
+type ListeningServer = { server: Server; allows?: (ends: ConnectionEnds) => boolean };
 
 /**
  * Serves the kubelet's HTTP API on the ports that its options name, until it is closed. Throws if one of them cannot be had, or a
@@ -40,10 +43,10 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   const parts = apiParts(input);
   const api = new KubeletApi(parts, { readOnly: false });
   const servers: Server[] = [];
-  const listen = async (server: Server, place: Place): Promise<AddressInfo> => {
+  const listen = async (place: Place, { server, allows }: ListeningServer): Promise<AddressInfo> => {
     servers.push(server);
     const address = await listenOn(server, place, logger);
-    input.onListening?.(server);
+    input.onListening?.(server, allows);
     return address;
   };
   const close = async () => {
@@ -53,14 +56,14 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   const addresses: ServedKubeletApi['addresses'] = {};
   try {
     if (options.port > 0)
-      addresses.api = await listen(await secureServer(api, input), { host: options.address, port: options.port });
+      addresses.api = await listen({ host: options.address, port: options.port }, await secureServer(api, input));
     if (options.readOnlyPort > 0) {
-      const readOnly = plainServer(new KubeletApi(parts, { readOnly: true }));
-      addresses.readOnly = await listen(readOnly, { host: options.address, port: options.readOnlyPort });
+      const server = plainServer(new KubeletApi(parts, { readOnly: true }));
+      addresses.readOnly = await listen({ host: options.address, port: options.readOnlyPort }, { server });
     }
     if (options.healthzPort > 0) {
-      const health = plainServer(healthListener(kubeletChecks(parts.kubelet)));
-      addresses.health = await listen(health, { host: options.healthzBindAddress, port: options.healthzPort });
+      const server = plainServer(healthListener(kubeletChecks(parts.kubelet)));
+      addresses.health = await listen({ host: options.healthzBindAddress, port: options.healthzPort }, { server });
     }
   } catch (error) {
     await close();

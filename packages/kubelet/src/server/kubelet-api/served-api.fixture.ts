@@ -46,10 +46,10 @@ export async function serveApi(
   t: TestContext,
   given: Partial<KubeletServerOptions> & { manifest?: string; logger?: Logger; reviewer?: KubeClient } & Pick<
       ServeKubeletApiInput,
-      'onListening'
+      'onListening' | 'peerUser'
     > = {},
 ): Promise<TestApi> {
-  const { manifest, logger = silentLogger, reviewer, onListening, ...options } = given;
+  const { manifest, logger = silentLogger, reviewer, onListening, peerUser, ...options } = given;
   const directory = mkdtempSync(join(tmpdir(), 'pwk-api-'));
   const registry = new Registry();
   const fake = await startFakeKubelet({
@@ -78,6 +78,7 @@ export async function serveApi(
     reviewer,
     logger,
     onListening,
+    peerUser,
   });
   const port = served.addresses.api?.port ?? 0;
   const ask = (path: string, { method = 'GET', ...rest }: Ask = {}) => call({ port, path, method, ...rest });
