@@ -55,14 +55,14 @@ function floodWith(bytes: Buffer, { port, held: most }: { port: number; held: nu
     if (opened === 2 * most) console.log('flooding');
     setImmediate(some);
   };
+  process.setgid!(NOBODY); // after koffi was loaded: nobody may not read the repository
+  process.setuid!(NOBODY);
   some();
 }
 
 let opened = 0;
 const [, , kind, port] = process.argv as unknown as [string, string, FloodKind, number];
 const hello = kind === 'hello' ? await clientHello() : Buffer.alloc(0);
-process.setgid!(NOBODY);
-process.setuid!(NOBODY);
 process.on('SIGTERM', () => {
   console.log(opened);
   process.exit();
