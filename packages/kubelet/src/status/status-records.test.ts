@@ -92,6 +92,29 @@ test('what could not be written is written once that is possible, the latest of 
   await records.close();
 });
 
+for (const failing of ['the first of them', 'both'])
+  test(`no older status is written after the end of a pod if two flushes overlap and ${failing} fail`, async (context) => {
+    const directory = join(scratch(context), 'statuses');
+    writeFileSync(directory, '');
+    const unblock = () => rmSync(directory, { force: true });
+    const warn = () => failing === 'both' || unblock();
+    const records = new StatusRecords(directory, { ...silentLogger, warn });
+    records.save('a', running);
+    records.save('b', running);
+    const first = records.flush();
+    records.save('a', { ...running, status: { phase: 'Succeeded' } });
+    records.delete('b');
+    await Promise.all([first, records.flush()]);
+    if (failing === 'both') unblock();
+    await records.flush();
+    await records.close();
+    const written = await new StatusRecords(directory, silentLogger).read();
+    assert.deepEqual(
+      [...written].map(([uid, { status }]) => `${uid} ${status.phase}`),
+      ['a Succeeded'],
+    );
+  });
+
 test('the end of a pod is written at once', async (context) => {
   const directory = scratch(context);
   const records = new StatusRecords(directory, silentLogger);

@@ -13,20 +13,21 @@ import {
 import type { PodStatus } from '../api/types.ts';
 import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_AGAIN_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 
-/** A pod's status as it was last published, with the name of the pod whose UID it was; `going` if that was being deleted. */
+/** The status of a pod as it was last published, with the name of the pod; `going` if the pod was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
 
 const SUFFIX = '.json';
 
 /**
- * What was published of pods, a file each in the kubelet's root directory, so that a restart of the kubelet changes nothing of it.
- * Changes in quick succession are written once, ends at once; what could not be written is written again, as a disk that was
- * full has room again. A file that cannot be read counts as none.
+ * The published statuses of pods, a file each in the kubelet's root directory, so that a restart of the kubelet does not change them.
+ * Changes in quick succession are written once, ends at once. A write that fails, as on a full disk, is tried again. A file that
+ * cannot be read counts as none.
  */
 export class StatusRecords {
   readonly #directory: string;
   readonly #logger: Logger;
-  readonly #pending = new Map<string, StatusRecord | 'gone'>();
+  /** The latest record of each pod that is not written yet; `gone` if its file is to be removed. */
+  readonly #unwritten = new Map<string, StatusRecord | 'gone'>();
   readonly #failing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -36,7 +37,7 @@ export class StatusRecords {
     this.#logger = logger;
   }
 
-  /** What the last kubelet here has written, by UID. */
+  /** The records that the previous kubelet wrote, by UID. */
   async read(): Promise<Map<string, StatusRecord>> {
     const records = new Map<string, StatusRecord>();
     for (const file of await namesIn(this.#directory)) {
@@ -48,24 +49,22 @@ export class StatusRecords {
   }
 
   save(podUid: string, record: StatusRecord): void {
-    this.#pending.set(podUid, record);
+    this.#unwritten.set(podUid, record);
     this.#schedule(hasEnded(record) ? 0 : STATUS_RECORD_DELAY_MS);
   }
 
   delete(podUid: string): void {
-    this.#pending.set(podUid, 'gone');
+    this.#unwritten.set(podUid, 'gone');
     this.#schedule(STATUS_RECORD_DELAY_MS);
   }
 
-  /** Resolves when everything that was saved before has been written. */
+  /** Resolves when everything that was saved before has been written, or tried. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const batch = [...this.#pending];
-    this.#pending.clear();
     this.#written = this.#written.then(async () => {
-      await Promise.all(batch.map(([podUid, record]) => this.#write(podUid, record)));
-      if (this.#pending.size > 0) this.#schedule(STATUS_RECORD_AGAIN_MS);
+      await Promise.all([...this.#unwritten].map(([podUid, record]) => this.#write(podUid, record)));
+      if (this.#unwritten.size > 0) this.#schedule(STATUS_RECORD_AGAIN_MS);
     });
     return this.#written;
   }
@@ -88,17 +87,17 @@ export class StatusRecords {
       if (record === 'gone') await rm(path, { force: true });
       else {
         await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-        // the end of a pod is known from here alone: without it the pod would run again
+        // only this file says that the pod has ended: without it the pod would run again
         const write = hasEnded(record) ? writeFileDurable : writeFileAtomic;
         await write(path, JSON.stringify(record));
       }
       this.#failing.delete(podUid);
+      if (this.#unwritten.get(podUid) === record) this.#unwritten.delete(podUid);
     } catch (error) {
-      if (!this.#pending.has(podUid)) this.#pending.set(podUid, record);
       if (!this.#failing.has(podUid))
         this.#logger.warn(
           { path, error: errorMessage(error) },
-          'the status of a pod is not kept yet for the next start',
+          'the status of a pod could not be written; it is tried again',
         );
       this.#failing.add(podUid);
     }
@@ -118,7 +117,7 @@ export class StatusRecords {
 
 const hasEnded = ({ status: { phase } }: StatusRecord) => phase === 'Succeeded' || phase === 'Failed';
 
-/** Only what everybody counts on is checked: the rest is ours. */
+/** Checks only the fields that all readers need. */
 function decodeRecord(text: string): StatusRecord {
   const { namespace, name, status, going } = (JSON.parse(text) ?? {}) as Partial<StatusRecord>;
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
