@@ -3,7 +3,7 @@ import { PodwrightError } from './errors.ts';
 /** The longest time of a timer of Node.js, some 24 days: with more, `setTimeout` does not wait at all. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls `callback` once after a time of any length, also one that is longer than Node's timers. Returns what takes that back. */
+/** Calls `callback` once after a time of any length, also one that is longer than Node's timers. Returns a function that cancels the timer. */
 function startTimer(callback: () => void, delayMs: number): () => void {
   if (Number.isNaN(delayMs)) throw new PodwrightError('internal', 'start a timer: its time is not a number');
   let timer: NodeJS.Timeout;
@@ -52,7 +52,7 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The promise's outcome, or the signal's reason if that comes first. The work itself is not stopped; nobody hears of its failure then. */
+/** The promise's outcome, or the signal's reason if that comes first. The work itself goes on; if it fails later, that error is ignored. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -31,7 +31,6 @@ test('a subscriber that does not read ends with what was queued, and the others 
   const quick = collect(broadcast.subscribe(signal), 1000);
   for (const number of numbers(1000)) broadcast.publish(number);
   assert.deepEqual(await quick, numbers(1000));
-  assert.equal(slow.overflowed, true);
   const heard: number[] = [];
   const reading = (async () => {
     for await (const value of slow) heard.push(value);
@@ -65,6 +64,47 @@ test('who follows a broadcast is asked to read what is there after an overflow, 
   broadcast.publish(0);
   await following;
   assert.deepEqual(heard, [0, 0, 1, 2, 'overflow', 9]);
+});
+
+test('following ends when the subscription is ended by another than its signal', async () => {
+  const broadcast = new Broadcast<number>();
+  const values = broadcast.subscribe(new AbortController().signal);
+  const giveUp = new AbortController();
+  const iterate = values[Symbol.asyncIterator].bind(values);
+  let iterations = 0;
+  values[Symbol.asyncIterator] = () => {
+    if (iterations++ > 10) giveUp.abort(); // a loop would block the event loop for ever
+    return iterate();
+  };
+  broadcast.publish(1);
+  values.end();
+  const heard: number[] = [];
+  const onValue = (value: number) => heard.push(value);
+  await follow({ subscribe: () => values, onValue, onOverflow: () => undefined }, giveUp.signal);
+  assert.deepEqual([heard, iterations], [[1], 1]);
+});
+
+test('an error of the callback ends following, also when the queue has overflowed meanwhile', async () => {
+  const broadcast = new Broadcast<number>();
+  const controller = new AbortController();
+  let overflows = 0;
+  const following = follow(
+    {
+      subscribe: (signal) => broadcast.subscribe(signal, 1),
+      onValue: () => {
+        for (const number of numbers(3)) broadcast.publish(number);
+        throw new Error('of the callback');
+      },
+      onOverflow: () => {
+        overflows++;
+        controller.abort();
+      },
+    },
+    controller.signal,
+  );
+  broadcast.publish(0);
+  await assert.rejects(following, /of the callback/);
+  assert.equal(overflows, 0);
 });
 
 test('a subscription that ends leaves nothing on a signal that lives on', () => {

@@ -25,30 +25,33 @@ export class Broadcast<T> {
   }
 }
 
-/** Who follows a broadcast for long. */
+/** The callbacks of a long-lived subscriber. */
 export type Follower<T> = {
   subscribe: (signal: AbortSignal) => Subscription<T>;
   onValue: (value: T) => void;
-  /** Values were lost: what is there now is to be read. Called when those that come from now on are queued again. */
+  /** Values were lost: read the current state. Called after the new subscription has begun. */
   onOverflow: () => void;
 };
 
-/** Follows a broadcast until the signal aborts, however much comes. */
+/** Follows a broadcast until its subscription ends, usually by the signal. Rejects with an error of `onValue`. */
 export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>, signal: AbortSignal): Promise<void> {
-  for (let values = subscribe(signal); !signal.aborted; ) {
+  for (let values = subscribe(signal); ; ) {
     try {
       for await (const value of values) onValue(value);
+      return;
     } catch (error) {
-      if (!values.overflowed) throw error;
+      if (!(error instanceof Overflow)) throw error;
       values = subscribe(signal);
       onOverflow();
     }
   }
 }
 
+class Overflow extends PodwrightError {}
+
 /** Iterating ends when the subscription does, and rejects with `resource_exhausted` if more came than its queue holds. */
 export class Subscription<T> implements AsyncIterable<T> {
-  overflowed = false;
+  #overflowed = false;
   #queue: T[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
@@ -62,7 +65,7 @@ export class Subscription<T> implements AsyncIterable<T> {
 
   push(value: T): void {
     if (this.#queue.length >= this.#maxQueued) {
-      this.overflowed = true;
+      this.#overflowed = true;
       this.end();
       return;
     }
@@ -76,9 +79,9 @@ export class Subscription<T> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
-  #overflow(): PodwrightError {
+  #overflow(): Overflow {
     const message = `watch: more than ${this.#maxQueued} changes are waiting; list and watch again`;
-    return new PodwrightError('resource_exhausted', message);
+    return new Overflow('resource_exhausted', message);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
@@ -88,7 +91,7 @@ export class Subscription<T> implements AsyncIterable<T> {
         this.#queue = [];
         yield* batch;
         if (this.#queue.length > 0) continue;
-        if (this.overflowed) throw this.#overflow();
+        if (this.#overflowed) throw this.#overflow();
         if (this.#ended) return;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
