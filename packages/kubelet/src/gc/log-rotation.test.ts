@@ -17,6 +17,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Logger, PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+import { rotatedLogs } from '../logs/rotated-logs.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-rotation-'));
@@ -180,6 +181,26 @@ test('a rotated log is compressed once it has not been written to for a while', 
   assert.deepEqual(names(), ['0.log.20260101-000000.1.gz', '0.log.20260101-000000.gz']);
 });
 
+test('a log that is rotated while older ones are compressed is compressed later, too', async (context) => {
+  writeFileSync(rotated, Buffer.alloc(64 << 20, 'x'));
+  writeFileSync(`${rotated}.1`, 'newer\n');
+  const cri = { runtime: { reopenContainerLog: async () => writeFileSync(log, '') } } as unknown as CriClient;
+  const policy = { maxSizeBytes: 100, maxFiles: 9, maxWorkers: 1 };
+  const rotation = new LogRotation({ cri, logger: silentLogger, policy, ...AT_ONCE });
+  context.after(() => rotation.close());
+  const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
+  rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
+  const signal = AbortSignal.timeout(20_000);
+  const names = () => readdirSync(logs).filter((name) => name.startsWith('0.log.'));
+  const compressing = rotation.lookAtAll();
+  await waitFor(() => names().some((name) => name.endsWith('.tmp')) || undefined, { intervalMs: 1, signal });
+  writeFileSync(log, 'x'.repeat(100));
+  await waitFor(() => names().some((name) => !name.startsWith('0.log.20260101-')) || undefined, { intervalMs: 1, signal });
+  await compressing;
+  await rotation.lookAtAll();
+  assert.equal(names().filter((name) => !name.endsWith('.gz')).length, 1, 'only the newest is not compressed');
+});
+
 test('a log that cannot be watched yet is looked at by time, and rotated', async (context) => {
   rmSync(log);
   let reopened = 0;
@@ -215,18 +236,18 @@ test('a log that is written to is rotated without anybody looking, again and aga
     await waitFor(() => reopened === wanted || undefined, { intervalMs: 1, signal });
   }
   await rotation.lookAtAll();
-  const names = readdirSync(logs).sort();
-  assert.equal(names.length, 4, String(names));
-  const texts = names.slice(1).map((name) => {
-    const bytes = readFileSync(join(logs, name));
-    return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  assert.equal(readdirSync(logs).length, 4, String(readdirSync(logs)));
+  const files = await rotatedLogs(log);
+  const texts = files.map(({ path, isCompressed }) => {
+    const bytes = readFileSync(path);
+    return (isCompressed ? gunzipSync(bytes) : bytes).toString();
   });
   assert.deepEqual(
     texts.map((text) => text[0]),
     ['3', '4', '5'],
   );
   assert.ok(texts.every((text) => text.length === maxSizeBytes));
-  assert.equal(names.filter((name) => name.endsWith('.gz')).length, 2);
+  assert.equal(files.filter(({ isCompressed }) => isCompressed).length, 2);
   rotation.follow({ ...pod, containers: [{ ...container, state: 'exited' }] });
   appendFileSync(log, 'x'.repeat(maxSizeBytes));
   await rotation.lookAtAll();

@@ -1,4 +1,4 @@
-/** Rotates logs of running containers as they grow, not when somebody happens to look. */
+/** Rotates the logs of running containers as they grow. */
 import { constants, type FSWatcher, watch } from 'node:fs';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -36,7 +36,7 @@ type RotationInput = {
   compressAfterMs?: number;
 };
 
-/** Follows the logs of the containers that it is told of, until it is closed. */
+/** Follows the logs of the running containers of the pods that it is given, until it is closed. */
 export class LogRotation {
   readonly #input: RotationInput;
   readonly #compressing: Limiter;
@@ -156,11 +156,11 @@ class FollowedLog {
       this.#watch();
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
     } finally {
-      if (this.#watcher === undefined) this.#written(); // as if it were: nobody says so
+      if (this.#watcher === undefined) this.#written(); // there is no watch, so schedule the next look as if the log had been written
     }
   }
 
-  /** The log was moved away, by us or by somebody else, and the runtime still writes to that file. */
+  /** The log was moved away, by us or by another process, and the runtime still writes to that file. */
   async #reopenLost(): Promise<void> {
     const { cri, id, logPath } = this.#input;
     if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // it never was there
@@ -226,10 +226,13 @@ class FollowedLog {
   async compress(): Promise<void> {
     if (!this.#hasUncompressed) return;
     const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
+    this.#hasUncompressed = false; // a rotation while this runs sets it again
     try {
-      this.#hasUncompressed = await compressing.run(() => compressRotated(logPath, Date.now() - compressAfterMs));
+      if (await compressing.run(() => compressRotated(logPath, Date.now() - compressAfterMs)))
+        this.#hasUncompressed = true;
       await removeOldest(logPath, policy.maxFiles - 1); // one may have been removed and come back compressed
     } catch (error) {
+      this.#hasUncompressed = true;
       if (this.#closed || isErrno(error, 'ENOENT')) return; // it is the oldest, or its container, by now
       logger.warn({ id, logPath, error: errorMessage(error) }, 'a rotated log could not be compressed');
     }
