@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { storageExcess } from './local-storage.ts';
+import { emptyDirExcess, storageExcess } from './local-storage.ts';
 import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';
 
@@ -29,4 +32,26 @@ test('a container may write and log as much as it may have, its volumes aside', 
   // what it writes is on the runtime's own disk
   check(pod, { root: 60, logs: 5 }, undefined, 'images');
   check(pod, { logs: 11 }, over, 'images');
+});
+
+test('the deleted files of a pod count towards the limits of its emptyDirs, and are looked for once and only if needed', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-empty-dirs-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'file'), Buffer.alloc(200_000, 'x'));
+  const scans = async (limits: string[], heldBytes: number, expected: string | undefined) => {
+    const volumes = limits.map((sizeLimit, index) => ({ name: `v${index}`, emptyDir: { sizeLimit } }));
+    const paths = new Map(volumes.map(({ name }) => [name, directory]));
+    const last = volumes.at(-1)!.name;
+    let count = 0;
+    const held = async () => {
+      count++;
+      return new Map([[last, { bytes: heldBytes, inodes: 1 }]]);
+    };
+    const excess = await emptyDirExcess(podOf('a', { spec: { containers: [], volumes } }), { paths, held });
+    assert.equal(excess?.message.split('"')[1], expected);
+    return count;
+  };
+  assert.equal(await scans(['100k', '1M'], 0, 'v0'), 0);
+  assert.equal(await scans(['1M', '1M', '1M'], 0, undefined), 1);
+  assert.equal(await scans(['1M', '1M', '1M'], 900_000, 'v2'), 1);
 });

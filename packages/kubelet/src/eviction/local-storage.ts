@@ -11,7 +11,7 @@ const STORAGE = 'ephemeral-storage';
 /** `signal` is its name in metrics. */
 export type LocalStorageExcess = { signal: string; message: string };
 
-/** The paths of a pod's volumes by their names, and the use of deleted files that the pod holds open, by the emptyDir that they are in. */
+/** The paths of a pod's volumes by their names; `held` looks for the deleted files that the pod has open, by the emptyDir they are in. */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
 /**
@@ -23,11 +23,16 @@ export async function emptyDirExcess(
   { paths, held }: VolumeFiles,
   signal?: AbortSignal,
 ): Promise<LocalStorageExcess | undefined> {
+  let heldUses: ReadonlyMap<string, FileUse> | undefined;
   for (const volume of spec.volumes ?? []) {
     const limit = diskLimit(volume);
     const path = paths.get(volume.name);
     if (limit === undefined || path === undefined) continue;
-    const bytes = (await treeBytes(path, signal)) + ((await held()).get(volume.name)?.bytes ?? 0);
+    let bytes = await treeBytes(path, signal);
+    if (BigInt(bytes) <= quantityValue(limit)) {
+      heldUses ??= await held(); // looks at every descriptor of the pod
+      bytes += heldUses.get(volume.name)?.bytes ?? 0;
+    }
     if (BigInt(bytes) <= quantityValue(limit)) continue;
     const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${canonical(limit)}". `;
     return { signal: 'emptydirfs.limit', message };

@@ -33,6 +33,14 @@ test('the deleted files of a process count once each, and no others', async (con
   assert.deepEqual([kubelet, emptyDirs], [{ bytes: 0, inodes: 0 }, new Map()]);
 });
 
+test('a pod of many processes lets other work run while its files are looked for', async () => {
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  await heldFiles(Array<number>(15_000).fill(2 ** 30), () => undefined);
+  clearInterval(timer);
+  assert.ok(turns > 3, `${turns} turns`);
+});
+
 test('a process that has ended holds nothing', async () => {
   const { layers } = await heldFiles([2 ** 30], () => ({ directory: 'layers' }));
   assert.deepEqual(layers, { bytes: 0, inodes: 0 });

@@ -21,7 +21,7 @@ const DELETED = ' (deleted)';
 /** `mnt_id` is in the first lines of /proc/PID/fdinfo/N; a list of locks of any length may follow. */
 const FDINFO_BYTES = 256;
 const BLOCK_BYTES = 512;
-/** A deleted file costs as much to look at as so many other descriptors. */
+/** The cost of looking at a deleted file, in other descriptors. */
 const DELETED_COST = 10;
 
 /**
@@ -33,6 +33,7 @@ export async function heldFiles(pids: readonly number[], placeOf: PlaceOf): Prom
   const found = new Map<string, HeldFile>();
   let left = MAX_DESCRIPTORS_A_POD;
   for (const pid of fromAnywhere(pids)) {
+    if (budget.isSpent) await budget.renew();
     const process = new OpenFiles(pid);
     for (const descriptor of fromAnywhere(process.descriptors())) {
       if (left-- <= 0) return sumsOf([...found.values()]);
