@@ -13,6 +13,7 @@ import { AppliedObjects } from '../../packages/kubelet/src/server/applied-object
 import { StatusRecords } from '../../packages/kubelet/src/status/status-records.ts';
 import { readStateFile, writeStateFile } from '../../packages/kubelet/src/topology/state-file.ts';
 import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { NetworkSource } from '../../packages/runtime/src/network/choice/network-source.ts';
 import { Certificates } from '../fixtures/certificates.ts';
 import { PowerCutDisk } from '../fixtures/power-cut.ts';
 
@@ -36,6 +37,11 @@ const webName = { kind: 'Pod', namespace: 'default', name: 'web' };
 const appliedIn = (directory: string) =>
   new AppliedObjects(directory, { podOfUid: () => undefined, wantedPod: () => undefined });
 const certificatesIn = (directory: string) => new CertificateStore(directory, 'kubelet-client');
+
+const networkSource = (directory: string) => {
+  const record = join(directory, 'choice.json');
+  return new NetworkSource({ directory, mode: 'keep', record, bridge: 'pwunit0', logger: silentLogger });
+};
 
 /** What is written into a directory, and whether it is there after the power cut. */
 type Case = {
@@ -99,6 +105,11 @@ const CASES: Record<string, Case> = {
       return containers.complete(pod).spec.ephemeralContainers?.map(({ name }) => name);
     },
     is: ['shell'],
+  },
+  "the choice of the network at a node's first start": {
+    write: (directory) => networkSource(directory).begin(),
+    read: async (directory) => (await networkSource(directory).choose()).why,
+    is: "chosen at the node's first start",
   },
   'the end of a pod': {
     write: async (directory) => {

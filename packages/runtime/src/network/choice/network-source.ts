@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { errorCode, errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { errorCode, errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
 import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/cni';
 import type { NetworkMode } from '../../options.ts';
 
@@ -55,7 +55,7 @@ export class NetworkSource {
     const choice: KeptChoice = networks[0] ? { use: 'cni', file: basename(networks[0].path) } : { use: 'bridge' };
     try {
       await mkdir(dirname(record), { recursive: true, mode: PRIVATE_DIRECTORY });
-      await writeFileAtomic(record, JSON.stringify(choice));
+      await writeFileDurable(record, JSON.stringify(choice));
     } catch (error) {
       if (errorCode(error) !== 'resource_exhausted') throw error; // on a full disk the next start chooses
       this.#options.logger.warn({ record, error: errorMessage(error) }, 'the choice of the network could not be kept');
