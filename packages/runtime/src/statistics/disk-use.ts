@@ -1,6 +1,6 @@
 /** What containers have on the node's disk: everything that they can write to besides logs and volumes of the kubelet. */
 import { lstat } from 'node:fs/promises';
-import { isErrno, isNotFound } from '@podwright/base';
+import { isErrno, isNotFound, SharedWork } from '@podwright/base';
 import { diskUsage, type Snapshotter, type SnapshotUsage } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerFiles } from '../containers/container-files.ts';
@@ -8,11 +8,11 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 
-/** A measurement is good for this many times as long as it took, within these bounds: the node measures a twentieth of the time at most. */
+/** A measurement is valid for this many times as long as it took, within these bounds: a container is measured a twentieth of the time at most. */
 const KEPT_TIMES = 20;
 const LEAST_KEPT_MS = 500;
 const MOST_KEPT_MS = 10_000;
-/** That of an ended container is: nothing writes to it any more. Measurements are forgotten after this time, whatever they are of. */
+/** How long a measurement of an ended container is valid, and after which any measurement is dropped. */
 const LIFETIME_MS = 600_000;
 const MEASURE_TIMEOUT_MS = 600_000;
 /** Unit of `st_blocks` (stat(2)). */
@@ -29,10 +29,11 @@ export type DiskUseDependencies = {
 
 type Measured = SnapshotUsage & { atMs: number; goodUntilMs: number };
 
-/** Measures containers when it is asked, and remembers for a moment what it found. */
+/** Measures containers on request. Calls at the same time share a measurement, and later ones use it while it is valid. */
 export class DiskUse {
   readonly #dependencies: DiskUseDependencies;
   readonly #measured = new Map<string, Measured>();
+  readonly #measuring = new SharedWork();
 
   constructor(dependencies: DiskUseDependencies) {
     this.#dependencies = dependencies;
@@ -47,12 +48,20 @@ export class DiskUse {
     return { ...sumOf([own, shared]), atMs };
   }
 
-  async #own({ id, state }: ContainerRecord): Promise<Measured> {
-    const startedAtMs = Date.now();
+  async #own(record: ContainerRecord): Promise<Measured> {
+    const { id } = record;
+    const nowMs = Date.now();
     const known = this.#measured.get(id);
-    if (known !== undefined && startedAtMs >= known.atMs && startedAtMs < known.goodUntilMs) return known;
+    if (known !== undefined && nowMs >= known.atMs && nowMs < known.goodUntilMs) return known;
+    const timeout = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
+    return await this.#measuring.run({ key: `measure container ${id}` }, timeout, (abandoned) =>
+      this.#measure(record, abandoned),
+    );
+  }
+
+  async #measure({ id, state }: ContainerRecord, signal: AbortSignal): Promise<Measured> {
+    const startedAtMs = Date.now();
     const { snapshotter, files } = this.#dependencies;
-    const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
     const volumes = (await files.imageVolumes(id)).map((directory) => diskUsage(directory, signal));
     const usages = [snapshotter.usage(files.snapshotKey(id)), ...volumes].map(orNothing);
     const usage = sumOf(await Promise.all(usages));
@@ -79,7 +88,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** What is removed meanwhile takes nothing. */
+/** Counts as 0 what was removed during the measurement. */
 function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
   return usage.catch((error: unknown) => {
     if (isNotFound(error) || isErrno(error, 'ENOENT')) return NOTHING;
