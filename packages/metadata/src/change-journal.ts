@@ -1,21 +1,27 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { isErrno, PRIVATE_FILE } from '@podwright/base';
+import { isErrno, isRecord, wrapError, writeFileAtomicSync } from '@podwright/base';
 
 /** A statement that changed records, with its values; without values it may be SQL of several statements. */
-export type Change = { sql: string; values?: unknown[] };
+export type Change = { sql: string; values?: unknown[]; replaces?: string };
 
-/** Changes that are written all or none. */
+/** Changes that are written all or none. Earlier ones whose first has the same `replaces` need not be written. */
 export type Changes = Change[];
+
+/** The content of a journal cannot be applied. */
+export class DamagedJournal extends Error {}
+
+/** Replaced entries that the file may have in excess of as many as the others. */
+const SPARE_ENTRIES = 64;
 
 /**
  * Changes that could not be written to the database yet, in a file on another file system: a line with the number of the
- * journal, and a line of JSON for each of the `Changes`.
+ * journal, and a line of JSON for each of the `Changes`. Replaced entries stay in the file until there are many of them.
  */
 export class ChangeJournal {
   readonly #path: string | undefined;
   #descriptor: number | undefined;
-  /** Entries, and bytes, that are in the file. */
-  #entries = 0;
+  /** The entries in the file, and its size. */
+  #saved = new Set<Changes>();
   #bytes = 0;
 
   /** Without a path nothing survives a crash. */
@@ -23,27 +29,43 @@ export class ChangeJournal {
     this.#path = path;
   }
 
-  /** What an earlier process left in the journal of this number. A line that its crash has cut does not count. */
+  /**
+   * The changes that an earlier process left in the journal of this number; a line that its crash cut does not count. Throws
+   * `DamagedJournal` for other lines that are no changes.
+   */
   read(number: number): Changes[] {
     const text = this.#text();
     const [head, ...lines] = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-    if (head !== headOf(number)) {
+    if (`${head}\n` !== headOf(number)) {
       this.remove();
       return [];
     }
-    const entries = lines.slice(0, -1);
-    this.#entries = entries.length;
+    const all = lines.slice(0, -1).map(decodeChanges);
+    this.#saved = new Set(all);
     this.#bytes = Buffer.byteLength([head, ...lines].join('\n'));
-    return entries.map((line) => JSON.parse(line) as Changes);
+    return all;
   }
 
   /** Writes those of `all` that are not in the file yet. Throws if that is not possible; the next call tries again. */
   save(number: number, all: readonly Changes[]): void {
     if (this.#path === undefined) return;
-    this.#descriptor ??= openSync(this.#path, this.#bytes === 0 ? 'w' : 'r+', PRIVATE_FILE);
-    const head = this.#bytes === 0 ? [headOf(number)] : [];
-    const lines = all.slice(this.#entries).map((changes) => JSON.stringify(changes));
-    const text = Buffer.from([...head, ...lines].map((line) => `${line}\n`).join(''));
+    const isNew = this.#bytes === 0;
+    if (isNew || this.#saved.size > 2 * all.length + SPARE_ENTRIES) this.#rewrite(this.#path, number, all);
+    else this.#append(this.#path, all);
+    this.#saved = new Set([...(isNew ? [] : this.#saved), ...all]);
+  }
+
+  #rewrite(path: string, number: number, all: readonly Changes[]): void {
+    const text = headOf(number) + linesOf(all);
+    writeFileAtomicSync(path, text);
+    this.close();
+    this.#saved.clear();
+    this.#bytes = Buffer.byteLength(text);
+  }
+
+  #append(path: string, all: readonly Changes[]): void {
+    this.#descriptor ??= openSync(path, 'r+');
+    const text = Buffer.from(linesOf(all.filter((changes) => !this.#saved.has(changes))));
     try {
       for (let done = 0; done < text.length; )
         done += writeSync(this.#descriptor, text, done, text.length - done, this.#bytes + done);
@@ -52,21 +74,21 @@ export class ChangeJournal {
       throw error;
     }
     this.#bytes += text.length;
-    this.#entries = all.length;
   }
 
   /** For when the changes are in the database. */
   remove(): void {
-    this.close();
-    this.#entries = 0;
+    this.#saved.clear();
     this.#bytes = 0;
+    this.close();
     if (this.#path !== undefined) rmSync(this.#path, { force: true });
   }
 
   /** The file stays. */
   close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    const descriptor = this.#descriptor;
     this.#descriptor = undefined;
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 
   #text(): string {
@@ -75,9 +97,27 @@ export class ChangeJournal {
       return readFileSync(this.#path, 'utf8');
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return '';
-      throw error;
+      throw wrapError(`read the journal ${this.#path}`, error);
     }
   }
 }
 
-const headOf = (number: number) => JSON.stringify({ journal: number });
+const headOf = (number: number) => `${JSON.stringify({ journal: number })}\n`;
+const linesOf = (all: readonly Changes[]) => all.map((changes) => `${JSON.stringify(changes)}\n`).join('');
+
+function decodeChanges(line: string): Changes {
+  const changes = parse(line);
+  const isChange = (one: unknown) =>
+    isRecord(one) && typeof one.sql === 'string' && (one.values === undefined || Array.isArray(one.values));
+  if (!Array.isArray(changes) || !changes.every(isChange))
+    throw new DamagedJournal('a line of it is no list of changes');
+  return changes as Changes;
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new DamagedJournal('a line of it is no JSON', { cause });
+  }
+}

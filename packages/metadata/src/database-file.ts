@@ -27,7 +27,7 @@ export function openFile(path: string): Database.Database {
   }
 }
 
-/** The database in memory, for a disk without room for the log that SQLite makes beside an open one. */
+/** The database in memory, for a disk without room for the log that SQLite makes next to an open one. */
 export function readIntoMemory(path: string): Database.Database {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
@@ -51,6 +51,13 @@ export function isRefusedWrite(error: unknown): boolean {
   return /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(code);
 }
 
+/** Whether a statement does not fit the tables, or its values do not. */
+export function isMisfit(error: unknown): boolean {
+  if (error instanceof RangeError || error instanceof TypeError) return true; // better-sqlite3, of values
+  const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code) : '';
+  return /^SQLITE_(ERROR|CONSTRAINT|MISMATCH|RANGE)/.test(code);
+}
+
 export function isDamage(error: unknown): boolean {
   return errorCode(error) === 'data_loss' || DAMAGE.some((code) => isErrno(error, code));
 }
@@ -58,8 +65,8 @@ export function isDamage(error: unknown): boolean {
 const DAMAGE = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 
 /**
- * SQLite makes the files beside the database with its mode; an earlier version left all of them readable, and another one kept
- * a file for days when the disk is full.
+ * SQLite gives its other files the mode of the database. Earlier versions of Podwright made them readable to all, and kept a reserve
+ * file, which is removed.
  */
 function closeRecordFiles(path: string): void {
   closeSync(openSync(path, 'a', PRIVATE_FILE));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -38,10 +38,12 @@ function makePlace(context: TestContext) {
       ({ name, text }) => `${name} ${text.length}`,
     );
   const put = (database: MetadataDatabase, thing: string, text = LONG) =>
-    database.writeEvenIfFull(() =>
-      database
-        .prepare('INSERT INTO things VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text')
-        .run(thing, text),
+    database.writeEvenIfFull(
+      () =>
+        database
+          .prepare('INSERT INTO things VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text')
+          .run(thing, text),
+      { replaces: thing },
     );
   const first = start();
   first.exec('CREATE TABLE things (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT');
@@ -146,6 +148,105 @@ test('a journal that is damaged, or does not fit the records, is left out', (con
     next.close();
   }
 });
+
+test('a journal of which one entry does not fit is left out as a whole, also while the disk is full', (context) => {
+  const { first, start, put, things, setFull, journal } = makePlace(context);
+  setFull(true);
+  put(first, 'b');
+  first.close();
+  appendFileSync(journal, '[{"sql":"DELETE FROM nothing","values":[]}]\n');
+  const second = start();
+  assert.deepEqual(things(second), ['a 1']);
+  assert.ok(!existsSync(journal));
+  setFull(false);
+  second.write(() => undefined);
+  assert.deepEqual(things(second), ['a 1']);
+});
+
+test('a journal that cannot be read is an error, and stays', (context) => {
+  const { first, start, journal } = makePlace(context);
+  first.close();
+  mkdirSync(join(journal, 'below'), { recursive: true });
+  assert.throws(start, { message: /^read the journal .*\/journal: .*directory/ });
+  assert.ok(existsSync(join(journal, 'below')));
+  rmSync(journal, { recursive: true });
+  start(); // the failed start has not kept the lock of the file
+});
+
+test('an error of the disk that is neither full nor damaged is no reason to drop the journal', (context) => {
+  const { name, first, start, put, things, setFull, journal } = makePlace(context);
+  setFull(true);
+  put(first, 'b');
+  first.close();
+  setFull(false);
+  const failing = () => {
+    const file = openFile(name);
+    const { transaction } = file;
+    file.transaction = (() => {
+      file.transaction = transaction;
+      throw Object.assign(new Error('out of memory'), { code: 'SQLITE_NOMEM' });
+    }) as unknown as typeof transaction;
+    return file;
+  };
+  assert.throws(() => start(failing), { code: 'SQLITE_NOMEM' });
+  assert.ok(existsSync(journal));
+  assert.deepEqual(things(start()), ['a 1', 'b 20000']);
+});
+
+test('changes are made once, also if the journal cannot be removed after them', (context) => {
+  const { first, setFull, put, journal } = makePlace(context);
+  first.exec('CREATE TABLE counted (number INTEGER) STRICT');
+  const insert = first.prepare('INSERT INTO counted VALUES (1)');
+  setFull(true);
+  put(first, 'b');
+  first.writeEvenIfFull(() => insert.run());
+  rmSync(journal);
+  mkdirSync(join(journal, 'below'), { recursive: true });
+  setFull(false);
+  insert.run();
+  insert.run();
+  assert.deepEqual(first.prepare('SELECT count(*) AS rows FROM counted').get(), { rows: 3 });
+  rmSync(journal, { recursive: true });
+  setFull(true);
+  put(first, 'c');
+  assert.equal(readFileSync(journal, 'utf8').split('\n').length, 3, 'a head and one entry');
+});
+
+test('of changes that replace each other only the last is kept, in memory and in the journal, also after a crash', (context) => {
+  const { first, start, put, things, setFull, journal } = makePlace(context);
+  const remove = (database: MetadataDatabase, thing: string) =>
+    database.writeEvenIfFull(() => database.prepare('DELETE FROM things WHERE name = ?').run(thing), {
+      replaces: thing,
+    });
+  setFull(true);
+  put(first, 'b');
+  for (let round = 0; round < 500; round++) put(first, 'a', LONG.slice(round));
+  remove(first, 'b');
+  const limit = 150 * LONG.length;
+  assert.ok(statSync(journal).size < limit, `${statSync(journal).size} bytes`);
+  first.close();
+  const second = start();
+  assert.deepEqual(things(second), ['a 19501']);
+  for (let round = 0; round < 200; round++) put(second, 'a', LONG.slice(round));
+  assert.ok(statSync(journal).size < limit, `${statSync(journal).size} bytes`);
+  assert.equal(statSync(journal).mode & 0o777, 0o600);
+  second.close();
+  setFull(false);
+  assert.deepEqual(things(start()), ['a 19801']);
+});
+
+for (const isFull of [false, true])
+  test(`a change within a change is refused${isFull ? ' while the disk is full' : ''}, and breaks nothing`, (context) => {
+    const { first, put, things, setFull } = makePlace(context);
+    setFull(isFull);
+    put(first, 'b', '');
+    const change = () => put(first, 'c', '');
+    for (const inner of [() => first.write(change), () => first.writeEvenIfFull(change), change])
+      assert.throws(() => first.writeEvenIfFull(inner), { code: 'internal', message: /within another change/ });
+    setFull(false);
+    assert.throws(() => first.write(change), { code: 'internal' });
+    assert.deepEqual(things(first), ['a 1', 'b 0']);
+  });
 
 test('it goes on in memory where the journal cannot be written either', (context) => {
   const { first, disk, start, put, things, setFull } = makePlace(context);

@@ -1,7 +1,7 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import type Database from 'better-sqlite3';
-import type { Change, ChangeJournal, Changes } from './change-journal.ts';
-import { copyInMemory, isRefusedWrite } from './database-file.ts';
+import { type Change, type ChangeJournal, type Changes, DamagedJournal } from './change-journal.ts';
+import { copyInMemory, isMisfit, isRefusedWrite } from './database-file.ts';
 
 /** When changes that could not be written are tried again. */
 const WRITE_AGAIN_MS = 1000;
@@ -46,20 +46,31 @@ export class MetadataDatabase {
       this.#leaveFile(error);
     }
     try {
-      this.#takeOver(options.journal.read(this.#journalNumber()));
+      this.#applyJournal();
     } catch (error) {
-      options.logger.error({ file: this.name, error: errorMessage(error) }, 'the journal is damaged, and left out');
-      options.journal.remove();
-      this.#waiting = [];
+      this.#end();
+      throw error;
     }
   }
 
-  /** Makes the changes that an earlier process could not write. */
-  #takeOver(left: Changes[]): void {
-    this.#waiting = left;
-    if (left.length === 0 || this.#writeWaiting()) return;
-    if (this.#copy === undefined) this.#leaveFile(new Error('there is no room for what the journal has'));
-    for (const changes of left) apply(this.#copy!, changes);
+  /** Makes the changes that an earlier process could not write, all or none. */
+  #applyJournal(): void {
+    const { journal, logger } = this.#options;
+    try {
+      this.#waiting = journal.read(this.#journalNumber());
+      if (this.#waiting.length === 0 || this.#writeWaiting()) return;
+      if (this.#copy === undefined) this.#leaveFile(new Error('there is no room for the changes in the journal'));
+      const copy = this.#copy!;
+      copy.transaction(() => applyAll(copy, this.#waiting))();
+    } catch (error) {
+      if (!(error instanceof DamagedJournal)) throw error;
+      logger.error(
+        { file: this.name, error: errorMessage(error) },
+        'the journal cannot be applied and is ignored: ends of containers since the disk was full are lost',
+      );
+      this.#waiting = [];
+      this.#removeJournal();
+    }
   }
 
   /** A statement that is prepared once, and prepared again where the records have moved. */
@@ -78,15 +89,18 @@ export class MetadataDatabase {
 
   /** Makes changes, all or none. `resource_exhausted` on a full disk. */
   write<T>(change: () => T): T {
+    this.#refuseNested();
     this.#needSpace();
     return this.#current().transaction(change)();
   }
 
   /**
-   * Makes changes that must not wait for space: how something ended, or that it was removed. They may be made twice, as the first
-   * attempt fails where the disk has just become full, so `change` does nothing but change records.
+   * Makes changes that must not wait for space: how something ended, or that it was removed. `change` may be called twice, as the
+   * first attempt fails when the disk has just become full, so it does nothing but change records. If earlier changes with the same
+   * `replaces` make no difference to any record after these, then only these are kept while the disk is full.
    */
-  writeEvenIfFull<T>(change: () => T): T {
+  writeEvenIfFull<T>(change: () => T, { replaces }: { replaces?: string } = {}): T {
+    this.#refuseNested();
     if (this.#copy === undefined) {
       try {
         return this.#file!.transaction(change)();
@@ -95,10 +109,10 @@ export class MetadataDatabase {
         this.#leaveFile(error);
       }
     }
-    return this.#changeCopy(change);
+    return this.#changeCopy(change, replaces);
   }
 
-  #changeCopy<T>(change: () => T): T {
+  #changeCopy<T>(change: () => T, replaces: string | undefined): T {
     const changes: Change[] = [];
     this.#making = changes;
     let result: T;
@@ -107,15 +121,28 @@ export class MetadataDatabase {
     } finally {
       this.#making = undefined;
     }
+    const [first] = changes;
+    if (first === undefined) return result;
+    if (replaces !== undefined) {
+      first.replaces = replaces;
+      this.#waiting = this.#waiting.filter(([earlier]) => earlier?.replaces !== replaces);
+    }
     this.#waiting.push(changes);
     this.#saveWaiting();
     return result;
   }
 
-  /** What still waits for space stays in the journal. */
+  /** Changes that are not in the file yet stay in the journal. */
   close(): void {
+    try {
+      if (this.#copy?.open) this.#writeWaiting();
+    } finally {
+      this.#end();
+    }
+  }
+
+  #end(): void {
     clearTimeout(this.#timer);
-    if (this.#copy?.open) this.#writeWaiting();
     this.#copy?.close();
     this.#file?.close();
     this.#options.journal.close();
@@ -131,18 +158,24 @@ export class MetadataDatabase {
     else this.#needSpace();
   }
 
+  /** The inner change could drop the copy that the outer one is changing. */
+  #refuseNested(): void {
+    if (!this.#current().inTransaction) return;
+    throw new PodwrightError('internal', `write to ${this.name}: a change is made within another change`);
+  }
+
   #needSpace(): void {
     if (this.#copy === undefined || this.#writeWaiting()) return;
     throw new PodwrightError('resource_exhausted', `write to ${this.name}: the disk is full; free some of its space`);
   }
 
-  /** Goes on with a copy. Throws what it is given where the records cannot be read. */
+  /** Continues on a copy in memory. Throws if the records cannot be read. */
   #leaveFile(reason: unknown): void {
     const { read, logger, name } = this.#options;
     const copy = this.#file === undefined ? read() : copyInMemory(this.#file.serialize());
     logger.warn(
       { file: name, error: errorMessage(reason) },
-      'the records cannot be written: what ends is noted in the state directory until there is space',
+      'the records cannot be written: ends of containers are written to the state directory until there is space',
     );
     this.#copy = copy;
     this.#writeLater();
@@ -181,21 +214,21 @@ export class MetadataDatabase {
 
   /** Whether everything is in the file now, and the copy dropped. */
   #writeWaiting(): boolean {
-    const { open, journal, logger, name } = this.#options;
+    const { open, logger, name } = this.#options;
     try {
       this.#file ??= open();
       const file = this.#file;
       const number = this.#journalNumber();
       file.transaction(() => {
-        for (const changes of this.#waiting) apply(file, changes);
+        applyAll(file, this.#waiting);
         file.pragma(`user_version = ${number}`); // this journal is never read again
       })();
     } catch (error) {
       if (isRefusedWrite(error)) return false;
       throw error;
     }
-    journal.remove();
     this.#waiting = [];
+    this.#removeJournal();
     clearTimeout(this.#timer);
     if (this.#copy !== undefined) logger.info({ file: name }, 'the records can be written again');
     this.#copy?.close();
@@ -203,7 +236,17 @@ export class MetadataDatabase {
     return true;
   }
 
-  /** Of the journal that is written next. */
+  /** The next start ignores the journal in any case: its number is too small, or it is damaged. */
+  #removeJournal(): void {
+    const { journal, logger, name } = this.#options;
+    try {
+      journal.remove();
+    } catch (error) {
+      logger.warn({ file: name, error: errorMessage(error) }, 'the journal of the records could not be removed');
+    }
+  }
+
+  /** The number of the next journal: one more than that of the last journal that was applied. */
   #journalNumber(): number {
     const database = this.#file ?? this.#copy!;
     return (database.pragma('user_version', { simple: true }) as number) + 1;
@@ -244,9 +287,14 @@ export class MetadataStatement {
   }
 }
 
-function apply(database: Database.Database, changes: Changes): void {
-  for (const { sql, values } of changes) {
-    if (values === undefined) database.exec(sql);
-    else database.prepare(sql).run(...values);
+function applyAll(database: Database.Database, all: Changes[]): void {
+  for (const { sql, values } of all.flat()) {
+    try {
+      if (values === undefined) database.exec(sql);
+      else database.prepare(sql).run(...values);
+    } catch (cause) {
+      if (!isMisfit(cause)) throw cause;
+      throw new DamagedJournal(`a change does not fit the records: ${errorMessage(cause)}`, { cause });
+    }
   }
 }

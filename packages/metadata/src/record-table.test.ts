@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,8 +8,8 @@ import { type DamagedRecord, RecordTable } from './record-table.ts';
 
 type Thing = { id: string; name: string; color: string };
 
-function openThings(path = ':memory:') {
-  const database = openDatabase(path);
+function openThings(path = ':memory:', journal?: string) {
+  const database = openDatabase(path, { journal });
   migrate(database, 'things', [
     'CREATE TABLE things (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT',
   ]);
@@ -124,4 +124,25 @@ test('a damaged row is reported with its field and deleted, and many at once are
   );
   things.put({ id: 'new', name: 'a', color: 'red' });
   assert.equal(open().list().length, 7);
+});
+
+test('while the disk is full, many updates of a record take little space in the journal', (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const [path, journal] = [join(directory, 'metadata.db'), join(directory, 'journal')];
+  const { database, things } = openThings(path, journal);
+  things.put({ id: '1', name: 'first', color: 'red' });
+  things.put({ id: '2', name: 'second', color: 'blue' });
+  const setPages = database.prepare('PRAGMA max_page_count = 1');
+  setPages.get(); // of what it has already
+  for (let round = 0; round < 1000; round++) things.update('1', (one) => ({ ...one, color: `${round}`.padEnd(5000) }));
+  things.delete('2');
+  assert.ok(statSync(journal).size < 500_000, `${statSync(journal).size} bytes`);
+  database.close();
+  const next = openThings(path, journal);
+  assert.deepEqual(
+    next.things.list().map(({ id, color }) => `${id} ${color.trim()}`),
+    ['1 999'],
+  );
+  next.database.close();
 });

@@ -47,14 +47,15 @@ export class RecordTable<T extends NamedRecord> {
       `INSERT INTO ${table} (id, name, record) VALUES (?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET name = excluded.name, record = excluded.record`,
     );
+    const keyOf = (id: string) => `${table} ${id}`;
     const remove = database.prepare(`DELETE FROM ${table} WHERE id = ?`);
     this.#put = (record) => {
       const text = JSON.stringify({ [VERSION_FIELD]: version, ...record });
       const write = () => upsert.run(record.id, record.name, text);
-      if (this.#records.has(record.id)) database.writeEvenIfFull(write);
+      if (this.#records.has(record.id)) database.writeEvenIfFull(write, { replaces: keyOf(record.id) });
       else write();
     };
-    this.#delete = (id) => void database.writeEvenIfFull(() => remove.run(id));
+    this.#delete = (id) => void database.writeEvenIfFull(() => remove.run(id), { replaces: keyOf(id) });
     const { records, damaged } = readRecords(database, options);
     for (const record of records) this.#remember(record);
     for (const row of damaged) {

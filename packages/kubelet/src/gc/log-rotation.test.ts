@@ -195,7 +195,10 @@ test('a log that is rotated while older ones are compressed is compressed later,
   const compressing = rotation.lookAtAll();
   await waitFor(() => names().some((name) => name.endsWith('.tmp')) || undefined, { intervalMs: 1, signal });
   writeFileSync(log, 'x'.repeat(100));
-  await waitFor(() => names().some((name) => !name.startsWith('0.log.20260101-')) || undefined, { intervalMs: 1, signal });
+  await waitFor(() => names().some((name) => !name.startsWith('0.log.20260101-')) || undefined, {
+    intervalMs: 1,
+    signal,
+  });
   await compressing;
   await rotation.lookAtAll();
   assert.equal(names().filter((name) => !name.endsWith('.gz')).length, 1, 'only the newest is not compressed');
