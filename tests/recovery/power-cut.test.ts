@@ -63,7 +63,7 @@ const CASES: Record<string, Case> = {
     write: async (directory) => {
       const applied = appliedIn(directory);
       await applied.apply(JSON.stringify(pod));
-      await applied.patch(webName, { labels: { k: 'v' } });
+      await applied.patch(webName, () => ({ labels: { k: 'v' } }));
     },
     read: async (directory) => (await appliedIn(directory).apply(JSON.stringify(pod))).done.map(({ action }) => action),
     is: ['unchanged'],

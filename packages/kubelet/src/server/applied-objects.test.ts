@@ -125,7 +125,7 @@ test('nothing is applied where the manifests are one file', async (context) => {
     const message = `apply: the node's manifests are one file, ${file}; change it there, or have staticPodPath be a directory`;
     await assert.rejects(applied.apply(pod('c')), { code: 'failed_precondition', message });
     assert.equal(await applied.remove({ kind: 'Pod', namespace: 'default', name: 'a' }), false);
-    assert.equal(await applied.patch({ kind: 'Pod', namespace: 'default', name: 'a' }, {}), undefined);
+    assert.equal(await applied.patch({ kind: 'Pod', namespace: 'default', name: 'a' }, () => ({})), undefined);
   }
   assert.deepEqual(readdirSync(directory), ['pods']);
 });
@@ -136,8 +136,8 @@ test('an object that is changed while it is deleted does not return', async (con
   const sized = (image: string) =>
     object('Pod', { spec: { containers: [{ name: 'c', image, resources: { requests: { cpu: '1' } } }] } });
   const verbs = {
-    label: () => applied.patch(name, { labels: { k: 'v' } }),
-    resize: () => applied.resize(name, { containers: new Map([['c', { requests: { cpu: '2' } }]]) }),
+    label: () => applied.patch(name, () => ({ labels: { k: 'v' } })),
+    resize: () => applied.resize(name, () => ({ containers: new Map([['c', { requests: { cpu: '2' } }]]) })),
     apply: async () => (await applied.apply(sized('b'))).done[0]!.action,
     replace: async () => (await applied.apply(sized('c'))).done[0]!.action,
   };

@@ -24,13 +24,16 @@ import type { ObjectName } from './node-backend.ts';
 import { type ResizePatch, resizedPod } from './pod-patch.ts';
 
 type Applied = ApplyResult['objects'][number];
-type Applicable = Pod | LocalObject;
+export type Applicable = Pod | LocalObject;
 
 /** What an apply did, or where it `isHeld` would do, with the objects of a manifest, and what it left out of it. */
 export type AppliedManifest = { done: Applied[]; isHeld: boolean; objects: ManifestObject[]; warnings: string[] };
 
 /** One write of an object's file, compared by identity. */
 export type Written = { uid: string | undefined };
+
+/** What a patch has changed in an object's file. */
+type Patched<P> = { patch: P; written: Written };
 
 /** What an apply must leave alone. */
 export interface ExistingPods {
@@ -121,32 +124,37 @@ export class AppliedObjects {
     });
   }
 
-  /** Changes labels and annotations of an applied object; nothing if there is none. `invalid_argument` for what is no label. */
-  patch(name: ObjectName, patch: MetadataPatch): Promise<Written | undefined> {
+  /**
+   * Changes labels and annotations of an applied object as `change` says, which gets the object of the file while no other call can
+   * write it; nothing if there is none. `invalid_argument` for what is no label.
+   */
+  patch(name: ObjectName, change: (before: Applicable) => MetadataPatch): Promise<Patched<MetadataPatch> | undefined> {
     return this.#lock.run('apply', async () => {
       const before = await readObject(this.pathOf(name));
       if (before === undefined) return undefined;
+      const patch = change(before);
       const after = { ...before, metadata: patchMetadata(before.metadata, patch) };
-      return await this.#write(name, after, `patch ${name.kind.toLowerCase()} ${name.name}`);
+      return { patch, written: await this.#write(name, after, `patch ${name.kind.toLowerCase()} ${name.name}`) };
     });
   }
 
-  /** Gives an applied pod other amounts of CPU and memory; nothing if there is none. `invalid_argument` for any other change. */
-  resize(name: ObjectName, resources: ResizePatch): Promise<Written | undefined> {
+  /** Gives an applied pod other amounts of CPU and memory, as `patch` changes labels. `invalid_argument` for any other change. */
+  resize(name: ObjectName, change: (before: Pod) => ResizePatch): Promise<Patched<ResizePatch> | undefined> {
     return this.#lock.run('apply', async () => {
       const before = await readObject(this.pathOf(name));
       if (before?.kind !== 'Pod') return undefined;
-      const after = resizedPod(before, resources);
+      const patch = change(before);
+      const after = resizedPod(before, patch);
       const what = `resize pod ${name.namespace}/${name.name}`;
       const there = new Set([...(before.spec.initContainers ?? []), ...before.spec.containers].map((one) => one.name));
-      for (const container of resources.containers.keys())
+      for (const container of patch.containers.keys())
         if (!there.has(container))
           throw new PodwrightError('invalid_argument', `${what}: it has no container ${container}`);
       if (!isResize(before, after)) {
         const why = 'only amounts of cpu and memory can be changed, and not so that the QoS class changes';
         throw new PodwrightError('invalid_argument', `${what}: ${why}`);
       }
-      return await this.#write(name, after, what);
+      return { patch, written: await this.#write(name, after, what) };
     });
   }
 

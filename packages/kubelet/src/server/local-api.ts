@@ -15,9 +15,9 @@ import type { PodDefaults } from '../kubelet.ts';
  * | GET …/NAME | one object |
  * | the same, with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io` | kubectl's tables; `&includeObject=None`, `Metadata` or `Object` in each row |
  * | DELETE …/NAME [?gracePeriodSeconds=N] | a pod's answers at once; of pods, configmaps, secrets and runtimeclasses that were applied |
- * | PATCH …/NAME | body: a merge patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
- * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch of `spec.ephemeralContainers`; the pod |
- * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch of the resources of `spec.containers` and `spec.initContainers`; the pod, of those that were applied |
+ * | PATCH …/NAME | body: a merge patch or JSON patch of `metadata.labels` and `metadata.annotations`; the object; of those that were applied |
+ * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch or JSON patch of `spec.ephemeralContainers`; the pod |
+ * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch or JSON patch of the resources of `spec.containers` and `spec.initContainers`; the pod, of those that were applied |
  * | GET, PATCH …/pods/NAME/status | the pod; body: a merge or strategic merge patch of `status.conditions` that are not the kubelet's own, as those of readiness gates |
  * | GET /apis/metrics.k8s.io/v1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &sinceTime= &timestamps= &limitBytes= &stream= | text |

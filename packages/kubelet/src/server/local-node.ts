@@ -18,6 +18,7 @@ import type { TraceSpan } from '../trace/pod-tracer.ts';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { hostUsage } from '../usage/host-usage.ts';
 import type { AppliedObjects } from './applied-objects.ts';
+import { asApplied, withEphemeral } from './as-applied.ts';
 import type { ApplyOptions, ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
 import { endOfLog } from './log-end.ts';
 import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
@@ -28,6 +29,7 @@ import type {
   NodeBackend,
   ObjectName,
   ObjectWatch,
+  PatchOf,
   StreamingCall,
 } from './node-backend.ts';
 import { NodeObjects } from './node-objects.ts';
@@ -118,11 +120,12 @@ export class LocalNode implements NodeBackend {
     });
   }
 
-  async patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject> {
+  async patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject> {
     const { applied } = this.#parts;
     const there = this.#objects.get(object);
-    const written = await applied.patch(object, patch);
-    if (written === undefined) throw this.#fromFile('patch', there, 'change it there');
+    const patched = await applied.patch(object, (file) => change(asApplied(this.#objects.get(object), file)));
+    if (patched === undefined) throw this.#fromFile('patch', there, 'change it there');
+    const { patch, written } = patched;
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `patch ${object.kind} ${object.name}`);
     const shown = () => {
       const now = this.#objects.get(object);
@@ -131,10 +134,12 @@ export class LocalNode implements NodeBackend {
     return await waitFor(shown, { intervalMs: 5, signal });
   }
 
-  async addEphemeralContainers({ namespace, name }: PodName, patch: EphemeralPatch): Promise<Pod> {
+  async addEphemeralContainers({ namespace, name }: PodName, change: PatchOf<Pod, EphemeralPatch>): Promise<Pod> {
     const { kubelet } = this.#parts;
     const pod = kubelet.pod(namespace, name);
-    const containers = await kubelet.changeEphemeralContainers(pod, (before) => patchedContainers(before, patch));
+    const containers = await kubelet.changeEphemeralContainers(pod, (before) =>
+      patchedContainers(before, change(withEphemeral(pod, before))),
+    );
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `debug pod ${name}`);
     const shown = () => {
       const now = kubelet.pod(namespace, name);
@@ -145,12 +150,15 @@ export class LocalNode implements NodeBackend {
     return await waitFor(shown, { intervalMs: 5, signal });
   }
 
-  async resize({ namespace, name }: PodName, patch: ResizePatch): Promise<ApiObject> {
+  async resize({ namespace, name }: PodName, change: PatchOf<Pod, ResizePatch>): Promise<ApiObject> {
     const { kubelet, applied } = this.#parts;
     const object: ObjectName = { kind: 'Pod', namespace, name };
     const there = kubelet.pod(namespace, name);
-    const written = await applied.resize(object, patch);
-    if (written === undefined) throw this.#fromFile('resize', there, 'change it there');
+    const resized = await applied.resize(object, (file) =>
+      change(asApplied(kubelet.pod(namespace, name), file) as Pod),
+    );
+    if (resized === undefined) throw this.#fromFile('resize', there, 'change it there');
+    const { patch, written } = resized;
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `resize pod ${name}`);
     const shown = () => {
       const now = kubelet.pod(namespace, name);

@@ -27,7 +27,8 @@ data: {key: ${value}}
 `;
 
 type Served = { fake: FakeKubelet; manifests: string; call: Call };
-type Metadata = Record<'name' | 'creationTimestamp', string> & Record<'labels' | 'annotations', Record<string, string>>;
+type Metadata = Record<'name' | 'creationTimestamp' | 'resourceVersion', string> &
+  Record<'labels' | 'annotations', Record<string, string>>;
 /** What answers have, of lists, objects, results and errors. */
 type Body = {
   apiVersion: string;
@@ -40,7 +41,7 @@ type Body = {
   status: { conditions: { type: string; status: string }[]; capacity: { memory: string } };
 };
 type Answer = { status: number; body: Body };
-type Call = (method: string, path: string, body?: object) => Promise<Answer>;
+type Call = (method: string, path: string, body?: object | string) => Promise<Answer>;
 
 /** What kubectl prefers where it prints a table. */
 const TABLES =
@@ -73,7 +74,7 @@ async function serve(t: TestContext, manifest: string): Promise<Served & Opened>
   return { fake, manifests, call, open, tables };
 }
 
-type SentCall = { method: string; path: string; body?: object; accept?: string };
+type SentCall = { method: string; path: string; body?: object | string; accept?: string };
 
 function send(socketPath: string, call: SentCall): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -82,7 +83,7 @@ function send(socketPath: string, call: SentCall): Promise<IncomingMessage> {
   const { accept = 'application/json' } = call;
   const headers = { host: 'node', 'content-type': `application/${kind}+json`, accept };
   const outgoing = request({ socketPath, method: call.method, path: call.path, headers, agent: false }, resolve);
-  outgoing.on('error', reject).end(call.body && JSON.stringify(call.body));
+  outgoing.on('error', reject).end(typeof call.body === 'object' ? JSON.stringify(call.body) : call.body);
   return promise;
 }
 
@@ -338,6 +339,29 @@ test('labels of an applied object are changed by a JSON patch, of that alone', a
     /remove \/metadata\/labels\/none: there is no such field$/,
   );
   await check({ op: 'replace', path: '/data/key', value: 'y' }, /^read the patch: data: cannot be patched/);
+});
+
+test('of JSON patches at once that test the same value one succeeds, and none loses what another adds', async (t) => {
+  const { fake, manifests, call } = await serve(t, '');
+  using _following = followDirectory(fake, manifests);
+  const file = pod('c', 'k: free').replace("'busybox:1'", 'i, resources: {requests: {cpu: 10m}}');
+  assert.equal((await call('POST', '/podwright/v1/apply', file + configMap('m', 'x'))).status, 200);
+  const [path, map] = ['/api/v1/namespaces/default/pods/c', '/api/v1/namespaces/default/configmaps/m'];
+  const race = async (url: string, ...patches: object[][]) =>
+    (await Promise.all(patches.map((patch) => call('PATCH', url, patch)))).map(({ status }) => status).toSorted();
+  const set = (field: string, value: unknown) => ({ op: 'add', path: field, value });
+  const check = async (url: string, [field, old]: [string, unknown], changed = field) => {
+    const patch = (value: string) => [{ ...set(field, old), op: 'test' }, set(changed, value)];
+    assert.deepEqual(await race(url, patch('2'), patch('3'), patch('4')), [200, 400, 400], field);
+  };
+  await check(path, ['/metadata/labels/k', 'free']);
+  await check(`${path}/resize`, ['/spec/containers/0/resources/requests/cpu', '10m']);
+  const { resourceVersion } = (await call('GET', map)).body.metadata;
+  await check(map, ['/metadata/resourceVersion', resourceVersion], '/metadata/labels/k');
+  const debug = (name: string) => [set('/spec/ephemeralContainers/-', { name, image: 'i' })];
+  const debugs = `${path}/ephemeralcontainers`;
+  const list = [set('/spec/ephemeralContainers', [{ name: 'a', image: 'i' }])];
+  assert.deepEqual([await race(debugs, list), await race(debugs, debug('b'), debug('c'))], [[200], [200, 200]]);
 });
 
 test('lists are in the order of namespaces and names, whenever what they list came', async (t) => {

@@ -27,6 +27,9 @@ export type ObjectWatch = { present: ApiObject[]; changes: AsyncIterable<WatchEv
 /** Names one object; the namespace is '' for kinds without. */
 export type ObjectName<K extends string = string> = { kind: K; namespace: string; name: string };
 
+/** Returns the patch of an object, which it gets while nothing else can change it. */
+export type PatchOf<O, P> = (current: O) => P;
+
 /** What a client wants to stream with a pod. `container` '' means the first. */
 export type StreamingCall =
   | {
@@ -57,11 +60,11 @@ export interface NodeBackend {
   /** Deletes an object that was applied. A pod ends in the background. */
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
   /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
-  patch(object: ObjectName<ApiKind>, patch: MetadataPatch): Promise<ApiObject>;
+  patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject>;
   /** Adds containers for debugging to a pod that runs; resolves with it once everybody sees them. */
-  addEphemeralContainers(pod: { namespace: string; name: string }, patch: EphemeralPatch): Promise<Pod>;
+  addEphemeralContainers(pod: { namespace: string; name: string }, change: PatchOf<Pod, EphemeralPatch>): Promise<Pod>;
   /** Gives an applied pod other amounts of CPU and memory; resolves with it once everybody sees them. */
-  resize(pod: { namespace: string; name: string }, patch: ResizePatch): Promise<ApiObject>;
+  resize(pod: { namespace: string; name: string }, change: PatchOf<Pod, ResizePatch>): Promise<ApiObject>;
   /** Changes conditions of a pod that are not the kubelet's own, such as those of readiness gates; resolves with the pod. */
   patchStatus(pod: { namespace: string; name: string }, patch: ConditionsPatch): ApiObject;
   /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */

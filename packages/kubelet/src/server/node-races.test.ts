@@ -14,6 +14,7 @@ import type { Pod } from '../api/types.ts';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { AppliedObjects } from './applied-objects.ts';
 import { LocalNode } from './local-node.ts';
+import { ephemeralChange, metadataChange, resizeChange } from './sent-patch.ts';
 
 const ROUNDS = Number(process.env.TEST_RACES ?? 2);
 const AT_ONCE = 16;
@@ -87,29 +88,38 @@ function apply(image: string): Verb {
   };
 }
 
-/** A verb that needs a pod and changes it. */
-function change(call: (name: string) => Promise<unknown>, alter: (state: Seen) => Seen): Verb {
+/** A verb that needs a pod and changes it; where `alter` returns nothing, it is refused. */
+function change(call: (name: string) => Promise<unknown>, alter: (state: Seen) => Seen | undefined): Verb {
   return {
     call: async (name) => void (await call(name)),
-    model: (state) => (state === undefined ? { state, answers: [FAILED] } : { state: alter(state), answers: [OK] }),
+    model: (state) => {
+      const altered = state && alter(state);
+      return altered === undefined ? { state, answers: [FAILED] } : { state: altered, answers: [OK] };
+    },
   };
 }
 
 const label = (value: string) =>
   change(
-    (name) => node.patch(objectName(name), { labels: { k: value } }),
+    (name) => node.patch(objectName(name), () => ({ labels: { k: value } })),
     (state) => ({ ...state, labels: { ...state.labels, k: value } }),
   );
 const debug = (container: string) =>
   change(
     (name) =>
-      node.addEphemeralContainers(podName(name), {
+      node.addEphemeralContainers(podName(name), () => ({
         kind: 'merge-by-name',
         containers: [{ name: container, image: 'busybox:1' }],
-      }),
+      })),
     (state) => ({ ...state, added: [...new Set([...state.added, container])].toSorted() }),
   );
 
+/** A JSON patch that changes a value from one to another. */
+const swap = (path: string, from: unknown, to: unknown) =>
+  JSON.stringify([
+    { op: 'test', path, value: from },
+    { op: 'add', path, value: to },
+  ]);
 const VERBS: Record<string, Verb> = {
   apply: apply(BASE.image),
   'apply another image': apply('busybox:2'),
@@ -121,15 +131,36 @@ const VERBS: Record<string, Verb> = {
   label: label('one'),
   'label otherwise': label('two'),
   annotate: change(
-    (name) => node.patch(objectName(name), { annotations: { 'example.com/a': 'b' } }),
+    (name) => node.patch(objectName(name), () => ({ annotations: { 'example.com/a': 'b' } })),
     (state) => ({ ...state, labels: { ...state.labels, annotated: 'b' } }),
   ),
   resize: change(
-    (name) => node.resize(podName(name), { containers: new Map([['main', { requests: { cpu: '2m' } }]]) }),
+    (name) => node.resize(podName(name), () => ({ containers: new Map([['main', { requests: { cpu: '2m' } }]]) })),
     (state) => ({ ...state, cpu: '2m' }),
   ),
   debug: debug('one'),
   'debug again': debug('two'),
+  'set the first label by a JSON patch': change(
+    (name) => node.patch(objectName(name), metadataChange('json', swap('/metadata/labels', null, { k: 'three' }))),
+    ({ labels: { annotated, k }, ...state }) =>
+      k === undefined ? { ...state, labels: { ...(annotated && { annotated }), k: 'three' } } : undefined,
+  ),
+  'resize by a JSON patch': change(
+    (name) => {
+      const patch = swap('/spec/containers/0/resources/requests/cpu', BASE.cpu, '3m');
+      return node.resize(podName(name), resizeChange('json', patch));
+    },
+    (state) => (state.cpu === BASE.cpu ? { ...state, cpu: '3m' } : undefined),
+  ),
+  'debug by a JSON patch': change(
+    (name) => {
+      const value = [{ name: 'three', image: 'busybox:1' }];
+      const patch = JSON.stringify([{ op: 'add', path: '/spec/ephemeralContainers', value }]);
+      return node.addEphemeralContainers(podName(name), ephemeralChange('json', patch));
+    },
+    // a list without the containers that are there is refused
+    (state) => (state.added.every((one) => one === 'three') ? { ...state, added: ['three'] } : undefined),
+  ),
   // of a pod in the place of another the container may not run yet
   restart: {
     call: async (name) => void node.restart(podName(name), undefined),

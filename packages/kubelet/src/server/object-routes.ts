@@ -3,11 +3,10 @@ import { errorCode } from '@podwright/base';
 import type { Event, LocalObject, Pod } from '../api/types.ts';
 import { type Call, type Handler, type Method, type Route, readBody, sendJson, sendLine } from './api-call.ts';
 import { discoveryRoutes } from './discovery-routes.ts';
-import { parseMetadataPatch } from './metadata-patch.ts';
 import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';
 import { deleteGrace, isSet } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
-import { asMergePatch, asStatusPatch, sentKind } from './sent-patch.ts';
+import { asStatusPatch, metadataChange, sentKind } from './sent-patch.ts';
 import { statusObject } from './status-answer.ts';
 import { parseStatusPatch } from './status-patch.ts';
 import { type IncludedObject, tableOf, wantedTable } from './table-answer.ts';
@@ -152,10 +151,7 @@ function routesOf(resource: Resource, backend: NodeBackend): Route[] {
     route('PATCH', one, async ({ request, response, params }) => {
       const kind = sentKind(request.headers['content-type']);
       const body = await readBody(request);
-      const name = nameOf(resource, params);
-      // of labels and annotations both kinds of merge patches mean the same, as neither has lists
-      const patch = parseMetadataPatch(kind === 'json' ? asMergePatch(body, backend.get(name)) : body);
-      sendJson(response, await backend.patch(name, patch));
+      sendJson(response, await backend.patch(nameOf(resource, params), metadataChange(kind, body)));
     }),
   ];
   return [...reading, ...changing];

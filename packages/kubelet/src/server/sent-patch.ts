@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import type { Pod } from '../api/types.ts';
 import { jsonPatch, mergePatchBetween } from './json-patch.ts';
+import { type MetadataPatch, parseMetadataPatch } from './metadata-patch.ts';
+import type { PatchOf } from './node-backend.ts';
 import {
   type EphemeralPatch,
   parseEphemeralPatch,
@@ -28,6 +30,36 @@ export function sentKind(contentType: string | undefined, others: Record<string,
   const names = Object.keys(known);
   const message = `read the patch: its type "${type.slice(0, 60)}" is none of ${names.join(', ')}${didYouMean(type, names)}`;
   throw new PodwrightError('invalid_argument', message);
+}
+
+/** Reads a patch of labels and annotations. Throws `invalid_argument`; a JSON patch is applied later and throws then. */
+export function metadataChange(kind: SentKind, text: string): PatchOf<object, MetadataPatch> {
+  // of labels and annotations both kinds of merge patches mean the same, as neither has lists
+  return changeBy(kind, {
+    json: (current) => parseMetadataPatch(asMergePatch(text, current)),
+    other: () => parseMetadataPatch(text),
+  });
+}
+
+/** Reads a patch of ephemeral containers, as `metadataChange` reads one of labels. */
+export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, EphemeralPatch> {
+  const listed = kind === 'strategic' ? 'merge-by-name' : 'replace';
+  return changeBy(kind, {
+    json: (current) => jsonEphemeralPatch(text, current),
+    other: () => parseEphemeralPatch(text, listed),
+  });
+}
+
+/** Reads a patch of the resources of a pod, as `metadataChange` reads one of labels. */
+export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizePatch> {
+  return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
+}
+
+/** The result of a JSON patch depends on the object; every other patch is read at once. */
+function changeBy<O, P>(kind: SentKind, { json, other }: { json: PatchOf<O, P>; other: () => P }): PatchOf<O, P> {
+  if (kind === 'json') return json;
+  const patch = other();
+  return () => patch;
 }
 
 /** A JSON patch of an object as a merge patch. */
@@ -76,6 +108,6 @@ export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
 }
 
 /** As clients see it. */
-function plain(object: object): Record<string, unknown> {
+export function plain(object: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
 }

@@ -1,8 +1,6 @@
-import type { Pod } from '../api/types.ts';
 import { type Call, type Handler, type Route, readBody, sendJson } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';
-import { parseEphemeralPatch, parseResizePatch } from './pod-patch.ts';
-import { jsonEphemeralPatch, jsonResizePatch, type SentKind, sentKind } from './sent-patch.ts';
+import { ephemeralChange, resizeChange, type SentKind, sentKind } from './sent-patch.ts';
 
 /** Parts of a pod that only change through paths of their own, as the Kubernetes API has them. */
 export function subresourceRoutes(backend: NodeBackend): Route[] {
@@ -15,19 +13,15 @@ export function subresourceRoutes(backend: NodeBackend): Route[] {
       { method: 'PUT', path, handler: change },
     ];
   };
-  const podOf = (call: Call) => backend.get({ kind: 'Pod', ...nameOf(call) }) as Pod;
   const addContainers: Handler = async (call) => {
     const kind = kindOf(call);
     const body = await readBody(call.request);
-    const listed = kind === 'strategic' ? 'merge-by-name' : 'replace';
-    const patch = kind === 'json' ? jsonEphemeralPatch(body, podOf(call)) : parseEphemeralPatch(body, listed);
-    sendJson(call.response, await backend.addEphemeralContainers(nameOf(call), patch));
+    sendJson(call.response, await backend.addEphemeralContainers(nameOf(call), ephemeralChange(kind, body)));
   };
   const resize: Handler = async (call) => {
     const kind = kindOf(call);
     const body = await readBody(call.request);
-    const patch = kind === 'json' ? jsonResizePatch(body, podOf(call)) : parseResizePatch(body);
-    sendJson(call.response, await backend.resize(nameOf(call), patch));
+    sendJson(call.response, await backend.resize(nameOf(call), resizeChange(kind, body)));
   };
   return [...routes('ephemeralcontainers', addContainers), ...routes('resize', resize)];
 }
