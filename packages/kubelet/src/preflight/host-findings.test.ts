@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { formatFieldPath } from '../api/issue.ts';
 import type { Pod } from '../api/types.ts';
 import { LocalObjects } from '../config/local-objects.ts';
 import { decodeManifest } from '../config/manifest.ts';
+import { HOST_LOOK_TIMEOUT_MS } from '../limits.ts';
 import { allFindings } from './host-findings.ts';
 import type { PreflightHost } from './preflight.ts';
 
@@ -82,6 +86,43 @@ test('profiles of the host that are not there are problems', async () => {
   assert.match(
     String(await findings(`securityContext: {${appArmor}}\n${ordinary}`, { appArmor: false })),
     /AppArmor is not enabled/,
+  );
+});
+
+test('a path of the host that cannot be looked at is a problem of the pod that names it', async () => {
+  const loop = join(directory, 'loop');
+  symlinkSync('loop', loop);
+  symlinkSync('loop.json', join(directory, 'seccomp/loop.json'));
+  const found = await findings(`volumes: [{name: v, hostPath: {path: ${loop}, type: Directory}}]
+securityContext: {seccompProfile: {type: Localhost, localhostProfile: loop.json}}
+${ordinary}`);
+  assert.equal(found.length, 2, String(found));
+  assert.match(
+    found[0]!,
+    /^problem spec\.volumes\[0\]\.hostPath\.path: \S+\/loop cannot be looked at: .*too many symbolic links.*; the pod waits/,
+  );
+  assert.match(
+    found[1]!,
+    /^problem spec\.securityContext\S+: \S+\/loop\.json cannot be looked at: .*too many symbolic links/,
+  );
+});
+
+test('paths of the host that do not answer are waited for together', { timeout: 10_000 }, async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(fs, 'stat', () => new Promise(() => undefined));
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const volumes = ['a', 'b'].map((name) => `{name: ${name}, hostPath: {path: /net/${name}, type: Directory}}`);
+  const finding = findings(`volumes: [${volumes}]\n${ordinary}`);
+  await setImmediate();
+  t.mock.timers.tick(HOST_LOOK_TIMEOUT_MS);
+  const why = 'cannot be looked at: its file system is too slow';
+  assert.deepEqual(
+    await finding,
+    ['a', 'b'].map((name, index) => `note spec.volumes[${index}].hostPath.path: /net/${name} ${why}`),
   );
 });
 

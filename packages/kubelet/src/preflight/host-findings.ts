@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isDeadlineExceeded, isErrno, raceAbort, withTimeout } from '@podwright/base';
+import { errorMessage, isDeadlineExceeded, isErrno, raceAbort, withTimeout } from '@podwright/base';
 import { appArmorProfile } from '../api/app-armor.ts';
 import type { FieldPath } from '../api/issue.ts';
 import { type ManifestObject, namespacedName, type Pod, type SecurityProfile } from '../api/types.ts';
@@ -16,86 +16,106 @@ import { type PreflightHost, preflight } from './preflight.ts';
 const LOADED_PROFILES = '/sys/kernel/security/apparmor/profiles';
 const WAITS = 'the pod waits until it is';
 
-/** All that is to be known of the objects of manifests before they are applied together, with what of the host their pods name. */
+/**
+ * Checks the objects of manifests together, and what their pods name on the host. A path that cannot be looked at is a finding, too; all
+ * paths together are waited for `HOST_LOOK_TIMEOUT_MS`.
+ */
 export async function allFindings(objects: readonly ManifestObject[], host: PreflightHost): Promise<Finding[]> {
   const pods = objects.filter((object) => object.kind === 'Pod');
-  const ofHost = await Promise.all(pods.map((pod) => hostFindings(pod, host)));
+  using signal = withTimeout(undefined, HOST_LOOK_TIMEOUT_MS, 'look at the host');
+  const ofHost = await Promise.all(pods.map((pod) => hostFindings(pod, host, signal)));
   return [...preflight(objects, host), ...ofHost.flat()];
 }
 
-async function hostFindings(pod: Pod, host: PreflightHost): Promise<Finding[]> {
+async function hostFindings(pod: Pod, host: PreflightHost, signal: AbortSignal): Promise<Finding[]> {
   const findings = new ObjectFindings(pod);
-  await findHostPaths(pod, findings);
-  await findProfiles(pod, { findings, host });
-  await findPorts(pod, { findings, host });
+  const looks = [findHostPaths(pod, signal), findProfiles(pod, { host, signal }), findPorts(pod, host)];
+  for (const { severity, path, message } of (await Promise.all(looks)).flat()) findings[severity](path, message);
   return findings.list;
 }
 
-/** Of a pod of this name that the node has the port is given back; of another one that has declared it the node's refusal tells. */
-async function findPorts(
-  pod: Pod,
-  { findings, host }: { findings: ObjectFindings; host: PreflightHost },
-): Promise<void> {
+/** What is found at a field of a pod. */
+type Found = Pick<Finding, 'severity' | 'path' | 'message'>;
+
+const problem = (path: FieldPath, message: string): Found => ({ severity: 'problem', path, message });
+
+/**
+ * A port held by the pod that this one replaces becomes free. A port declared by another pod is already reported by the node's
+ * refusal.
+ */
+async function findPorts(pod: Pod, host: PreflightHost): Promise<Found[]> {
   const isNamesake = (other: Pod) => namespacedName(other) === namespacedName(pod);
   const pods = host.node?.pods ?? [];
   const others = pods.filter((other) => !isNamesake(other));
   const refused = takenPort(pod, others)?.wanted;
   const own = pods.filter(isNamesake).map(({ metadata }) => metadata.uid);
-  for (const { path, message } of await foreignPorts(pod, own))
-    if (!isDeepStrictEqual(path, refused?.path)) findings.problem(path, message);
-}
-
-async function findHostPaths({ spec }: Pod, findings: ObjectFindings): Promise<void> {
-  for (const [index, { hostPath }] of (spec.volumes ?? []).entries()) {
-    if (hostPath === undefined) continue;
-    const path = ['spec', 'volumes', index, 'hostPath', 'path'];
-    const problem = await looked(findings, { path, what: hostPath.path }, () => hostPathProblem(hostPath));
-    if (problem !== undefined) findings.problem(path, `${problem}, as its type ${hostPath.type} says; ${WAITS}`);
-  }
-}
-
-async function findProfiles(
-  pod: Pod,
-  { findings, host }: { findings: ObjectFindings; host: PreflightHost },
-): Promise<void> {
-  for (const { path, profile } of seccompProfiles(pod)) {
-    const file = join(host.seccompRoot, profile);
-    const isThere = () => access(file).then(() => true, missing);
-    if ((await looked(findings, { path, what: file }, isThere)) === false)
-      findings.problem(path, `the seccomp profile ${file} is not there; ${WAITS}`);
-  }
-  const asked = appArmorProfiles(pod);
-  if (asked.length === 0 || host.facts.appArmor === false) return;
-  const loaded = await looked(findings, { path: asked[0]!.path, what: LOADED_PROFILES }, () =>
-    readFile(LOADED_PROFILES, 'utf8').catch((error: unknown) => missing(error) || ''),
+  const foreign = await foreignPorts(pod, own);
+  return foreign.flatMap(({ path, message }) =>
+    isDeepStrictEqual(path, refused?.path) ? [] : [problem(path, message)],
   );
-  if (loaded === undefined) return;
-  for (const { path, profile } of asked)
-    if (!loaded.split('\n').some((line) => line.startsWith(`${profile} (`)))
-      findings.problem(path, `no AppArmor profile "${profile}" is loaded on this host; ${WAITS}`);
 }
 
-/** False for what is not there; throws other errors. */
-function missing(error: unknown): false {
-  if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return false;
-  throw error;
+async function findHostPaths({ spec }: Pod, signal: AbortSignal): Promise<Found[]> {
+  const looks = (spec.volumes ?? []).map(async ({ hostPath }, index): Promise<Found[]> => {
+    if (hostPath === undefined) return [];
+    const path = ['spec', 'volumes', index, 'hostPath', 'path'];
+    const look = async () => {
+      const why = await hostPathProblem(hostPath);
+      return why === undefined ? [] : [problem(path, `${why}, as its type ${hostPath.type} says; ${WAITS}`)];
+    };
+    return await looked(look, { path, what: hostPath.path, signal });
+  });
+  return (await Promise.all(looks)).flat();
 }
 
-/** What `look` finds; a note, and nothing, if this user may not look there, or a file system such as NFS does not answer. */
-async function looked<T>(
-  findings: ObjectFindings,
-  { path, what }: { path: FieldPath; what: string },
-  look: () => Promise<T>,
-): Promise<T | undefined> {
-  using signal = withTimeout(undefined, HOST_LOOK_TIMEOUT_MS, `look at ${what}`);
+type Looking = { host: PreflightHost; signal: AbortSignal };
+
+async function findProfiles(pod: Pod, { host, signal }: Looking): Promise<Found[]> {
+  const looks = seccompProfiles(pod).map(({ path, profile }) => {
+    const file = join(host.seccompRoot, profile);
+    const look = () =>
+      access(file).then(() => [], ifMissing([problem(path, `the seccomp profile ${file} is not there; ${WAITS}`)]));
+    return looked(look, { path, what: file, signal });
+  });
+  return (await Promise.all([...looks, findAppArmor(pod, { host, signal })])).flat();
+}
+
+async function findAppArmor(pod: Pod, { host, signal }: Looking): Promise<Found[]> {
+  const asked = appArmorProfiles(pod);
+  if (asked.length === 0 || host.facts.appArmor === false) return [];
+  const look = async () => {
+    const loaded = (await readFile(LOADED_PROFILES, 'utf8').catch(ifMissing(''))).split('\n');
+    const absent = asked.filter(({ profile }) => !loaded.some((line) => line.startsWith(`${profile} (`)));
+    return absent.map(({ path, profile }) =>
+      problem(path, `no AppArmor profile "${profile}" is loaded on this host; ${WAITS}`),
+    );
+  };
+  return await looked(look, { path: asked[0]!.path, what: LOADED_PROFILES, signal });
+}
+
+/** The value in the place of an error that says that a file is not there; throws other errors. */
+function ifMissing<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return value;
+    throw error;
+  };
+}
+
+/** What `look` finds, or why nothing can be looked at there: this user may not, or a file system such as NFS does not answer. */
+async function looked(
+  look: () => Promise<Found[]>,
+  { path, what, signal }: { path: FieldPath; what: string; signal: AbortSignal },
+): Promise<Found[]> {
   try {
     return await raceAbort(look(), signal);
   } catch (error) {
-    if (isErrno(error, 'EACCES') || isErrno(error, 'EPERM'))
-      findings.note(path, `${what} may not be looked at by this user: whether it is there is not known`);
-    else if (isDeadlineExceeded(error)) findings.note(path, `${what} cannot be looked at: its file system is too slow`);
-    else throw error;
-    return undefined;
+    if (isErrno(error, 'EACCES') || isErrno(error, 'EPERM')) {
+      const message = `${what} may not be looked at by this user: whether it is there is not known`;
+      return [{ severity: 'note', path, message }];
+    }
+    if (isDeadlineExceeded(error))
+      return [{ severity: 'note', path, message: `${what} cannot be looked at: its file system is too slow` }];
+    return [problem(path, `${what} cannot be looked at: ${errorMessage(error)}; the pod waits until it can`)];
   }
 }
 
@@ -119,7 +139,7 @@ function seccompProfiles({ spec }: Pod): NamedProfile[] {
   return [...of(spec.securityContext?.seccompProfile, ['spec']), ...ofContainers];
 }
 
-/** As containers get them: by a field of theirs, by the annotation of old, or by the pod's field. */
+/** From the container's field, the deprecated annotation, or the pod's field. */
 function appArmorProfiles(pod: Pod): NamedProfile[] {
   const { spec } = pod;
   return (['initContainers', 'containers'] as const).flatMap((field) =>

@@ -7,7 +7,8 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { ManifestObject, Pod } from '../api/types.ts';
+import type { Finding } from '../config/finding.ts';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
@@ -89,10 +90,13 @@ export class LocalNode implements NodeBackend {
 
   async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
     const { done, isHeld, objects, warnings } = await this.#parts.applied.apply(manifest, options);
-    const { kubelet } = this.#parts;
-    if (!isHeld) await this.#seen(done);
-    // what becomes of their images is seen while they begin
-    const findings = await allFindings(objects, await kubelet.preflightHost({ withImages: isHeld }));
+    if (isHeld) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
+    await this.#seen(done);
+    // problems with images are seen when the pods start
+    const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
+      this.#parts.logger.warn({ error: errorMessage(error) }, 'the host could not be checked after an apply');
+      return [];
+    });
     return { objects: done, warnings, findings };
   }
 
@@ -221,6 +225,10 @@ export class LocalNode implements NodeBackend {
 
   stop(options: StopOptions): void {
     this.#parts.stop(options);
+  }
+
+  async #findings(objects: ManifestObject[], options: { withImages: boolean }): Promise<Finding[]> {
+    return await allFindings(objects, await this.#parts.kubelet.preflightHost(options));
   }
 
   /** Waits until the kubelet knows these pods, except those that another call has replaced or deleted meanwhile. */

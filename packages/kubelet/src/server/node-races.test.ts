@@ -202,6 +202,14 @@ test('two calls about one pod at once do what they would one after the other', a
   assert.deepEqual(returned, [], 'what was deleted stays deleted');
 });
 
+test('an apply that was carried out succeeds whatever fails while the host is looked at', async (t) => {
+  t.mock.method(fake.handle, 'preflightHost', () => Promise.reject(new Error('read /proc/net/tcp: I/O error')));
+  await assert.rejects(node.apply(manifest('looked', BASE.image), { dryRun: true }), /I\/O error/);
+  const { objects, findings } = await node.apply(manifest('looked', BASE.image), {});
+  assert.deepEqual([objects[0]?.action, findings], ['created', []]);
+  await node.remove(objectName('looked'), undefined);
+});
+
 /** Runs two verbs at once on a new pod: what is there then, and why that cannot be. */
 async function race(
   name: string,
