@@ -53,10 +53,11 @@ test('no path leads out of the volume, or to what keeps it together', async (con
     'a/../../b',
     '..data',
     '..b/c',
-    'a//b',
-    './a',
+    './..data',
+    './/..b/c',
     '',
-    'a/',
+    '.',
+    './',
     'x'.repeat(256),
     'é'.repeat(128),
     'a\0b',
@@ -65,6 +66,16 @@ test('no path leads out of the volume, or to what keeps it together', async (con
     await assert.rejects(writeAtomically(directory, payload({ [path]: '2' })), /invalid path: /, path);
   }
   assert.deepEqual(await visible(directory), ['a']);
+});
+
+test('a path that is not in its shortest form is shortened, and the last of two equal ones wins', async (context) => {
+  const directory = await scratch(context);
+  const files = { './a': '1', 'x//b': '2', 'c/': '3', 'x/./b/': '4' };
+  assert.equal(await writeAtomically(directory, payload(files)), true);
+  assert.deepEqual(await visible(directory), ['a', 'c', 'x']);
+  for (const [path, text] of Object.entries({ a: '1', 'x/b': '4', c: '3' }))
+    assert.equal(await readFile(join(directory, path), 'utf8'), text);
+  assert.equal(await writeAtomically(directory, payload(files)), false);
 });
 
 test('content that is there already is left alone', async (context) => {

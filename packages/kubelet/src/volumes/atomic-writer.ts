@@ -11,6 +11,7 @@ import {
   PRIVATE_FILE,
   SET_GROUP_ID,
 } from '@podwright/base';
+import { shortestPath } from '../api/volume-path.ts';
 import type { Payload } from './payload.ts';
 
 /**
@@ -33,13 +34,9 @@ export type WriteOptions = {
   mountPoints?: string[];
 };
 
-/** Brings `directory`, which exists, to show exactly `payload`. Returns false if it did already. */
-export async function writeAtomically(
-  directory: string,
-  payload: Payload,
-  options: WriteOptions = {},
-): Promise<boolean> {
-  for (const path of payload.keys()) refuseWrongPath(path);
+/** Brings `directory`, which exists, to show exactly `files`. Returns false if it did already. */
+export async function writeAtomically(directory: string, files: Payload, options: WriteOptions = {}): Promise<boolean> {
+  const payload: Payload = new Map([...files].map(([path, file]) => [checkedPath(path), file]));
   const current = await currentVersion(directory);
   const { mountPoints = [] } = options;
   for (const path of mountPoints) await mkdir(join(directory, path), { recursive: true, mode: CONTAINER_DIRECTORY });
@@ -61,16 +58,20 @@ export async function writeAtomically(
   return true;
 }
 
-/** Paths come from others, keys of objects too: none may lead out of the volume, or to what the writer keeps in it. */
-function refuseWrongPath(path: string): void {
-  const names = path.split('/');
+/**
+ * The shortest form of a path, as upstream writes it. Paths come from others, keys of objects too: none may lead out of
+ * the volume, or to what the writer keeps in it.
+ */
+function checkedPath(path: string): string {
+  const shortest = shortestPath(path);
   const isWrong =
-    path.startsWith('..') ||
+    shortest === '' ||
+    path.startsWith('/') ||
+    shortest.startsWith('..') ||
     Buffer.byteLength(path) > MAX_PAYLOAD_PATH ||
-    names.some(
-      (name) => ['', '.', '..'].includes(name) || Buffer.byteLength(name) > MAX_FILE_NAME || name.includes('\0'),
-    );
+    shortest.split('/').some((name) => name === '..' || Buffer.byteLength(name) > MAX_FILE_NAME || name.includes('\0'));
   if (isWrong) throw new PodwrightError('failed_precondition', `invalid path: ${path.slice(0, MAX_FILE_NAME)}`);
+  return shortest;
 }
 
 /** Whether a version of some payload is shown. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
+import { shortestPath } from '../volume-path.ts';
 
 /** The most bytes of a file's name on nearly every file system. */
 export const MAX_FILE_NAME_BYTES = 255;
@@ -102,5 +103,8 @@ export const localPath: TextRule = (path, issues) => {
 export const volumeFilePath: TextRule = (path, issues) => {
   const before = issues.count;
   localPath(path, issues);
-  if (issues.count === before && path.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
+  if (issues.count > before) return;
+  const shortest = shortestPath(path);
+  if (shortest === '') issues.add(`must name a file, got "${path}"`);
+  else if (shortest.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
 };

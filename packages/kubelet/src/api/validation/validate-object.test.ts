@@ -242,6 +242,9 @@ test('volumes have one source, safe paths and sane modes', () => {
         items: [
           { key: '..', path: '/abs' },
           { key: 'k', path: '..data' },
+          { key: 'k', path: './/..data' },
+          { key: 'k', path: './' },
+          { key: 'k', path: './a//b/' },
         ],
       },
     }),
@@ -249,6 +252,8 @@ test('volumes have one source, safe paths and sane modes', () => {
       'spec.volumes[0].secret.items[0].key: must not be "."',
       'spec.volumes[0].secret.items[0].path: must be a relative path',
       'spec.volumes[0].secret.items[1].path: must not begin with ".."',
+      'spec.volumes[0].secret.items[2].path: must not begin with ".."',
+      'spec.volumes[0].secret.items[3].path: must name a file',
     ],
   );
   check(
