@@ -35,6 +35,7 @@ test('a program of the host that has a port of the pod is named, for every famil
     const [message = ''] = await messages(podWith(port));
     assert.ok(message.startsWith(`port ${shown}${port}/TCP of the host is taken by `), `${address}: ${message}`);
     assert.ok(message.endsWith(own), message);
+    assert.deepEqual(await messages(podWith(port, 'TCP', '::')), [message]);
     assert.deepEqual(await messages(podWith(port, 'UDP')), []);
   }
   const socket = createSocket('udp4').bind(0, '127.0.0.1');

@@ -1,14 +1,15 @@
 import type { Pod } from '../api/types.ts';
 import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import { hostListeners, socketOwner } from '../node/host-listeners.ts';
-import { conflicts, type HostPort, hostPorts, portText } from './host-ports.ts';
+import { ANY, conflicts, type HostPort, hostPorts, portText } from './host-ports.ts';
 
 /** A port that the pod asks for, and the sentence that says which program of the host has it. */
 export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
 
 /** The ports of the host that a pod asks for and a program has that is of none of the pods `ownUids`. */
 export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promise<ForeignPort[]> {
-  const wanted = hostPorts(pod);
+  // a warning only: a listener on any address may get what is meant for `::`
+  const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY } : port));
   if (wanted.length === 0) return [];
   const listeners = await hostListeners();
   const found = wanted.map(async (port): Promise<ForeignPort[]> => {

@@ -2,7 +2,10 @@
 import type { FieldPath } from '../api/issue.ts';
 import { isSidecar, type Pod } from '../api/types.ts';
 
-/** `ip` is 0.0.0.0 for all addresses of the host; `path` is the field. */
+/** All addresses of the host. */
+export const ANY = '0.0.0.0';
+
+/** `ip` is 0.0.0.0 for all addresses of the host, `::` for those of IPv6, which upstream compares as text; `path` is the field. */
 export type HostPort = { ip: string; port: number; protocol: string; path: FieldPath };
 
 /** Those of containers that run side by side: sidecars and ordinary ones. */
@@ -13,7 +16,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
       return (container.ports ?? []).flatMap(({ hostPort, hostIP, protocol = 'TCP' }, at) => {
         if (!hostPort) return [];
         const path = ['spec', field, index, 'ports', at, 'hostPort'];
-        return [{ port: hostPort, ip: anyIp(hostIP), protocol, path }];
+        return [{ port: hostPort, ip: hostIP || ANY, protocol, path }];
       });
     }),
   );
@@ -39,10 +42,4 @@ export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string
 export function conflicts(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
   const overlap = a.ip === b.ip || a.ip === ANY || b.ip === ANY;
   return a.port === b.port && a.protocol === b.protocol && overlap;
-}
-
-const ANY = '0.0.0.0';
-
-function anyIp(ip: string | undefined): string {
-  return ip === undefined || ip === '' || ip === '::' ? ANY : ip;
 }

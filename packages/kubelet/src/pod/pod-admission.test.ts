@@ -217,6 +217,10 @@ test('a host port is taken by address and protocol', () => {
   check(withPort(80, '127.0.0.1'), [withPort(80)], 'NodePorts');
   check(withPort(80, '127.0.0.1'), [withPort(80, '127.0.0.2')], undefined);
   check(withPort(80), [withPort(80, '', 'UDP')], undefined);
+  check(withPort(80, '::'), [withPort(80)], 'NodePorts');
+  check(withPort(80, '::'), [withPort(80, '::')], 'NodePorts');
+  check(withPort(80, '::'), [withPort(80, '127.0.0.1')], undefined);
+  check(withPort(80, '::'), [withPort(80, '::1')], undefined); // as upstream
 });
 
 test('a host port that is taken is named, with the pod that has it', () => {
