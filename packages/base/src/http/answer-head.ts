@@ -91,7 +91,7 @@ function framingOf({ status, isBefore11 }: StatusLine, fields: Map<string, strin
   if (encodings !== undefined && encodings.length > 1) throw malformed('too many transfer encodings', encodings);
   const encoding = encodings?.[0];
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
-    throw malformed('unsupported transfer encoding', encoding);
+    throw malformed('unsupported transfer encoding:', encoding);
   const bytes = lengthOf(fields.get('content-length') ?? []);
   if ((status >= 100 && status < 200) || status === 204 || status === 304) return NO_BODY;
   if (encoding !== undefined) return { until: 'last-chunk' };

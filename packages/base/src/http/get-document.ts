@@ -49,8 +49,8 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
   if (!['http:', 'https:'].includes(url.protocol)) throw new Error(`${url.protocol} is neither http: nor https:`);
   if (url.username !== '' || url.password !== '') throw new Error('a URL must have no user and password in it');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const fields = { Host: url.host, 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip', ...options.fields };
-  const request = requestText(url, fields);
+  const own = { Host: url.host, 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };
+  const request = requestText(`${url.pathname}${url.search}`, { ...own, ...options.fields, Connection: 'close' });
   const connection: Duplex =
     url.protocol === 'https:' ? connectSecurely(url, host) : connect({ host, port: portOf(url, 80) });
   try {

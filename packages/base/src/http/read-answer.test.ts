@@ -68,3 +68,8 @@ for (const [name, raw] of Object.entries({
 })) {
   test(`too much of ${name} is refused`, () => assert.rejects(read(raw, 4096), /too (large|long)/));
 }
+
+test('an unknown transfer encoding is named in the words of Go', () =>
+  assert.rejects(read('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n'), {
+    message: 'net/http: HTTP/1.x transport connection broken: unsupported transfer encoding: "gzip, chunked"',
+  }));

@@ -94,7 +94,7 @@ for (const path of ['/', '/500', '/away', '/cut'])
 test('redirects without an end are a failure', () =>
   check(
     { httpGet: { path: '/loop', port: 'http' } },
-    `${failed('HTTP lifecycle hook (/loop)')}Get "http://127.0.0.1:${ports.http}/loop": stopped after 10 redirects`,
+    `${failed('HTTP lifecycle hook (/loop)')}Get "/loop": stopped after 10 redirects`,
   ));
 test('a port without a listener is a failure', () =>
   check(
@@ -115,6 +115,19 @@ test('a request says who asks, and for whom', async () => {
   await check({ httpGet: { path: '/bye?now', port: 'http', httpHeaders } }, undefined);
   const { url, headers } = heard[0]!;
   assert.deepEqual([url, headers.host, headers['user-agent']], ['/bye?now', 'shop.example', 'kube-lifecycle/1.36']);
+});
+
+test('a request takes what is packed, and need not be the last of its connection', async () => {
+  heard.length = 0;
+  const fieldsOf = async (httpHeaders: { name: string; value: string }[]) => {
+    await check({ httpGet: { port: 'http', httpHeaders } }, undefined);
+    const { headers } = heard.at(-1)!;
+    return [headers['accept-encoding'], headers.connection];
+  };
+  assert.deepEqual(await fieldsOf([]), ['gzip', undefined]);
+  assert.deepEqual(await fieldsOf([{ name: 'range', value: 'bytes=0-1' }]), [undefined, undefined]);
+  assert.deepEqual(await fieldsOf([{ name: 'accept-encoding', value: 'br' }]), ['br', undefined]);
+  assert.deepEqual(await fieldsOf([{ name: 'connection', value: 'close' }]), ['gzip', 'close']);
 });
 
 test('certificates are not verified, and asked for by the name in the Host field', async () => {

@@ -74,7 +74,7 @@ export class LifecycleHooks implements HookRunner {
   /** Whatever the server answers, it was told. There is no deadline but the signal's, as with upstream. */
   async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
     const { container, podIps, handler } = request;
-    const target = { action: handler.httpGet!, container, podIps, userAgent: 'kube-lifecycle/1.36' };
+    const target = { action: handler.httpGet!, container, podIps, client: 'lifecycle' } as const;
     try {
       await httpGet(target, signal);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import {
@@ -12,8 +12,9 @@ import {
 } from '@podwright/base';
 import type { Container, HttpGetAction } from '../api/types.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
-import { connectionProblem } from './dial-error.ts';
-import { ProbeHeaders } from './http-headers.ts';
+import { type CallUrl, handlerUrl, hostnameOf, portOf, redirectUrl, requestTarget, urlText } from './call-url.ts';
+import { connectionProblem, hostAndPort } from './dial-error.ts';
+import { type HttpClient, ProbeHeaders } from './http-headers.ts';
 import { askHttp2, type Reply } from './http2-call.ts';
 import { HTTP_ANSWER_LIMITS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REQUESTS } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
@@ -21,14 +22,15 @@ import { resolveHost, resolvePort } from './probe-target.ts';
 export type HttpAnswer = Omit<Reply, 'location'>;
 
 type Call = { headers: ProbeHeaders; budget: AnswerBudget; authorized: boolean; signal: AbortSignal };
-type Request = { url: URL; host: string };
+/** `host` is what the handler calls the server, if it does. */
+type Request = { url: CallUrl; host?: string; referer?: string };
 type OnHead = { onHead: () => void };
 
 export type HttpCallTarget = {
   action: HttpGetAction;
   container: Container;
   podIps: string[];
-  userAgent: string;
+  client: HttpClient;
   /** The fields that let the caller in are not sent. */
   withoutAuthorization?: boolean;
 };
@@ -41,14 +43,12 @@ const PLAIN_HTTP = 'HTTP/';
 const PLAIN_HTTP_ERROR = 'http: server gave HTTP response to HTTPS client';
 
 /** The URL of an httpGet handler. Errors: `invalid_argument`, `failed_precondition`. */
-export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, 'userAgent'>): URL {
-  const host = resolveHost(action.host, podIps);
-  const path = action.path ?? '/';
+export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, 'client'>): CallUrl {
   const scheme = (action.scheme || 'HTTP').toLowerCase();
-  const port = resolvePort(action.port, container);
-  const url = `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}${path.startsWith('/') ? path : `/${path}`}`;
-  if (URL.canParse(url)) return new URL(url);
-  throw new PodwrightError('invalid_argument', `${JSON.stringify(url)} is no URL`);
+  const host = hostAndPort(resolveHost(action.host, podIps), resolvePort(action.port, container));
+  const url = handlerUrl({ scheme, host }, action.path || '/');
+  if (url !== undefined) return url;
+  throw new PodwrightError('invalid_argument', `${JSON.stringify(`${scheme}://${host}`)} is no URL`);
 }
 
 /**
@@ -57,24 +57,23 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
  * body begins is `unavailable`, like one that does not come; in the body, reading ends there.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
-  const { action, userAgent } = target;
-  const headers = new ProbeHeaders(action.httpHeaders ?? [], userAgent);
+  const { action, client } = target;
+  const headers = new ProbeHeaders(action.httpHeaders ?? [], client);
   const authorized = target.withoutAuthorization !== true;
   const call = { headers, budget: new AnswerBudget(HTTP_ANSWER_LIMITS), authorized, signal };
   const first = httpGetUrl(target);
-  let url = first;
-  let host = headers.host ?? withPort(first);
+  if (first.host === '') throw failure(first, 'http: no Host in request URL');
+  let request: Request = { url: first, host: headers.host };
   for (let requests = 1; ; requests++) {
-    const { location, ...answer } = await send({ url, host }, call);
+    const { location, ...answer } = await send(request, call);
     if (!location || !FOLLOWED.includes(answer.status)) return answer;
-    const next = redirectTarget(location, url);
-    if (next.hostname !== first.hostname) return answer;
-    if (requests >= MAX_PROBE_REQUESTS) throw failure(next, `stopped after ${MAX_PROBE_REQUESTS} redirects`);
-    if (!['http:', 'https:'].includes(next.protocol))
-      throw failure(next, `unsupported protocol scheme ${JSON.stringify(next.protocol.slice(0, -1))}`);
-    // the name that the handler gives goes along only where the redirect leaves it open
-    if (URL.canParse(location)) host = next.host;
-    url = next;
+    const next = redirected(location, request);
+    if (hostnameOf(next.url.host) !== hostnameOf(first.host)) return answer;
+    if (requests >= MAX_PROBE_REQUESTS) throw failure(location, `stopped after ${MAX_PROBE_REQUESTS} redirects`);
+    const { scheme } = next.url;
+    if (!['http', 'https'].includes(scheme))
+      throw failure(next.url, `unsupported protocol scheme ${JSON.stringify(scheme)}`);
+    request = next;
   }
 }
 
@@ -83,52 +82,48 @@ export function isPlainHttpAnswer(error: unknown): boolean {
   return error instanceof PodwrightError && error.message.endsWith(PLAIN_HTTP_ERROR);
 }
 
-/** Where a redirect leads to; `unavailable`, as for any answer that is of no use, if that is nothing to call. */
-function redirectTarget(location: string, from: URL): URL {
-  if (!URL.canParse(location, from.href))
-    throw failure(from, `failed to parse Location header ${JSON.stringify(location)}`);
-  return new URL(location, from);
+/** The request that a redirect asks for; `unavailable`, as for any answer that is of no use, if that is nothing to call. */
+function redirected(location: string, { url: from, host }: Request): Request {
+  const found = redirectUrl(location, from);
+  if (found === undefined) throw failure(from, `failed to parse Location header ${JSON.stringify(location)}`);
+  const { url, isAbsolute } = found;
+  const referer = from.scheme === 'https' && url.scheme === 'http' ? undefined : urlText(from);
+  // the name that the handler gives goes along only where the redirect leaves it open
+  return { url, referer, host: isAbsolute ? undefined : host };
 }
 
 /** What a call failed with, in the words of Go's client. */
-function failure(url: URL, what: string, cause?: unknown): PodwrightError {
-  return new PodwrightError('unavailable', `Get ${JSON.stringify(shown(url))}: ${what}`, { cause });
+function failure(url: CallUrl | string, what: string, cause?: unknown): PodwrightError {
+  const shown = typeof url === 'string' ? url : urlText(url);
+  return new PodwrightError('unavailable', `Get ${JSON.stringify(shown)}: ${what}`, { cause });
 }
-
-/** Without a password; an explicit port stays, also the scheme's own. */
-function shown(url: URL): string {
-  return `${url.protocol}//${withPort(url)}${url.pathname}${url.search}${url.hash}`;
-}
-
-const portOf = (url: URL) => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-const withPort = (url: URL) => `${url.hostname}:${portOf(url)}`;
 
 async function send(request: Request, call: Call): Promise<Reply> {
-  const { url } = request;
-  const { signal } = call;
-  const place = { host: withoutBrackets(url.hostname), port: portOf(url) };
+  const { url, host = url.host, referer } = request;
+  const { signal, authorized } = call;
+  const place = { host: hostnameOf(url.host)!, port: portOf(url) };
   const connection = new BoundedConnection(place, call.budget);
   let answered = false;
   const onHead = () => {
     answered = true;
   };
   try {
-    const fields = call.headers.for(request.host, { authorized: call.authorized });
-    return await raceAbort(exchange(connection, { ...request, fields }, { ...call, onHead }), signal);
+    const fields = call.headers.for(host, { authorized, referer });
+    return await raceAbort(exchange(connection, { url, host, fields }, { ...call, onHead }), signal);
   } catch (error) {
     if (signal.aborted) throw isDeadlineExceeded(signal.reason) ? tooLate(url, answered) : signal.reason;
-    const isPlain = url.protocol === 'https:' && connection.beginning === PLAIN_HTTP;
+    const isPlain = url.scheme === 'https' && connection.beginning === PLAIN_HTTP;
     throw failure(url, isPlain ? PLAIN_HTTP_ERROR : connectionProblem(error, place), error);
   } finally {
     connection.destroy();
   }
 }
 
-type Exchange = Request & { fields: RequestFields };
+type Exchange = { url: CallUrl; host: string; fields: RequestFields };
 
 /** Asks over a new connection; over HTTP/2 if that is what a server with TLS chooses, as Go's client does. */
 async function exchange(connection: BoundedConnection, request: Exchange, call: Call & OnHead): Promise<Reply> {
-  if (request.url.protocol !== 'https:') return askHttp1(connection, request, call);
+  if (request.url.scheme !== 'https') return askHttp1(connection, request, call);
   const secured = tlsConnect({
     socket: connection,
     servername: serverName(request.host),
@@ -145,7 +140,7 @@ async function askHttp1(
   { url, fields }: Exchange,
   { budget, onHead }: Call & OnHead,
 ): Promise<Reply> {
-  const request = requestText(url, fields);
+  const request = requestText(requestTarget(url), fields);
   const limits = { maxHeadBytes: HTTP_ANSWER_LIMITS.bytes, maxBodyBytes: MAX_PROBE_BODY_BYTES };
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
@@ -159,7 +154,7 @@ async function askHttp1(
 }
 
 /** An answer that is not there, or not whole, when the handler's time is over. */
-function tooLate(url: URL, answered: boolean): PodwrightError {
+function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   const what = answered
     ? 'Client.Timeout or context cancellation while reading body'
     : 'Client.Timeout exceeded while awaiting headers';
@@ -168,9 +163,6 @@ function tooLate(url: URL, answered: boolean): PodwrightError {
 
 /** The name to ask the server's certificate for: that of the Host header, if it is a name and no address. */
 function serverName(host: string): string {
-  const url = `https://${host}`;
-  const name = URL.canParse(url) ? withoutBrackets(new URL(url).hostname) : '';
+  const name = hostnameOf(host) ?? '';
   return isIP(name) === 0 ? name : '';
 }
-
-const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');

@@ -2,6 +2,7 @@ import { connect, type OutgoingHttpHeaders } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { BoundedBytes, type RequestFields } from '@podwright/base';
 import type { AnswerBudget } from './bounded-connection.ts';
+import { type CallUrl, requestTarget } from './call-url.ts';
 import { MAX_PROBE_BODY_BYTES } from './limits.ts';
 
 /** Fields that are a connection's, of which HTTP/2 has its own (RFC 9113, 8.2.2). */
@@ -24,15 +25,17 @@ export type Reply = { status: number; location: string | undefined; body: string
 /** Sends a GET on a connection whose server has chosen HTTP/2. The caller ends the connection, and bounds the time. */
 export function askHttp2(
   connection: TLSSocket,
-  { url, host, fields }: { url: URL; host: string; fields: RequestFields },
+  { url, host, fields }: { url: CallUrl; host: string; fields: RequestFields },
   { budget, onHead }: { budget: AnswerBudget; onHead: () => void },
 ): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const session = connect(url.origin, { createConnection: () => connection, settings: { enablePush: false } });
+  const session = connect(`https://${url.host}`, {
+    createConnection: () => connection,
+    settings: { enablePush: false },
+  });
   session.on('error', reject);
   const sent = Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.includes(name));
-  const path = `${url.pathname}${url.search}`;
-  const stream = session.request({ ...Object.fromEntries(sent), ':authority': host, ':path': path });
+  const stream = session.request({ ...Object.fromEntries(sent), ':authority': host, ':path': requestTarget(url) });
   let head: OutgoingHttpHeaders | undefined;
   const body = new BoundedBytes(MAX_PROBE_BODY_BYTES);
   const finish = (bodyError?: string) => {

@@ -13,7 +13,8 @@ import { ThresholdCounter } from './threshold-counter.ts';
 const redirects: Record<string, string> = {
   '/redirect': '/ok',
   '/away': 'http://other.invalid/',
-  '/loop': '/loop',
+  '/loop': 'loop',
+  '/dotted/a': '../%2e%2e/b/./c',
   '/file': 'file://127.0.0.1/etc/passwd',
 };
 const endless = new Readable({ read: () => void endless.push(Buffer.alloc(1 << 16)) });
@@ -121,9 +122,9 @@ test('a redirect to another host is a warning', () =>
   check(http('/away'), 'warning', 'Probe terminated redirects, Response body: elsewhere'));
 test('a redirect that leaves the choice is a warning', () => check(http('/choices'), 'warning'));
 test('nine redirects are followed', () => check(http('/steps/9'), 'success'));
-test('the tenth is not', () => check(http('/steps/10'), 'failure', `${url('/steps/0')}: stopped after 10 redirects`));
-test('redirects without an end are failure', () =>
-  check(http('/loop'), 'failure', `${url('/loop')}: stopped after 10 redirects`));
+test('the tenth is not', () => check(http('/steps/10'), 'failure', 'Get "/steps/0": stopped after 10 redirects'));
+test('redirects without an end are failure, which names where the last one leads as the server does', () =>
+  check(http('/loop'), 'failure', 'Get "loop": stopped after 10 redirects'));
 test('a redirect to a file is failure', () => check(http('/file'), 'failure', /unsupported protocol scheme "file"$/));
 test('a body without an end is read as far as it matters', () =>
   check({ ...http('/endless'), timeoutSeconds: 60 }, 'success'));
@@ -163,7 +164,8 @@ test('a request says who asks, and takes anything', async () => assert.deepEqual
 test('a Host field names the server', async () => {
   const host = { name: 'host', value: 'shop.example' };
   assert.deepEqual(await headerOf([host]), [['Host', 'shop.example'], own, any]);
-  assert.deepEqual(await headerOf([host], '/redirect'), [['Host', 'shop.example'], own, any]);
+  const referer = ['Referer', `http://127.0.0.1:${port}/redirect`];
+  assert.deepEqual(await headerOf([host], '/redirect'), [['Host', 'shop.example'], own, any, referer]);
 });
 test('names are written in the canonical way, and repeated as often as they stand there', async () => {
   const fields = ['x-request-ID', 'X-Request-Id'].map((name, index) => ({ name, value: `${index}` }));
@@ -171,6 +173,24 @@ test('names are written in the canonical way, and repeated as often as they stan
 });
 test('an empty Accept or User-Agent is left out', async () =>
   assert.deepEqual(await headerOf(['accept', 'User-agent'].map((name) => ({ name, value: '' }))), [here]));
+test('a redirected request says where it comes from, unless the handler does', async () => {
+  const referer = ['Referer', `http://127.0.0.1:${port}/redirect`];
+  assert.deepEqual(await headerOf([], '/redirect'), [here, own, any, referer]);
+  const ownReferer = ['Referer', 'mine'];
+  assert.deepEqual(await headerOf([{ name: 'referer', value: 'mine' }], '/redirect'), [here, own, ownReferer, any]);
+});
+test('a path is asked for as it is written, and a redirect as it leads', async () => {
+  const targetOf = async (path: string) => {
+    asked.length = 0;
+    await check(http(path), 'success');
+    return asked.at(-1)!.url;
+  };
+  assert.equal(await targetOf('/a/../b|c'), '/a/../b%7Cc');
+  assert.equal(await targetOf('http://other.invalid/a'), '/a');
+  assert.equal(await targetOf('/dotted/a'), '/%2e%2e/b/c');
+});
+test('a path that leaves no host to ask is failure', () =>
+  check(http('a:b'), 'failure', 'Get "http:b": http: no Host in request URL'));
 test('what the length of a request is, its header does not say', async () =>
   assert.deepEqual(await headerOf([{ name: 'content-length', value: '7' }]), [here, own, any]));
 

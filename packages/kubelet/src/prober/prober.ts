@@ -80,7 +80,7 @@ function probeNetwork(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
 const failed = (output: string): ProbeAnswer => ({ verdict: 'failure', output });
 
 async function probeHttp({ probe, container, podIps }: ProbeTarget, signal: AbortSignal): Promise<ProbeAnswer> {
-  const target = { action: probe.httpGet!, container, podIps, userAgent: 'kube-probe/1.36' };
+  const target = { action: probe.httpGet!, container, podIps, client: 'probe' } as const;
   try {
     const { status, body, bodyError } = await httpGet(target, signal);
     if (bodyError !== undefined) return failed(bodyError);
