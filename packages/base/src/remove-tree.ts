@@ -12,21 +12,14 @@ const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
 
 /**
  * Removes a file or a directory with all that is in it, however deep or wide: other work goes on meanwhile, and little memory is
- * used. Whoever made the tree may be changing it, and hold it up until the signal aborts: links are not followed, and nothing behind a
+ * used. Processes may change the tree meanwhile, and delay the removal until the signal aborts: links are not followed, and nothing behind a
  * mount is removed, which is `failed_precondition`. No error if nothing is there, or can be. Rejects with the signal's reason once it aborts; the rest then stays.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
     await using parent = await open(dirname(path), O_RDONLY | O_DIRECTORY);
-    const remove = () => {
-      const top = { name: Buffer.from(basename(path)), depth: 0, isDirectory: true };
-      return new TreeRemoval(parent, signal).remove(parent, top);
-    };
-    await remove().catch(async (error: unknown) => {
-      if (!isErrno(error, 'EPERM')) throw error;
-      await clearFlags(path, signal);
-      await remove();
-    });
+    const top = { name: Buffer.from(basename(path)), depth: 0, isDirectory: true };
+    await new TreeRemoval(parent, signal).remove(parent, top);
   } catch (error) {
     signal?.throwIfAborted();
     if (!isNothingThere(error)) throw wrapError(`remove ${path}`, error);
@@ -34,12 +27,14 @@ export async function removeTree(path: string, signal?: AbortSignal): Promise<vo
 }
 
 /**
- * Lets files be removed that are immutable or can only be appended to (ioctl_iflags(2)): a container with CAP_LINUX_IMMUTABLE makes
- * them so. What chattr(1) cannot change is left for the removal to name.
+ * Clears the flags of files that are immutable or can only be appended to (ioctl_iflags(2)): a container with CAP_LINUX_IMMUTABLE sets
+ * them. `found` are arguments of find(1), which passes names of any bytes to chattr(1). They are relative to the open directory, and
+ * neither program follows links. An error of these programs is ignored: the removal then fails with the name of the file.
  */
-async function clearFlags(path: string, signal: AbortSignal | undefined): Promise<void> {
+async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSignal | undefined): Promise<void> {
   const bound = AbortSignal.any([AbortSignal.timeout(CLEAR_FLAGS_TIMEOUT_MS), ...(signal ? [signal] : [])]);
-  await runProgram('chattr', ['-R', '-f', '-i', '-a', '--', path], { signal: bound, stderr: false }).catch(
+  const options = { cwd: `/proc/${process.pid}/fd/${fd}`, signal: bound, stderr: false };
+  await runProgram('find', [...found, '-exec', 'chattr', '-f', '-i', '-a', '--', '{}', '+'], options).catch(
     () => undefined,
   );
 }
@@ -58,6 +53,8 @@ class TreeRemoval {
   readonly #mount: string;
   readonly #signal: AbortSignal | undefined;
   #top: FileHandle | undefined;
+  /** An error that remains without the flags: the directories above do not try again. */
+  #refusal: unknown;
 
   constructor(parent: FileHandle, signal: AbortSignal | undefined) {
     this.#mount = mountOf(parent);
@@ -67,6 +64,7 @@ class TreeRemoval {
   /** Goes on for as long as another process changes the entry: the signal is the bound. */
   async remove(parent: FileHandle, entry: Entry): Promise<void> {
     const place = inDirectory(parent, entry.name);
+    let hasCleared = false;
     for (let { isDirectory } = entry; ; isDirectory = !isDirectory) {
       this.#signal?.throwIfAborted();
       try {
@@ -74,9 +72,24 @@ class TreeRemoval {
       } catch (error) {
         if (isErrno(error, 'ENOENT')) return;
         if (isErrno(error, 'ENOTEMPTY')) isDirectory = !isDirectory;
-        else if (!CHANGED_MEANWHILE.some((code) => isErrno(error, code))) throw error;
+        else if (isErrno(error, 'EPERM') && error !== this.#refusal) {
+          if (hasCleared) {
+            this.#refusal = error;
+            throw error;
+          }
+          hasCleared = true;
+          isDirectory = !isDirectory;
+          await this.#clearFlags(parent, entry);
+        } else if (!CHANGED_MEANWHILE.some((code) => isErrno(error, code))) throw error;
       }
     }
+  }
+
+  /** Of the directory and all its entries at once, but of the parent of the tree only that entry. */
+  async #clearFlags(parent: FileHandle, { name, depth }: Entry): Promise<void> {
+    if (depth === 0) return await clearFlags(parent, [`./${name}`, '-maxdepth', '0'], this.#signal);
+    await clearFlags(parent, ['.', '-maxdepth', '1'], this.#signal);
+    if (depth > MAX_DEPTH) await clearFlags(this.#top!, ['.', '-maxdepth', '0'], this.#signal);
   }
 
   async #removeDirectory(place: Buffer, depth: number): Promise<void> {
