@@ -17,7 +17,7 @@ export type PlacedLog = {
   log: LogFile;
   place: LogPlace;
   isAfterGap: boolean;
-  /** Whether nothing more is written to it: a newer one is there. */
+  /** Whether the file is final, because a newer one exists. */
   isComplete(): boolean;
 };
 
@@ -101,7 +101,7 @@ async function openLast(
   }
 }
 
-/** Who is given one closes it. */
+/** The consumer closes each file that it receives. */
 async function* alreadyOpen(logs: LogFile[]): AsyncGenerator<LogFile> {
   try {
     for (let log = logs.shift(); log !== undefined; log = logs.shift()) yield log;
@@ -121,7 +121,7 @@ async function* openEach(files: RotatedLog[], query: EntryQuery): AsyncGenerator
 
 type OpenedRotated = OpenedFile & { isCompressed: boolean };
 
-/** One that has been compressed meanwhile is that. */
+/** If the file was compressed since the listing, opens the compressed one. */
 function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefined {
   const found = openRegular(path);
   if (found !== undefined) return { ...found, isCompressed };

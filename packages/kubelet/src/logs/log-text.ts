@@ -25,7 +25,7 @@ export class EntryText {
     this.#query = query;
   }
 
-  /** What is wanted of the entries that the next piece of the file completes. */
+  /** The selected text of the entries that the next piece of the file completes. */
   of(piece: Buffer): Buffer {
     return this.render(this.wholeEntries(piece));
   }
@@ -42,7 +42,7 @@ export class EntryText {
     return data.subarray(0, end);
   }
 
-  /** What is wanted of what follows the last newline: the entry of a runtime that was killed, or had no space, in the middle of it. */
+  /** The selected text of what follows the last newline: an entry that the runtime did not finish, as it was killed or had no space. */
   rest(): Buffer {
     return this.render(this.#rest);
   }

@@ -10,11 +10,11 @@ export const CHUNK_BYTES = 64 << 10;
 /** A file of a log that is being read, and how far. */
 export interface LogFile {
   /**
-   * What is wanted of the whole entries from where the last call stopped to the present end. What a file has grown by (`hasChanged`)
+   * The selected text of the whole entries from where the last call stopped to the present end. What a file has grown by (`hasChanged`)
    * is in memory, so that reading it takes less time than having a thread do so.
    */
   text(signal: AbortSignal, hint?: { hasChanged: boolean }): AsyncGenerator<Buffer>;
-  /** What is wanted of an entry at the end that lacks its newline. */
+  /** The selected text of an entry at the end that lacks its newline. */
   rest(): Buffer;
   close(): void;
 }

@@ -13,12 +13,12 @@ export class KeptReading<T> {
   #next: NodeJS.Timeout | undefined;
   #askedAtMs = 0;
 
-  /** What `read` gives has the times at which it was measured: it is told as it is until the next reading. */
+  /** What `read` gives has the times at which it was measured: it is returned unchanged until the next reading. */
   constructor(read: () => Promise<T>) {
     this.#read = read;
   }
 
-  /** The last reading if it is good for whoever asks, who is told its age; else a new one, with the errors of that. */
+  /** The last reading if the caller accepts it, given its age; otherwise a new one. Rejects if that fails. */
   async get(isGood: (value: T, ageMs: number) => boolean): Promise<T> {
     this.#askedAtMs = performance.now();
     const last = this.#last;
@@ -32,7 +32,7 @@ export class KeptReading<T> {
     return await this.#readNow();
   }
 
-  /** The last reading, while it is kept; to look at it is no wish for the next one. */
+  /** The last reading, while it is kept; reading it does not request a new one. */
   get last(): T | undefined {
     return this.#last?.value;
   }
@@ -49,7 +49,7 @@ export class KeptReading<T> {
     const atMs = performance.now();
     const value = await this.#read();
     this.#last = { value, atMs };
-    // it is replaced when it has got old: until then it is told
+    // it is replaced when it is old: it is returned unchanged until the next reading
     this.#next = setTimeout(() => this.#refresh(), STATISTICS_KEPT_MS).unref();
     return value;
   }
