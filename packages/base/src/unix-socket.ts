@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { chmod, link, lstat, rm, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, rm, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { waitFor, withTimeout } from './deadline.ts';
 import { isErrno, PodwrightError, wrapError } from './errors.ts';
 import { PRIVATE_FILE } from './modes.ts';
@@ -111,7 +111,11 @@ function taken(path: string): PodwrightError {
  * process that holds it for long is not waited for.
  */
 async function takeoverLock(path: string): Promise<AsyncDisposable> {
-  const name = `\0podwright-${createHash('sha256').update(path).digest('hex')}`;
+  // a directory may be reached by several paths, and by a descriptor of each process
+  const { dev, ino } = await stat(dirname(path));
+  const name = `\0podwright-${createHash('sha256')
+    .update(`${dev} ${ino} ${basename(path)}`)
+    .digest('hex')}`;
   const lock = createServer();
   const take = async () => {
     lock.listen(name);

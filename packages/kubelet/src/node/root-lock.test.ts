@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -28,8 +28,20 @@ test('of kubelets that start at once on a root directory one gets it', async (t)
   await held[0]!();
 });
 
+test('a root directory whose path is too long for a socket is locked, and one that cannot be locked is named', async (t) => {
+  const root = join(scratch(t), 'r'.repeat(200));
+  const unlock = await lockRoot(root);
+  await assert.rejects(lockRoot(root), { code: 'already_exists' });
+  await unlock();
+  assert.deepEqual(readdirSync(root), []);
+  mkdirSync(join(root, 'kubelet.lock'));
+  await assert.rejects(lockRoot(root), {
+    message: `lock the root directory ${root}: listen on ${root}/kubelet.lock: it is not a socket; remove it or use another path; or choose another directory with --root`,
+  });
+});
+
 test('the lock of a kubelet that was killed is free, for one of those that start at once', async (t) => {
-  const root = scratch(t);
+  const root = join(scratch(t), 'r'.repeat(200));
   const code = `const { lockRoot } = await import(${JSON.stringify(import.meta.resolve('./root-lock.ts'))});
 await lockRoot(${JSON.stringify(root)});
 console.log('locked');

@@ -1,7 +1,8 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { closeSync, constants, openSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { errorCode, listenUnix, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { errorCode, errorMessage, listenUnix, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 
 /** A socket in the root directory on which the kubelet that has the directory listens: it ends with its process. */
 const LOCK = 'kubelet.lock';
@@ -10,16 +11,25 @@ const LOCK = 'kubelet.lock';
 export async function lockRoot(rootDir: string): Promise<() => Promise<void>> {
   await mkdir(rootDir, { recursive: true, mode: POD_DIRECTORY });
   const server = createServer((socket) => socket.destroy());
+  // the path of a socket may be shorter than that of a root directory
+  const directory = openSync(rootDir, constants.O_RDONLY | constants.O_DIRECTORY);
+  const held = `/proc/self/fd/${directory}`;
   try {
-    const file = await listenUnix(server, join(await realpath(rootDir), LOCK), PRIVATE_FILE);
+    const file = await listenUnix(server, join(held, LOCK), PRIVATE_FILE);
     server.unref();
     return async () => {
       server.close();
       await file.remove();
+      closeSync(directory);
     };
   } catch (error) {
-    if (errorCode(error) !== 'already_exists') throw error;
-    const message = `start the kubelet: another kubelet uses the root directory ${rootDir}`;
-    throw new PodwrightError('already_exists', `${message}; stop it, or choose another directory with --root`);
+    closeSync(directory);
+    if (errorCode(error) === 'already_exists') {
+      const message = `start the kubelet: another kubelet uses the root directory ${rootDir}`;
+      throw new PodwrightError('already_exists', `${message}; stop it, or choose another directory with --root`);
+    }
+    const why = errorMessage(error).replaceAll(held, rootDir);
+    const message = `lock the root directory ${rootDir}: ${why}; or choose another directory with --root`;
+    throw new PodwrightError(errorCode(error), message, { cause: error });
   }
 }
