@@ -12,7 +12,7 @@ const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export type DocumentOptions = {
-  /** Beyond those that each request has. */
+  /** Added to those of each request; one of the same name replaces it. */
   fields?: RequestFields;
   maxBytes: number;
   /** What to throw when the document is larger. */
@@ -49,8 +49,8 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
   if (!['http:', 'https:'].includes(url.protocol)) throw new Error(`${url.protocol} is neither http: nor https:`);
   if (url.username !== '' || url.password !== '') throw new Error('a URL must have no user and password in it');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const own = { Host: url.host, 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };
-  const request = requestText(`${url.pathname}${url.search}`, { ...own, ...options.fields, Connection: 'close' });
+  const fields = { ...requestFields(url, options.fields), Connection: 'close' };
+  const request = requestText(`${url.pathname}${url.search}`, fields);
   const connection: Duplex =
     url.protocol === 'https:' ? connectSecurely(url, host) : connect({ host, port: portOf(url, 80) });
   try {
@@ -64,6 +64,15 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
   } finally {
     connection.destroy();
   }
+}
+
+/** As Go's client: fields replace others by name in any spelling, but `Host` is always that of the URL. */
+function requestFields(url: URL, given: RequestFields = {}): RequestFields {
+  const usual = { 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };
+  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+  const kept = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()));
+  const sent = Object.entries(given).filter(([name]) => !['host', 'connection'].includes(name.toLowerCase()));
+  return { Host: url.host, ...Object.fromEntries([...kept, ...sent]) };
 }
 
 const portOf = (url: URL, usual: number) => Number(url.port || usual);
