@@ -19,16 +19,15 @@ import { silentLogger } from '@podwright/base';
 import { openSnapshotter } from '../../packages/images/src/snapshots/open-snapshotter.ts';
 import { snapshotterSuite } from '../../packages/images/src/snapshots/snapshotter.suite.ts';
 import type { Snapshotter } from '../../packages/images/src/snapshots/snapshotter.ts';
-import { openDatabase } from '../../packages/metadata/src/database.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 import { assertSameTree } from './describe-tree.ts';
-import { makeScratch } from './scratch.ts';
+import { makeScratch, openRecords } from './scratch.ts';
 
 const system = loadSystem();
 
 function open(root: string): Snapshotter {
   mkdirSync(root, { recursive: true });
-  const database = openDatabase(join(root, 'records.db'));
+  const database = openRecords(root);
   return openSnapshotter({ kind: 'native', root, database, system, logger: silentLogger }).snapshotter;
 }
 

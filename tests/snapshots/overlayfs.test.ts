@@ -10,13 +10,13 @@ import { openDatabase } from '../../packages/metadata/src/database.ts';
 import { unmountTree } from '../../packages/system/src/mountinfo.ts';
 import { mountAll } from '../../packages/system/src/mounts.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
-import { makeScratch } from './scratch.ts';
+import { makeScratch, openRecords } from './scratch.ts';
 
 const system = loadSystem();
 
 function open(root: string): Snapshotter {
   mkdirSync(root, { recursive: true });
-  const database = openDatabase(join(root, 'records.db'));
+  const database = openRecords(root);
   return openSnapshotter({ kind: 'overlayfs', root, database, system, logger: silentLogger }).snapshotter;
 }
 
