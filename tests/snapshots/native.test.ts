@@ -51,7 +51,7 @@ function fill(directory: string): void {
   writeSync(sparse, 'end', 5_000_000);
   ftruncateSync(sparse, 1 << 26);
   closeSync(sparse);
-  utimesSync(at('directory/below'), 1_000_000_000, 1_000_000_000.25);
+  utimesSync(at('directory/below'), 1_000_000_000, '-1000000000.25'); // a text, as Node takes a negative number for now
 }
 
 test('a copy has everything that the original has', async () => {

@@ -111,7 +111,11 @@ const layers: Layer[] = [
         ['new', 5_000_000_000],
       ] as const) {
         write(at(name));
-        utimesSync(at(name), time, time);
+        mkdirSync(at(`d-${name}`));
+        symlinkSync('x', at(`l-${name}`));
+        const text = String(time); // Node takes a negative number for the present time
+        for (const path of [name, `d-${name}`, `l-${name}`]) lutimesSync(at(path), text, text);
+        assert.equal(lstatSync(at(name)).mtimeMs, time * 1000);
       }
     },
   },

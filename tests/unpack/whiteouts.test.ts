@@ -9,6 +9,7 @@ import { unmountTree } from '../../packages/system/src/mountinfo.ts';
 import { mountAll } from '../../packages/system/src/mounts.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 import { directory, file, hardLink, symlink, text, unpackEntries } from './layer.fixture.ts';
+import { randomLayer } from './layer-model.fixture.ts';
 import { Scratch } from './scratch.ts';
 
 const system = loadSystem();
@@ -37,9 +38,9 @@ const base: FixtureEntry[] = [
 ];
 
 /** Both ways to keep layers must show the same: an overlay of the layers, and a copy that each layer is applied to. */
-async function check(upper: FixtureEntry[], expected: Record<string, string>): Promise<void> {
+async function check(upper: FixtureEntry[], expected: Record<string, string>, lower = base): Promise<void> {
   using scratch = new Scratch();
-  await unpackEntries(unpacker, scratch, base, { name: 'base' });
+  await unpackEntries(unpacker, scratch, lower, { name: 'base' });
   const parentDirectories = [scratch.at('base')];
   await unpackEntries(unpacker, scratch, upper, { name: 'upper', parentDirectories });
   for (const name of ['work', 'merged']) mkdirSync(scratch.at(name));
@@ -101,11 +102,62 @@ suite('whiteouts', () => {
   test('thousands become marks of one inode', async () => {
     using scratch = new Scratch();
     const entries = Array.from({ length: 3000 }, (_, index) => file(`.wh.f${index}`));
-    await unpackEntries(unpacker, scratch, entries);
+    await unpackEntries(unpacker, scratch, entries, { parentDirectories: [scratch.directory('base')] });
     const marks = readdirSync(scratch.at('layer')).map((name) => lstatSync(join(scratch.at('layer'), name)));
     assert.equal(marks.length, 3000);
     assert.ok(marks.every((stat) => stat.isCharacterDevice() && stat.rdev === 0));
     assert.equal(new Set(marks.map(({ ino }) => ino)).size, 1);
+  });
+
+  test('stay deletions when a later entry replaces the one before', async () => {
+    const rest = without('a/1', 'a/2', 'a/b');
+    const gone = [file('a/.wh.2'), file('a/.wh.b')];
+    await check([file('a/.wh.1'), file('a/1', 'new'), ...gone], { ...rest, 'a/1': 'new' });
+    await check([file('a/.wh.1'), symlink('a/1', '/etc/passwd'), ...gone], { ...rest, 'a/1': '-> /etc/passwd' });
+    await check([file('a/.wh.1'), directory('a/1'), file('a/1/x', 'new'), ...gone], {
+      ...rest,
+      'a/1/': '',
+      'a/1/x': 'new',
+    });
+    await check([file('a/.wh.1'), file('a/1/x', 'new'), ...gone], { ...rest, 'a/1/': '', 'a/1/x': 'new' });
+  });
+
+  test('stay deletions when a later entry replaces the directory of the one before', async () => {
+    const rest = without('a', 'top');
+    await check([file('a/.wh.1'), file('a', 'a file'), file('.wh.top')], { ...rest, a: 'a file' });
+    await check([file('a/.wh.1'), symlink('a', 'a'), file('.wh.top')], { ...rest, a: '-> a' });
+    await check([file('a/.wh.1'), symlink('a', '/etc'), file('.wh.top')], { ...rest, a: '-> /etc' });
+  });
+
+  test('of a directory hold when the layer puts a file and then a directory in its place', async () => {
+    const expected = { ...without('a'), 'a/': '', 'a/new': 'new' };
+    await check([file('.wh.a'), file('a', 'x'), directory('a'), file('a/new', 'new')], expected);
+    await check([file('a', 'x'), directory('a'), file('a/new', 'new')], expected);
+  });
+
+  test('leave nothing in a directory that no layer below has, or that hides them', async () => {
+    await check([directory('new'), file('new/.wh.x'), file('new/y', 'y')], { ...all, 'new/': '', 'new/y': 'y' });
+    const opaque = file('a/.wh..wh..opq');
+    const expected = { ...without('a/'), 'a/': '', 'a/b/': '', 'a/b/new': 'new' };
+    const inside = [file('a/.wh.1'), file('a/b/.wh.3'), file('a/b/new', 'new')];
+    await check([...inside, opaque], expected);
+    await check([opaque, ...inside], expected);
+  });
+
+  test('and other entries, in any order, leave what the image-spec says', async () => {
+    const names = ['a', 'b', 'c'];
+    const lower = names.flatMap((one) => [
+      directory(one),
+      file(`${one}/c`, 'lower'),
+      ...names.slice(0, 2).flatMap((two) => [directory(`${one}/${two}`), file(`${one}/${two}/b`, 'lower')]),
+    ]);
+    for (let seed = 1; seed <= 24; seed++) {
+      const { entries, model } = randomLayer(lower, seed);
+      const listed = entries.map(({ name, flag = '0' }) => `${name} (${flag})`);
+      await check(entries, model.contents(), lower).catch((error: unknown) => {
+        throw new Error(`seed ${seed}: ${listed.join(', ')}`, { cause: error });
+      });
+    }
   });
 
   test('leftovers of AUFS are no files', async () => {
@@ -132,7 +184,10 @@ suite('entries', () => {
     await unpackEntries(unpacker, scratch, [directory('d', { ...attributes, pax }), directory('d/e')], {
       name: 'base',
     });
-    await unpackEntries(unpacker, scratch, [file('.wh.d')], { name: 'middle' });
+    await unpackEntries(unpacker, scratch, [file('.wh.d')], {
+      name: 'middle',
+      parentDirectories: [scratch.at('base')],
+    });
     for (const [name, parents, expected] of [
       ['upper', ['base'], [0o2751, 12, 34, 1_000_000_000]],
       ['hidden', ['middle', 'base'], [0o755, 0, 0, undefined]],
@@ -191,17 +246,19 @@ suite('hard links to a layer below', () => {
   test('are refused where the file was deleted in between, in the same layer or was never there', async () => {
     using scratch = new Scratch();
     await unpackEntries(unpacker, scratch, [file('x', '1')], { name: 'base' });
-    await unpackEntries(unpacker, scratch, [file('.wh.x')], { name: 'middle' });
+    const one = [scratch.at('base')];
+    await unpackEntries(unpacker, scratch, [file('.wh.x')], { name: 'middle', parentDirectories: one });
     const both = [scratch.at('middle'), scratch.at('base')];
     const refused = { code: 'invalid_argument', message: /hard link to "x", which is not there/ };
     await assert.rejects(
       unpackEntries(unpacker, scratch, [hardLink('y', 'x')], { name: 'u1', parentDirectories: both }),
       refused,
     );
-    const one = [scratch.at('base')];
     const deleting = [file('.wh.x'), hardLink('y', 'x')];
     await assert.rejects(unpackEntries(unpacker, scratch, deleting, { name: 'u2', parentDirectories: one }), refused);
     await assert.rejects(unpackEntries(unpacker, scratch, [hardLink('y', 'x')], { name: 'u3' }), refused);
+    const hiding = [file('.wh..wh..opq'), hardLink('y', 'x')];
+    await assert.rejects(unpackEntries(unpacker, scratch, hiding, { name: 'u4', parentDirectories: one }), refused);
     assert.equal(existsSync(scratch.at('u3/y')), false);
   });
 });

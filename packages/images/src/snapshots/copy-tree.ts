@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { hasErrno, type System } from '@podwright/system';
+import { fileTime } from '../file-time.ts';
 
 const COPY_BYTES = 1 << 20;
 
@@ -62,7 +63,7 @@ export class TreeCopier {
     await lchown(to, stat.uid, stat.gid);
     this.#copyXattrs(from, to); // after chown, which clears capabilities
     if (!stat.isSymbolicLink()) await chmod(to, stat.mode & 0o7777);
-    await lutimes(to, stat.atimeMs / 1000, stat.mtimeMs / 1000);
+    await lutimes(to, fileTime(stat.atimeMs / 1000), fileTime(stat.mtimeMs / 1000));
   }
 
   #copyXattrs(from: Buffer, to: Buffer): void {

@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { CONTAINER_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { hasErrno } from '@podwright/system';
+import { fileTime } from '../file-time.ts';
 import { type BytePath, displayPath, fsPath, layerComponents } from './byte-path.ts';
 import { type LayerDirectory, LayerTree, look, type MissingDirectory } from './layer-tree.ts';
 import { ParentLayers } from './parent-layers.ts';
@@ -54,7 +55,12 @@ export class LayerApplier {
     this.#limits = options.limits;
     this.#tree = new LayerTree(options.directory);
     this.#parents = new ParentLayers(options.parentDirectories);
-    this.#whiteouts = new Whiteouts({ system, tree: this.#tree, overlay: options.overlayWhiteouts });
+    this.#whiteouts = new Whiteouts({
+      system,
+      tree: this.#tree,
+      parents: this.#parents,
+      overlay: options.overlayWhiteouts,
+    });
   }
 
   /** Makes one entry. The body is read before the promise resolves. */
@@ -99,7 +105,7 @@ export class LayerApplier {
     if (hidesLower) this.#clear(parent, name);
     const directory = this.#tree.make(parent, name);
     if (hidesLower) this.#whiteouts.hideLower(directory);
-    const lower = hidesLower ? undefined : this.#parents.find(directory.components());
+    const lower = this.#whiteouts.showsLower(directory) ? this.#parents.find(directory.components()) : undefined;
     chmodSync(fsPath(directory.path), CONTAINER_DIRECTORY);
     if (lower?.stat.isDirectory()) {
       lchownSync(fsPath(directory.path), lower.stat.uid, lower.stat.gid);
@@ -118,7 +124,7 @@ export class LayerApplier {
       await this.#write(descriptor, header, body);
       fchownSync(descriptor, header.uid, header.gid);
       fchmodSync(descriptor, header.mode); // after chown, which clears setuid
-      futimesSync(descriptor, header.mtimeSeconds, header.mtimeSeconds);
+      futimesSync(descriptor, fileTime(header.mtimeSeconds), fileTime(header.mtimeSeconds));
     } finally {
       closeSync(descriptor);
     }
@@ -150,20 +156,20 @@ export class LayerApplier {
     this.#setDirectoryAttributes(known ?? this.#enterDirectory(parent, name), header);
   }
 
-  /** Makes a directory, or takes in the one that is there. One in place of a deletion does not show what was deleted. */
+  /** Makes a directory, or takes the one that is there. One that replaces something else does not show what the layers below have. */
   #enterDirectory(parent: LayerDirectory, name: string): LayerDirectory {
     const found = look(parent.pathOf(name));
     if (found?.isDirectory()) return this.#tree.adopt(parent, name, found);
     if (found === undefined) return this.#tree.make(parent, name);
-    const hidesLower = this.#whiteouts.isDeletion(found);
     this.#clear(parent, name);
     const directory = this.#tree.make(parent, name);
-    if (hidesLower) this.#whiteouts.hideLower(directory);
+    this.#whiteouts.hideLower(directory);
     return directory;
   }
 
   #setDirectoryAttributes(directory: LayerDirectory, header: TarHeader): void {
     const path = fsPath(directory.path);
+    directory.isOwn = true;
     lchownSync(path, header.uid, header.gid);
     chmodSync(path, header.mode);
     directory.mtimeSeconds = header.mtimeSeconds;
@@ -182,7 +188,7 @@ export class LayerApplier {
     { uid, gid, mtimeSeconds }: Pick<TarHeader, 'uid' | 'gid' | 'mtimeSeconds'>,
   ): void {
     lchownSync(fsPath(path), uid, gid);
-    lutimesSync(fsPath(path), mtimeSeconds, mtimeSeconds);
+    lutimesSync(fsPath(path), fileTime(mtimeSeconds), fileTime(mtimeSeconds));
   }
 
   /** Devices and pipes. */
@@ -217,12 +223,17 @@ export class LayerApplier {
     const components = layerComponents(header.linkBytes);
     const name = components.at(-1);
     if (name === undefined) throw refuse(`${JSON.stringify(header.name)} is a hard link to the root`);
-    const parent = this.#tree.resolve(components.slice(0, -1), () => undefined);
+    let deepest = this.#tree.root;
+    const parent = this.#tree.resolve(components.slice(0, -1), (last) => {
+      deepest = last;
+      return undefined;
+    });
     const found = parent === undefined ? undefined : look(parent.pathOf(name));
     if (parent !== undefined && found !== undefined && !this.#whiteouts.isDeletion(found)) {
       return parent.pathOf(name);
     }
-    const lower = found === undefined ? this.#parents.find(components) : undefined;
+    const showsLower = found === undefined && this.#whiteouts.showsLower(parent ?? deepest);
+    const lower = showsLower ? this.#parents.find(components) : undefined;
     if (lower === undefined) {
       throw refuse(
         `${JSON.stringify(header.name)} is a hard link to ${JSON.stringify(header.linkName)}, which is not there`,
@@ -242,7 +253,7 @@ export class LayerApplier {
     this.#setLinkAttributes(path, { uid: stat.uid, gid: stat.gid, mtimeSeconds: stat.mtimeMs / 1000 });
     if (stat.isFile()) {
       chmodSync(fsPath(path), stat.mode & 0o7777);
-      lutimesSync(fsPath(path), stat.mtimeMs / 1000, stat.mtimeMs / 1000);
+      lutimesSync(fsPath(path), fileTime(stat.mtimeMs / 1000), fileTime(stat.mtimeMs / 1000));
     }
     this.#system.add({ call: 'copy-xattrs', from: bytes(lower.path), path: bytes(path) });
     return path;

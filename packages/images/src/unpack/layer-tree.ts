@@ -9,6 +9,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { CONTAINER_DIRECTORY, PodwrightError } from '@podwright/base';
+import { fileTime } from '../file-time.ts';
 import { LINK_STEPS, LINK_STEPS_A_LAYER, LINK_STEPS_A_NAME, MAX_LINKS, MAX_STEPS } from '../limits.ts';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
 
@@ -18,9 +19,11 @@ export class LayerDirectory {
   readonly name: string;
   readonly parent: LayerDirectory | undefined;
   readonly children = new Map<string, LayerDirectory>();
-  /** Names in it that this layer made or passed through: its whiteouts spare them. */
+  /** True if the layer has an entry for it or below it: its whiteouts spare it. */
+  isOwn = false;
+  /** Names in a full copy that are this layer's own. */
   readonly touched = new Set<string>();
-  /** True once nothing of the layers below is left in it, nor in what is below it. */
+  /** True once nothing of the layers below is visible in it, nor in what is below it. */
   isCleared = false;
   /** Set when everything else is done: making entries changes it. */
   mtimeSeconds: number | undefined;
@@ -134,7 +137,7 @@ export class LayerTree {
   setTimes(directory: LayerDirectory = this.root): void {
     for (const child of directory.children.values()) this.setTimes(child);
     const seconds = directory.mtimeSeconds;
-    if (seconds !== undefined) lutimesSync(fsPath(directory.path), seconds, seconds);
+    if (seconds !== undefined) lutimesSync(fsPath(directory.path), fileTime(seconds), fileTime(seconds));
   }
 }
 

@@ -23,6 +23,12 @@ export class ParentLayers {
     }
     return undefined;
   }
+
+  /** Whether the layers together have such a directory; the root if there is any layer. */
+  hasDirectory(components: string[]): boolean {
+    if (components.length === 0) return this.#directories.length > 0;
+    return this.find(components)?.stat.isDirectory() === true;
+  }
 }
 
 /** `absent`: the layer says nothing of it. undefined: it hides what the layers below say. Links are never followed. */
