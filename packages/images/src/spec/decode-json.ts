@@ -6,22 +6,34 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 /** `,`, `[` and `{`: what values come after. */
 const VALUE_STARTS = new Set([0x2c, 0x5b, 0x7b]);
 
-/**
- * A list of texts, at most `most`. One mistake is told for all of it: hostile lists have millions of them, and each would be
- * told.
- */
+/** What Go, in which most tools for images are written, reads as a text: null is an empty one. */
+type GoText = string | null;
+
+/** A list of texts, at most `most`. All mistakes in it are reported as one: hostile lists have millions of them. */
 export function stringList(most: number): z.ZodType<string[]> {
-  const isList = (value: unknown) =>
-    Array.isArray(value) && value.length <= most && value.every((entry) => typeof entry === 'string');
-  return z.custom<string[]>(isList, `is no list of at most ${most} texts`);
+  const isList = (value: unknown) => Array.isArray(value) && value.length <= most && value.every(isGoText);
+  return z
+    .custom<GoText[]>(isList, `is no list of at most ${most} texts`)
+    .transform((list) => list.map((entry) => entry ?? ''));
 }
 
 /** Texts by name, at most `most`; mistakes as in `stringList`. */
 export function stringMap(most: number): z.ZodType<Record<string, string>> {
-  const isMap = (value: unknown) =>
-    isObject(value, most) && Object.values(value).every((entry) => typeof entry === 'string');
-  return z.custom<Record<string, string>>(isMap, `is no map of at most ${most} texts`);
+  const isMap = (value: unknown) => isObject(value, most) && Object.values(value).every(isGoText);
+  return z
+    .custom<Record<string, GoText>>(isMap, `is no map of at most ${most} texts`)
+    .transform((map) => Object.fromEntries(Object.entries(map).map(([key, entry]) => [key, entry ?? ''])));
 }
+
+/** A text; `absent` if there is none, or null. */
+export function textOr(absent: string): z.ZodType<string> {
+  return z
+    .string()
+    .nullish()
+    .transform((text) => text ?? absent);
+}
+
+const isGoText = (value: unknown): value is GoText => typeof value === 'string' || value === null;
 
 /** An object of which only the keys matter, at most `most`. */
 export function keySet(most: number): z.ZodType<Record<string, object>, Record<string, unknown>> {

@@ -51,6 +51,22 @@ test('a config may leave out everything but its root file system', () => {
   assert.deepEqual([image.config.Env, image.config.Cmd, image.config.Volumes], [undefined, ['sh'], { '/data': {} }]);
 });
 
+test('null in a config is an empty value, as for Go', () => {
+  const rootfs = { type: null, diff_ids: [digest] };
+  const settings = { Labels: { a: null, b: 'c' }, Env: ['A=1', null], Volumes: { '/data': null }, StopSignal: null };
+  const named = { architecture: null, os: null, variant: null, created: null };
+  const image = parseImageConfig(bytes({ ...named, rootfs, config: settings }), 1, 'config x');
+  assert.deepEqual(image.config.Labels, { a: '', b: 'c' });
+  assert.deepEqual(image.config.Env, ['A=1', '']);
+  assert.deepEqual(image.config.Volumes, { '/data': {} });
+  assert.deepEqual([image.architecture, image.os, image.variant, image.created], ['', 'linux', undefined, undefined]);
+  const platform = { os: 'linux', architecture: 'amd64', variant: null };
+  const descriptor = { mediaType: null, digest, size: 1, annotations: { a: null }, platform };
+  const index = parseManifest(bytes({ schemaVersion: null, mediaType: null, manifests: [descriptor] }), '', 'x');
+  assert.deepEqual(index.kind === 'index' && index.manifests[0]?.annotations, { a: '' });
+  assert.throws(() => parseImageConfig(bytes({ config: { Cmd: [1] }, rootfs: {} }), 0, 'config x'), /config\.Cmd/);
+});
+
 test('a config that does not fit its manifest is refused', () => {
   assert.throws(
     () => parseImageConfig(bytes({ rootfs: { diff_ids: [digest] } }), 2, 'config x'),

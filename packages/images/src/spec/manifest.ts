@@ -2,16 +2,16 @@ import { counted, PodwrightError } from '@podwright/base';
 import * as z from 'zod';
 import { isDigest } from '../content/digest.ts';
 import { manifestLimits } from '../limits.ts';
-import { boundedList, decode, keySet, stringList, stringMap } from './decode-json.ts';
+import { boundedList, decode, keySet, stringList, stringMap, textOr } from './decode-json.ts';
 import { isLayer, mediaTypes } from './media-types.ts';
 
 const descriptorSchema = z.object({
-  mediaType: z.string().default(''),
+  mediaType: textOr(''),
   digest: z.string().refine(isDigest, 'is not a digest that can be verified'),
   size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   annotations: stringMap(manifestLimits.annotations).nullish(),
   platform: z
-    .object({ os: z.string().default(''), architecture: z.string().default(''), variant: z.string().optional() })
+    .object({ os: textOr(''), architecture: textOr(''), variant: optional(z.string()) })
     .nullish()
     .transform((platform) => (platform?.os || platform?.architecture ? platform : undefined)),
 });
@@ -20,12 +20,12 @@ const descriptorSchema = z.object({
 export type Descriptor = z.infer<typeof descriptorSchema>;
 
 const manifestSchema = z.object({
-  schemaVersion: z.number().optional(),
-  mediaType: z.string().optional(),
-  config: descriptorSchema.optional(),
+  schemaVersion: z.number().nullish(),
+  mediaType: z.string().nullish(),
+  config: optional(descriptorSchema),
   layers: boundedList(descriptorSchema, manifestLimits.indexEntries).nullish(),
   manifests: boundedList(descriptorSchema, manifestLimits.indexEntries).nullish(),
-  fsLayers: z.array(z.unknown()).optional(),
+  fsLayers: optional(z.array(z.unknown())),
 });
 
 const { configEntries } = manifestLimits;
@@ -38,13 +38,10 @@ function optional<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
 
 /** The part of an image config that is kept (image-spec v1, config.md); what is decoded once decodes again. */
 export const imageConfigSchema = z.object({
-  architecture: z.string().default(''),
-  os: z.string().default('linux'),
-  variant: z.string().optional(),
-  created: z
-    .string()
-    .nullish()
-    .transform((created) => created ?? undefined),
+  architecture: textOr(''),
+  os: textOr('linux'),
+  variant: text,
+  created: text,
   config: z
     .object({
       User: text,
@@ -59,7 +56,7 @@ export const imageConfigSchema = z.object({
     .nullish()
     .transform((config) => config ?? {}),
   rootfs: z.object(
-    { type: z.string().default('layers'), diff_ids: optional(stringList(configEntries)) },
+    { type: textOr('layers'), diff_ids: optional(stringList(configEntries)) },
     'it names no layers of a root file system: this is an artifact, not an image',
   ),
 });
