@@ -331,6 +331,15 @@ function endTests(context: () => SuiteContext): void {
     await tasks.delete('hungry');
   });
 
+  test('a task that lost a process to the OOM killer says so, though it exits with 0', async () => {
+    const { tasks, start } = context();
+    const script = 'dd if=/dev/zero of=/dev/null bs=100M; exit 0';
+    await start('bereft', ['sh', '-c', script], { memoryLimitBytes: 16 << 20 });
+    const { exitCode, oomKilled } = await exitOf(tasks, 'bereft');
+    assert.deepEqual({ exitCode, oomKilled }, { exitCode: 0, oomKilled: true });
+    await tasks.delete('bereft');
+  });
+
   test('listeners for the end of a task are called when it is deleted', async () => {
     const { tasks, start } = context();
     await start('awaited', forever);

@@ -22,7 +22,7 @@ export type TaskConfig = {
   handler: string;
 };
 
-/** How a process ended. `oomKilled` is true when the kernel killed it for memory. */
+/** How a process ended. `oomKilled`: the kernel killed a process of the task for memory, whatever the exit code. */
 export type TaskExit = {
   exitCode: number;
   exitedAtMs: number;

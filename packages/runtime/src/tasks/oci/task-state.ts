@@ -69,7 +69,7 @@ export function readExit({ files, cgroups }: TaskStateDependencies, record: Task
     const exitCode = Number(code);
     const exit = { exitCode, exitedAtMs: Math.floor(mtimeMs), oomKilled: false };
     if (message.length > 0) return { ...exit, message: message.join(' ') };
-    return { ...exit, oomKilled: exitCode !== 0 && wasOomKilled(cgroups, record) };
+    return { ...exit, oomKilled: wasOomKilled(cgroups, record) };
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;

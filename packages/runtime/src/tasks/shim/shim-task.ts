@@ -134,7 +134,7 @@ export class ShimTask {
     if (!(await this.io.finish()))
       this.#dependencies.logger.warn({ task: this.record.id }, 'give up the last output of a task: its log takes none');
     if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it was closed meanwhile`);
-    const exit = { ...ended, oomKilled: ended.exitCode !== 0 && this.#wasOomKilled() };
+    const exit = { ...ended, oomKilled: this.#wasOomKilled() };
     this.record.exit = exit;
     await files.write(this.record);
     onExit(this.record.id, exit);
