@@ -68,6 +68,7 @@ type Probes = {
   startup?: Record<string, ProbeResult>;
   asked?: string[];
   restartAll?: boolean;
+  ended?: string;
 };
 
 function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: string, probes: Probes = {}): void {
@@ -77,6 +78,7 @@ function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: strin
     probes: { liveness: (id) => probes.liveness?.[id], startup: (id) => probes.startup?.[id] },
     restartRequested: (id) => probes.asked?.includes(id) ?? false,
     restartAllContainers: probes.restartAll ?? false,
+    hasEnded: (name) => name === probes.ended,
   });
   assert.equal(describePodActions(plan), expected);
 }
@@ -320,6 +322,7 @@ test('a container for debugging is started once, also before the pod is initiali
   check(spec, statusOf([{ of: app }]), 'start ephemeral container shell');
   check(spec, statusOf([{ of: app }, { of: shell }]), nothing);
   check(spec, statusOf([{ of: app }, ended(shell, 1)]), nothing);
+  check(spec, statusOf([{ of: app }]), nothing, { ended: 'shell' });
   check({ ...spec, initContainers: [prepare] }, statusOf([{ of: prepare }]), 'start ephemeral container shell');
   check({ ...spec, restartPolicy: 'Never' }, statusOf([ended(app, 0), { of: shell }]), 'kill the pod');
   check(spec, statusOf([], 'none'), 'kill the pod, create sandbox attempt 0, start container app');

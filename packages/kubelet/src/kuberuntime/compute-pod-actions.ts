@@ -63,7 +63,7 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
   // they may run before the pod is initialized, and do not keep it alive
   plan.ephemeralContainersToStart = (pod.spec.ephemeralContainers ?? [])
     .map(({ name }) => name)
-    .filter((name) => latestContainer(status, name) === undefined);
+    .filter((name) => latestContainer(status, name) === undefined && !input.hasEnded?.(name));
   const init = planInitContainers(input, plan.sandboxId!);
   plan.initContainersToStart = init.start;
   plan.containersToKill = init.kill;

@@ -49,6 +49,8 @@ export type PodActionsInput = {
   probes: ProbeAnswers;
   /** Whether somebody asked to restart a container, by its id. */
   restartRequested?: (containerId: string) => boolean;
+  /** Whether an ephemeral container has ended, even if the runtime has no record of it any more. */
+  hasEnded?: (ephemeralContainer: string) => boolean;
   /** A container ended in a way that begins the whole pod anew. */
   restartAllContainers?: boolean;
   /** What a running container was given of CPU and memory, if that is known. */

@@ -112,6 +112,8 @@ export class PodSyncer implements PodSteps {
       status,
       probes: this.#verdicts(),
       restartRequested: (id) => restarts.has(uid, id),
+      hasEnded: (name) =>
+        before.status.ephemeralContainerStatuses?.find((one) => one.name === name)?.state.terminated !== undefined,
       restartAllContainers: isMarked(before.status.conditions),
       actuated: (container) => runtime.actuated.of(container),
     });

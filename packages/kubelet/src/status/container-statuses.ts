@@ -79,6 +79,7 @@ function neverSeen(
   if (old === undefined) return blank;
   if (old.state.running === undefined) return { ...blank, lastState: old.lastState };
   if (terminal) return { ...blank, state: { terminated: lost(old) } };
+  if (isEphemeral(pod, container)) return { ...blank, state: { terminated: lost(old, LOST_WHILE_RUNNING) } }; // runs once
   const restarts = pod.metadata.deletionTimestamp === undefined ? 1 : 0;
   const lastState = { terminated: lost(old, LOST_WHILE_RUNNING) };
   return { ...blank, lastState, restartCount: blank.restartCount + restarts };

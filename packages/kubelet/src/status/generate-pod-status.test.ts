@@ -281,6 +281,17 @@ test('a container that ran and of which the runtime knows nothing more has faile
   assert.equal(statusOf({ runtime: unknown }).phase, 'Pending', 'nobody has seen it run');
 });
 
+test('an ephemeral container whose record was removed has ended, and is not waited for', () => {
+  const pod = podOf({ ephemeralContainers: [{ name: 'shell', image: 'busybox' }] });
+  const withoutRecord = (shell: RuntimeContainer) => {
+    const previous = statusOf({ pod, runtime: runtimeOf([seen('app'), shell]) });
+    const [now] = statusOf({ pod, runtime: runtimeOf([seen('app')]), previous }).ephemeralContainerStatuses!;
+    return [now!.state.terminated?.exitCode, now!.state.terminated?.reason, now!.restartCount];
+  };
+  assert.deepEqual(withoutRecord(seen('shell', { ...exited, reason: 'Error' })), [1, 'Error', 0]);
+  assert.deepEqual(withoutRecord(seen('shell')), [137, 'ContainerStatusUnknown', 0]);
+});
+
 test('a pod with a new sandbox is pending while its init containers run again, and stays initialized', () => {
   const pod = podOf({ initContainers: [prepare] });
   const before = statusOf({ pod, runtime: runtimeOf([seen('app')]) });
