@@ -75,7 +75,14 @@ test('what of the configuration is wrong is told with its place', async () => {
 
 test('the cluster is the one of the settings, else the one that was joined', () => {
   assert.equal(clusterFiles(configOf('')), undefined);
-  assert.throws(() => configOf('[cluster]\nbootstrap_kubeconfig = "/b"\n'), /cluster: needs kubeconfig/);
+  assert.throws(
+    () => configOf('[cluster]\nbootstrap_kubeconfig = "/b"\n'),
+    /:3: cluster\.bootstrap_kubeconfig = "\/b": needs the kubeconfig of a cluster: add --kubeconfig PATH, or /,
+  );
+  assert.throws(
+    () => configOfText('', { file: undefined, flags: { kubeletConfiguration: '/kc.yaml' } }),
+    /^PodwrightError: read --kubelet-configuration: cluster\.kubelet_configuration = "\/kc\.yaml": needs the kubeconfig/,
+  );
   const named = { kubeconfig: '/k', bootstrapKubeconfig: undefined, kubeletConfiguration: undefined };
   assert.deepEqual(clusterFiles(configOf('[cluster]\nkubeconfig = "/k"\n')), named);
   const joined = joinedFiles(root);

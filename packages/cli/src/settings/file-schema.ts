@@ -16,6 +16,10 @@ const hasNoCredentials = (url: string) => {
   return username === '' && password === '';
 };
 
+const NEEDS_KUBECONFIG =
+  'needs the kubeconfig of a cluster: add --kubeconfig PATH, or kubeconfig = "PATH" in the table cluster of the file; ' +
+  'a node without a cluster has its settings in the table kubelet';
+
 const isCollector = (endpoint: string) => {
   try {
     return parseCollectorEndpoint(endpoint) !== undefined;
@@ -93,11 +97,11 @@ export const FileSchema = z.strictObject({
       bootstrap_kubeconfig: path.optional(),
       kubelet_configuration: path.optional(),
     })
-    .refine(
-      ({ kubeconfig, ...others }) =>
-        kubeconfig !== undefined || Object.values(others).every((one) => one === undefined),
-      'needs kubeconfig',
-    )
+    .superRefine(({ kubeconfig, ...others }, context) => {
+      const given = Object.entries(others).find(([, one]) => one !== undefined);
+      if (kubeconfig === undefined && given !== undefined)
+        context.addIssue({ code: 'custom', path: [given[0]], message: NEEDS_KUBECONFIG });
+    })
     .prefault({}),
   runtime: RuntimeSchema.prefault({}),
   dockershim: DockershimSchema.prefault({}),
