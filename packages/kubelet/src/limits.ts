@@ -33,6 +33,8 @@ export const LEAST_TOLD_TURN_MS = 5;
 /** A container has at least this long between SIGTERM and SIGKILL, unless it is killed at once on request. */
 export const MINIMUM_GRACE_SECONDS = 2;
 export const DEFAULT_GRACE_SECONDS = 30;
+/** 68 years. A longer grace period acts as this one: dates and timers have no room for 2^63 seconds. */
+export const MAX_GRACE_SECONDS = 2 ** 31 - 1;
 /** Pods of an API server have at least this long. */
 export const LEAST_GRACE_SECONDS = 1;
 /** Upstream's immediate eviction: hooks before the stop may still begin. */

@@ -2,7 +2,7 @@ import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
 import type { Container, Pod } from '../api/types.ts';
 import { eventSubject } from '../events/event-recorder.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import { DEFAULT_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
+import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import type { KillReason } from './pod-actions.ts';
 
@@ -27,16 +27,16 @@ export type KillRequest = {
 /** How long the container has to end, in seconds: the request's, the failed probe's, the pod's. */
 export function gracePeriodSeconds(request: KillRequest): number {
   const { pod, spec, reason } = request;
-  if (request.gracePeriodSeconds !== undefined) return request.gracePeriodSeconds;
   const probe =
     reason === 'livenessProbe' ? spec?.livenessProbe : reason === 'startupProbe' ? spec?.startupProbe : undefined;
-  return (
+  const seconds =
+    request.gracePeriodSeconds ??
     probe?.terminationGracePeriodSeconds ??
     pod.metadata.deletionGracePeriodSeconds ??
     request.recordedGraceSeconds ??
     pod.spec.terminationGracePeriodSeconds ??
-    DEFAULT_GRACE_SECONDS
-  );
+    DEFAULT_GRACE_SECONDS;
+  return Math.min(seconds, MAX_GRACE_SECONDS);
 }
 
 /** What stopping a container takes. */

@@ -7,6 +7,7 @@ import type { Container, Pod } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { failureText } from '../kubecontainer/sync-result.ts';
+import { marked } from '../pod/deletion.ts';
 import { fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
 import { killPod } from './kill-pod.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
@@ -64,6 +65,17 @@ test('containers are stopped at once, then the sidecars from the last to the fir
   assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
   assert.ok(steps.every(({ error }) => error === undefined));
   assert.ok(runtime.containers.every(({ state }) => state === ContainerState.CONTAINER_EXITED));
+});
+
+test('a grace period beyond what timers and dates hold is 68 years', async () => {
+  const pod = { ...web, spec: { ...web.spec, terminationGracePeriodSeconds: 2 ** 63 - 1024 } };
+  const { runtime, status } = await start(pod);
+  await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
+  const stops = runtime.calls.filter(({ method }) => method === 'stopContainer');
+  const timeouts = stops.map(({ request }) => 'timeout' in request && request.timeout);
+  assert.deepEqual(timeouts, Array(4).fill(2n ** 31n - 1n));
+  const { deletionTimestamp } = marked(pod, {}).metadata;
+  assert.equal(Math.round((Date.parse(deletionTimestamp!) - Date.now()) / 60_000), Math.round((2 ** 31 - 1) / 60));
 });
 
 test('a container that does not stop keeps none of the others running, but the sandbox stays', async () => {

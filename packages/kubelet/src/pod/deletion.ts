@@ -1,5 +1,5 @@
 import type { Pod } from '../api/types.ts';
-import { DEFAULT_GRACE_SECONDS } from '../limits.ts';
+import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../limits.ts';
 
 /** How much time a pod is given to end; absent for its own. */
 type Ending = { gracePeriodSeconds?: number };
@@ -26,7 +26,7 @@ export function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
 /** The pod with the time of its deletion, so that everybody sees that it is going. */
 export function marked(pod: Pod, end: Ending): Pod {
   const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? ownGrace(pod);
-  const deletionTimestamp =
-    pod.metadata.deletionTimestamp ?? new Date(Date.now() + deletionGracePeriodSeconds * 1000).toISOString();
+  const seconds = Math.min(deletionGracePeriodSeconds, MAX_GRACE_SECONDS);
+  const deletionTimestamp = pod.metadata.deletionTimestamp ?? new Date(Date.now() + seconds * 1000).toISOString();
   return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds } };
 }

@@ -113,8 +113,16 @@ export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   };
 }
 
-/** A whole number of 64 bits, as far as JSON numbers are exact. */
-export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+/** The greatest number below 2^63 that JavaScript has. */
+const MAX_INT64 = 2 ** 63 - 1024;
+
+/** A whole number of 64 bits. Beyond 2^53 it is rounded, to what is still one of 64 bits. */
+export const int64: Decoder<number> = (value, issues) => {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
+  if (Math.abs(value) > 2 ** 63)
+    issues.add(`must be between ${-(2n ** 63n)} and ${2n ** 63n - 1n}, got ${describe(value)}`);
+  return Math.min(value, MAX_INT64);
+};
 
 /** One of the given values, spelled exactly so. */
 export function oneOf<const T extends string>(...values: T[]): Decoder<T> {

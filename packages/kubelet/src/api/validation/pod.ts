@@ -100,7 +100,7 @@ function validateHostPorts(spec: PodSpec, issues: IssueList): void {
 
 function validateTimes(spec: PodSpec, issues: IssueList): void {
   within(spec.activeDeadlineSeconds, { min: 1, max: MAX_INT32 }, issues.at('activeDeadlineSeconds'));
-  within(spec.terminationGracePeriodSeconds, { min: 0, max: MAX_INT32 }, issues.at('terminationGracePeriodSeconds'));
+  within(spec.terminationGracePeriodSeconds, { min: 0 }, issues.at('terminationGracePeriodSeconds'));
 }
 
 function validateNames(spec: PodSpec, issues: IssueList): void {

@@ -36,7 +36,7 @@ function validateProbe(probe: Probe, issues: IssueList): void {
   ] as const) {
     within(probe[field], { min: 0, max: MAX_INT32 }, issues.at(field));
   }
-  within(probe.terminationGracePeriodSeconds, { min: 1, max: MAX_INT32 }, issues.at('terminationGracePeriodSeconds'));
+  within(probe.terminationGracePeriodSeconds, { min: 1 }, issues.at('terminationGracePeriodSeconds'));
 }
 
 /** Rules of one lifecycle hook; `graceSeconds` is how long the pod may take to end. */

@@ -4,7 +4,7 @@ import type { TextRule } from './names.ts';
 /** Reports unless `value` is absent or within the bounds. */
 export function within(value: number | undefined, bounds: { min: number; max?: number }, issues: IssueList): void {
   if (value === undefined) return;
-  const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
+  const max = bounds.max ?? Number.POSITIVE_INFINITY;
   if (value >= bounds.min && value <= max) return;
   const range = bounds.max === undefined ? `at least ${bounds.min}` : `between ${bounds.min} and ${bounds.max}`;
   issues.add(`must be ${range}, got ${value}`);

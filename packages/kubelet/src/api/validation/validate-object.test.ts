@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { applyDefaults } from '../defaults.ts';
 import { formatFieldPath, IssueList } from '../issue.ts';
 import { decodeObject } from '../schema/kinds.ts';
+import type { PodSpec } from '../types.ts';
 import { validateObject } from './validate-object.ts';
 
 function problems(object: object): string[] {
@@ -328,6 +329,27 @@ test('probes have one handler and positive numbers', () => {
     'spec.containers[0].livenessProbe.httpGet.httpHeaders[0].name: must be an HTTP header name',
     'spec.containers[0].livenessProbe.httpGet.httpHeaders[0].value: must not contain line ends',
   ]);
+});
+
+test('grace periods may have any number of 64 bits, as with the API server', () => {
+  const tcpSocket = { port: 80 };
+  for (const terminationGracePeriodSeconds of [2 ** 31, 2 ** 53, 2 ** 63]) {
+    const livenessProbe = { tcpSocket, terminationGracePeriodSeconds };
+    check(container({ livenessProbe }, { terminationGracePeriodSeconds }), []);
+  }
+  check(container({ livenessProbe: { tcpSocket, terminationGracePeriodSeconds: 0 } }), [
+    'spec.containers[0].livenessProbe.terminationGracePeriodSeconds: must be at least 1, got 0',
+  ]);
+  const issues = new IssueList();
+  const decoded = decodeObject(pod({ terminationGracePeriodSeconds: JSON.parse('9223372036854775807') }), issues);
+  const kept = (decoded as { spec: PodSpec }).spec.terminationGracePeriodSeconds!;
+  assert.ok(BigInt(JSON.stringify(kept)) < 2n ** 63n, 'an API server can read it');
+  decodeObject(pod({ terminationGracePeriodSeconds: 1e19 }), issues);
+  const range = 'must be between -9223372036854775808 and 9223372036854775807, got 10000000000000000000';
+  assert.deepEqual(
+    issues.issues.map(({ message }) => message),
+    [range],
+  );
 });
 
 test('hooks have one handler and end within the grace period', () => {
