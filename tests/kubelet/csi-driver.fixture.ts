@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
@@ -41,12 +41,19 @@ const OWN = new Set<string>();
 export function csiDirectory(): string {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
     const owner = /^pwk-csi-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && !existsSync(`/proc/${owner}`)) clear(join(tmpdir(), name));
+    const path = join(tmpdir(), name);
+    if (owner !== undefined && !existsSync(`/proc/${owner}`) && isOwnDirectory(path)) clear(path);
   }
   const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   if (OWN.size === 0) process.once('exit', () => OWN.forEach(clear));
   OWN.add(directory);
   return directory;
+}
+
+/** Another user can make a directory or a link of any name. */
+function isOwnDirectory(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && stats.uid === process.getuid!();
 }
 
 /** Nothing of it is left, whatever becomes of single mounts: what is mounted is never deleted. */

@@ -13,7 +13,8 @@
 set -eu -o pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 suite=${PODWRIGHT_VM_SUITE:-bookworm}
-dir=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}/$suite
+guests=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}
+dir=$guests/$suite
 uml=$(command -v "${PODWRIGHT_VM_UML:-linux.uml}" || true)
 
 # A /dev/kvm without either may be there all the same; only kernels made for it start on that one.
@@ -119,6 +120,13 @@ ip link set uplink0 up
 ip route add default via 10.0.2.2
 SCRIPT
 }
+
+# Other users can make directories and links in /var/tmp, too.
+mkdir -p -m 0755 "$guests"
+if [ -L "$guests" ] || [ ! -O "$guests" ] || [ -n "$(find "$guests" -maxdepth 0 -perm /022)" ]; then
+  echo "$guests: must be a directory of yours that others cannot write to; remove it, or name another one in PODWRIGHT_VM_DIR" >&2
+  exit 1
+fi
 
 [ -e "$dir/disk" ] && recipe | cmp -s - "$dir/recipe" || make_guest
 
