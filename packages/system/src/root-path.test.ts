@@ -26,17 +26,49 @@ test('no link and no .. leads out of the root', async () => {
   }
 });
 
-test('below a place that something else covers, links do not count', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'podwright-root-'));
+test('below a mount, links are those of what is mounted, and lead to places in it only', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-root-'));
+  const [root, source, deeper] = ['root', 'source', 'deeper'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
   try {
-    mkdirSync(join(root, 'data'));
+    for (const path of [join(root, 'data/in'), join(source, 'in'), deeper]) mkdirSync(path, { recursive: true });
     symlinkSync('/etc', join(root, 'data/link'));
     symlinkSync('data', join(root, 'to-data'));
-    const resolve = (path: string) => resolveInRoot(root, path, (place) => place === '/data');
-    assert.equal(await resolve('/to-data/link/x'), join(root, 'data/link/x'));
-    assert.equal(await resolve('/to-data'), join(root, 'data'));
-    assert.equal(await resolve('/other/data/link'), join(root, 'other/data/link'));
+    symlinkSync('/to-data/../turn', join(root, 'through'));
+    symlinkSync('/etc', join(root, 'turn'));
+    for (const [path, target] of [
+      ['source/inner', 'in/x'],
+      ['source/out', '/etc'],
+      ['source/up', 'in/../../etc'],
+      ['source/down', 'sub/down'],
+      ['deeper/down', 'y'],
+      ['deeper/up', '../in'],
+    ] as const)
+      symlinkSync(target, join(directory, path));
+    const covers = new Map([
+      ['/dev', undefined],
+      ['/data', source],
+      ['/data/sub', deeper],
+    ]);
+    const check = async (path: string, expected: string, mayLeave = false) =>
+      assert.equal(await resolveInRoot(root, path, { covers, mayLeave }), join(root, expected), path);
+    await check('/to-data/link/x', 'data/link/x');
+    await check('/to-data', 'data');
+    await check('/other/data/link', 'other/data/link');
+    await check('/through/x', 'etc/x');
+    await check('/dev/../turn', 'etc');
+    await check('/data/inner/y', 'data/in/x/y');
+    await check('/data/down', 'data/sub/y');
+    for (const path of ['/data/out', '/to-data/out/x', '/data/up', '/data/sub/up']) {
+      const refused = { code: 'invalid_argument', message: /is a symbolic link that leads out of/ };
+      await assert.rejects(resolveInRoot(root, path, { covers }), refused, path);
+    }
+    await check('/data/out/x', 'etc/x', true);
+    await check('/data/up', 'etc', true);
   } finally {
-    rmSync(root, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 });

@@ -28,7 +28,7 @@ function created(changes: { tasks?: Partial<Context['tasks']>; failpoint?: Conte
       put: (record: ContainerRecord) => (seen.record = record),
     },
     sandboxes: { get: () => ({ id: 's', config: { runtimeHandler: '' }, state: { phase: 'ready' } }) },
-    files: { spec: () => ({ linux: { namespaces: [] } }), bundle: () => '/bundle' },
+    files: { spec: () => ({ mounts: [], linux: { namespaces: [] } }), bundle: () => '/bundle' },
     tasks,
     clock: { now: () => 1 },
     events: { publish: () => undefined },

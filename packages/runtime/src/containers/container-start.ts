@@ -17,6 +17,7 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import { isReady, type SandboxRecord } from '../records/sandbox-record.ts';
 import type { ContainerContext } from './container-context.ts';
 import { endOfFailedStart } from './container-end.ts';
+import { checkNestedMounts } from './nested-mounts.ts';
 import { checkPidTarget } from './resolve-namespaces.ts';
 
 /** How long the monitor and the OCI runtime may take. */
@@ -88,6 +89,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   };
   const { pid } = await trace('create task', () => tasks.create(task, signal));
   await failpoint('container-start/task-created');
+  checkNestedMounts(pid, spec);
   await giveStdioToUser(pid, record, sandbox);
   await trace('start task', () => tasks.start(id));
   return pid;

@@ -4,13 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { errorMessage } from '@podwright/base';
-import { checkKernelDirectories, checkMountPath } from './kernel-paths.ts';
+import { checkKernelDirectories } from './kernel-paths.ts';
+import { atResolvedPlaces } from './resolve-mounts.ts';
 
 const rootfs = mkdtempSync(join(tmpdir(), 'kernel-paths-'));
 before(() => {
   for (const name of ['proc', 'etc', 'data']) mkdirSync(join(rootfs, name));
   for (const [name, target] of [
     ['p', '/proc'],
+    ['d', 'dev'],
+    ['s', '/sys'],
+    ['root', 'etc/..'],
     ['up', '../../../proc'],
     ['self', 'p/self'],
     ['procfs', 'data'],
@@ -19,9 +23,11 @@ before(() => {
 });
 after(() => rmSync(rootfs, { recursive: true }));
 
+const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: false } as const;
+
 /** What is said of a mount, '' if nothing. */
-const refusal = (destination: string, source?: string) =>
-  checkMountPath(rootfs, destination, source).then(() => '', errorMessage);
+const refusal = (destination: string, source = '/tmp', isImageVolume = false) =>
+  atResolvedPlaces(rootfs, [{ ...PLAIN, destination, source, isImageVolume }]).then(() => '', errorMessage);
 
 test('mounts over /proc are refused whatever way leads there', async () => {
   for (const path of [
@@ -35,14 +41,27 @@ test('mounts over /proc are refused whatever way leads there', async () => {
     '/self/attr',
     '/proc/x',
   ])
-    assert.match(await refusal(path, '/tmp'), /^mount \/tmp at .*: that is \/proc.*mount it elsewhere$/, path);
-  assert.match(await refusal('/p/sys'), /^mount a volume of the image at \/p\/sys: that is \/proc\/sys,/);
+    assert.match(await refusal(path), /^mount \/tmp at .*: that is \/proc.*only the kernel.*mount it elsewhere$/, path);
+  assert.match(await refusal('/p/sys', '/x', true), /^mount a volume of the image at \/p\/sys: that is \/proc\/sys,/);
 });
 
-test('mounts elsewhere, those on files that lxcfs emulates, and the /proc of the host on /proc are not', async () => {
-  for (const path of ['/', '/data', '/procfs', '/proc2', '/etc/proc', '/not/there', '/proc/meminfo', '/p/uptime'])
-    assert.equal(await refusal(path, '/tmp'), '', path);
-  assert.equal(await refusal('/proc', '/proc'), '');
+test('mounts over the root, over /dev and by a link over what is in /dev and /sys are refused', async () => {
+  for (const [path, message] of [
+    ['/', /that is \/, the root of the container/],
+    ['/root', /that is \/, the root of the container/],
+    ['/dev', /that is \/dev, where only the host's/],
+    ['/d', /that is \/dev, where only the host's/],
+    ['/d/null', /that is \/dev\/null, to which a symbolic link leads/],
+    ['/s/fs/cgroup', /that is \/sys\/fs\/cgroup, to which a symbolic link leads/],
+  ] as const)
+    assert.match(await refusal(path), message, path);
+});
+
+test('mounts elsewhere, those on files that lxcfs emulates, and the /proc and /dev of the host are not', async () => {
+  const places = ['/data', '/procfs', '/proc2', '/etc/proc', '/not/there', '/proc/meminfo', '/p/uptime'];
+  for (const path of [...places, '/dev/shm', '/d/shm', '/dev/x', '/sys', '/sys/fs/cgroup'])
+    assert.equal(await refusal(path), '', path);
+  for (const path of ['/proc', '/dev']) assert.equal(await refusal(path, path), '');
 });
 
 test('an image has /dev, /proc and /sys as directories, or not at all', async () => {

@@ -5,7 +5,7 @@ import type { MappedUsers } from '@podwright/system';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { ContainerContext } from './container-context.ts';
-import { checkKernelDirectories, checkMountPath } from './kernel-paths.ts';
+import { checkKernelDirectories } from './kernel-paths.ts';
 import { hostPathOf, imageVolumes } from './resolve-mounts.ts';
 
 /** A container on its way: its record, where it goes, what it is made from. */
@@ -34,7 +34,7 @@ async function makeMounts(
   const { files, failpoint, images, trace } = context;
   await trace('snapshot and mount', () => files.prepareRootfs(record.id, image, users));
   await failpoint('container-create/rootfs-mounted');
-  await checkPaths(files, { record, image });
+  await checkKernelDirectories(files.rootfs(record.id), image.id);
   const imageMounts = record.config.mounts.filter((mount) => mount.image !== '');
   for (const [index, mount] of imageMounts.entries()) {
     if (!mount.readonly) {
@@ -52,18 +52,6 @@ async function makeMounts(
     const propagation = mount.propagation === 'private' ? 'private' : 'slave';
     await files.mountMapped(record.id, index, { source: await hostPathOf(mount), users, propagation });
   }
-}
-
-/** What the image and the mounts say of the kernel's own places is looked at before anything is made after it. */
-async function checkPaths(
-  files: FilesystemContext['files'],
-  { record, image }: Pick<NewContainer, 'record' | 'image'>,
-): Promise<void> {
-  const rootfs = files.rootfs(record.id);
-  await checkKernelDirectories(rootfs, image.id);
-  const asked = record.config.mounts.map((mount) => ({ path: mount.containerPath, source: mount.hostPath }));
-  const volumes = imageVolumes(record).map((path) => ({ path, source: undefined }));
-  await Promise.all([...asked, ...volumes].map(({ path, source }) => checkMountPath(rootfs, path, source)));
 }
 
 /** Calls `work` with the pod's user namespace, if it has one of its own. */

@@ -5,6 +5,7 @@ import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } 
 import { byDepth } from '../oci/spec-mounts.ts';
 import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
+import { checkMountPlace, isWithin, KERNEL_PLACES } from './kernel-paths.ts';
 
 /** A bind mount whose source is there. */
 export type ResolvedMount = Pick<
@@ -13,6 +14,8 @@ export type ResolvedMount = Pick<
 > & {
   destination: string;
   source: string;
+  /** The image declares it as a volume. */
+  isImageVolume?: boolean;
 };
 
 /** Where a container's own mounts come from. */
@@ -26,11 +29,15 @@ export type MountSources = {
   volumes: { destination: string; source: string }[];
 };
 
-/** Paths of the volumes that the image declares and that no mount covers. */
+/**
+ * Paths of the volumes that the image declares and that no mount covers. Those in /dev and /sys are left out, which images for
+ * systemd declare: the kernel's file systems are there.
+ */
 export function imageVolumes({ config, image }: ContainerRecord): string[] {
   const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
   const declared = Object.keys(image.config.Volumes ?? {}).map((path) => posix.resolve('/', path));
-  return [...new Set(declared)].filter((path) => path !== '/' && !covered.has(path)).sort();
+  const isKernels = (path: string) => ['/dev', '/sys'].some((place) => isWithin(place, path));
+  return [...new Set(declared)].filter((path) => path !== '/' && !covered.has(path) && !isKernels(path)).sort();
 }
 
 /**
@@ -42,7 +49,7 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
   const asked = new Set(mounts.map(({ containerPath }) => posix.resolve(containerPath)));
   const own = [
     ...podFiles(sources.environment, security.readonlyRootfs),
-    ...sources.volumes.map((volume) => ({ ...PLAIN, ...volume })),
+    ...sources.volumes.map((volume) => ({ ...PLAIN, ...volume, isImageVolume: true })),
   ].filter(({ destination }) => !asked.has(posix.resolve(destination)));
   const resolved: ResolvedMount[] = [];
   let image = 0;
@@ -57,20 +64,46 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
   return [...own, ...resolved];
 }
 
-/** Covered by file systems of the kernel in each container. */
-const KERNEL_PLACES = ['/dev', '/proc', '/sys'];
+/**
+ * What the node adds to pods may be in a mount that has links to the outside in its place: the /etc of a host with systemd-resolved,
+ * a /var whose `run` leads to /run. The content of such a mount cannot place anything else.
+ */
+const ADDED_TO_PODS = [
+  '/dev/shm',
+  '/etc/hostname',
+  '/etc/hosts',
+  '/etc/resolv.conf',
+  '/var/run/secrets/kubernetes.io/serviceaccount',
+];
 
 /**
  * The mounts at the places to which links of the image lead, parents first: OCI runtimes differ in what they do where such a link
- * leads to nothing. They make what is missing of a path without links.
+ * leads to nothing. They make what is missing of a path without links. `invalid_argument` for a mount that would replace the root
+ * or a file system of the kernel, and for one that a link in another mount would place outside of that mount.
  */
 export async function atResolvedPlaces(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
-  const places = new Set(KERNEL_PLACES);
+  const asked = mounts.toSorted(byDepth);
+  const resolved = await resolveParentsFirst(rootfs, asked);
+  for (const [index, { destination }] of resolved.entries()) await checkMountPlace(asked[index]!, destination);
+  // By a link of the image a mount may be below one that was resolved after it. Of two at one place the later one of `mounts` wins.
+  const sorted = mounts.map((mount) => resolved[asked.indexOf(mount)]!).toSorted(byDepth);
+  const again = await resolveParentsFirst(rootfs, sorted);
+  const moved = sorted.find(({ destination }, index) => again[index]!.destination !== destination);
+  if (moved === undefined) return sorted;
+  throw new PodwrightError(
+    'invalid_argument',
+    `mount ${moved.source} at ${moved.destination}: a symbolic link is there in another mount; mount it elsewhere`,
+  );
+}
+
+async function resolveParentsFirst(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
+  const covers = new Map<string, string | undefined>(KERNEL_PLACES.map((place) => [place, undefined]));
   const resolved: ResolvedMount[] = [];
-  for (const mount of mounts.toSorted(byDepth)) {
-    const path = await resolveInRoot(rootfs, posix.resolve('/', mount.destination), (place) => places.has(place));
+  for (const mount of mounts) {
+    const wanted = posix.resolve('/', mount.destination);
+    const path = await resolveInRoot(rootfs, wanted, { covers, mayLeave: ADDED_TO_PODS.includes(wanted) });
     const destination = posix.resolve('/', posix.relative(rootfs, path));
-    places.add(destination);
+    covers.set(destination, mount.source);
     resolved.push({ ...mount, destination });
   }
   return resolved;
