@@ -166,6 +166,12 @@ export const EVICTION_CLEAN_UP_LOOK_MS = 250;
 export const EVICTION_LOOKS_IN_VAIN = 4;
 /** How long a round waits for volumes to be measured; what is found later is left to a later one. */
 export const EVICTION_MEASURE_MS = 1000;
+/** How long the use of pods at a shortage counts at the next one; for unsteady pods it is at least twice the transition period. */
+export const EVICTION_RECENT_MS = 120_000;
+/** At most so many measurements are kept. */
+export const EVICTION_MEASUREMENTS = 30;
+/** After so many shortages that ended, or that no pod explained, a pod is evicted for the last one all the same. */
+export const EVICTION_SHORTAGES = 3;
 /** The runtime's directories stay where they are, but for a runtime that was set up anew. */
 export const IMAGE_PLACES_KEPT_MS = 300_000;
 /** How long an eviction waits for walks through volumes that were begun; then what was known before counts. */

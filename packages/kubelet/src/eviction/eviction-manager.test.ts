@@ -87,7 +87,7 @@ test('what nobody uses goes first, and then nobody must go who need not', async 
   signals['nodefs.available'] = 99n;
   signals['containerfs.available'] = 99n;
   assert.equal(await round(), 'EvictionThresholdMet');
-  assert.deepEqual(pressure.reasons, ['nodefs.available is 99 B of 1000 B, below 10% (evictionHard)']);
+  assert.deepEqual([pressure.conditions, pressure.reasons], [['DiskPressure'], []]);
   signals['nodefs.available'] = 99n;
   signals['memory.available'] = 1n; // whatever is freed on disks
   assert.match(await round(), /evict a/);
@@ -134,7 +134,7 @@ test('it goes on after what it could not find out, looks again at once after an 
     periodMs: 5,
     activePods: () => {
       if (failures-- > 0) throw new PodwrightError('unavailable', 'no runtime');
-      if (failures < -4) controller.abort();
+      if (failures < -7) controller.abort();
       return [podOf(`a${failures}`)];
     },
   });
@@ -159,7 +159,7 @@ test('what is removed becomes free after a while, and nobody else goes meanwhile
     if (observed.available >= 100n) setTimeout(() => controller.abort(), 10);
     return new Map([['nodefs.available', observed]]);
   };
-  const { manager } = start([podOf('a'), podOf('b')], HARD, {
+  const { manager, uses } = start([podOf('a'), podOf('b')], HARD, {
     signals: { diskLayout: async () => 'shared', observe, observeDisks: observe },
     reclaim: {
       deleteUnusedContainers: async () => undefined,
@@ -173,6 +173,7 @@ test('what is removed becomes free after a while, and nobody else goes meanwhile
     },
     isCleanedUp: ({ metadata }) => evicted.some((one) => one.startsWith(metadata.name)),
   });
+  uses.a = { root: 1 };
   await manager.run(controller.signal);
   assert.deepEqual([evicted, images], [['a with 70'], 1]);
 });
@@ -196,7 +197,7 @@ test('a walk through volumes that lasts holds up no eviction, and a pod that has
 test('a disk that comes below a threshold between two rounds begins the next one, and what is short already does not', async () => {
   const controller = new AbortController();
   const begunAtMs = performance.now();
-  const { manager, signals } = start([podOf('a'), podOf('b', { priority: 2_000_000_000 })], HARD, {
+  const { manager, signals, uses } = start([podOf('a'), podOf('b', { priority: 2_000_000_000 })], HARD, {
     periodMs: 60_000,
     evict: async ({ metadata }) => {
       assert.equal(metadata.name, 'a');
@@ -205,6 +206,7 @@ test('a disk that comes below a threshold between two rounds begins the next one
     isCleanedUp: () => false,
     events: { event: () => undefined },
   });
+  uses.a = { root: 1 };
   signals['imagefs.available'] = 1n; // without a threshold
   signals['nodefs.available'] = 101n;
   setTimeout(() => {
@@ -212,6 +214,89 @@ test('a disk that comes below a threshold between two rounds begins the next one
   }, 20);
   await manager.run(controller.signal);
   assert.ok(performance.now() - begunAtMs < 10_000);
+});
+
+const NOTHING_TO_FREE = { deleteUnusedContainers: async () => undefined, deleteUnusedImages: async () => undefined };
+const HUGE = 200;
+const KINDS: [Signal, (amount: number) => GivenUse][] = [
+  ['nodefs.available', (amount) => ({ volume: amount * 5 })],
+  ['nodefs.inodesFree', (amount) => ({ inodes: amount * 5 })],
+  ['memory.available', (amount) => ({ memory: amount * 5 })],
+];
+
+/** Three pods that use little and one that uses all or nothing; `step` is called before each measurement of pods. */
+function attacked(signal: Signal, use: (amount: number) => GivenUse, step: (fill: (full: boolean) => void) => void) {
+  const given: Partial<EvictionManagerDependencies> = {
+    podStats: async (asked) => {
+      step(fill);
+      return asked.map(({ metadata }) => statsOf(metadata.uid, node.uses[metadata.uid]));
+    },
+  };
+  const pods = ['i1', 'i2', 'i3', 'attacker'].map((name) => podOf(name));
+  const node = start(pods, { hard: { [signal]: '100' } }, given);
+  for (const name of ['i1', 'i2', 'i3']) node.uses[name] = use(1);
+  const fill = (full: boolean) => {
+    node.uses.attacker = use(full ? HUGE : 0);
+    node.signals[signal] = full ? 10n : 900n;
+  };
+  fill(true);
+  return { ...node, fill };
+}
+
+for (const [signal, use] of KINDS) {
+  test(`${signal}: a pod that frees what it took before it is measured has no other pod evicted`, async () => {
+    const { round, fill } = attacked(signal, use, (change) => change(false));
+    for (let count = 0; count < 5; count++) {
+      fill(true);
+      assert.equal(await round(), 'EvictionThresholdMet');
+    }
+  });
+
+  test(`${signal}: a pod that takes and frees it in turn, found full once, is evicted at the third shortage`, async () => {
+    let measurements = 0;
+    const { round, fill } = attacked(signal, use, (change) => change(++measurements === 3));
+    const rounds: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      fill(true);
+      rounds.push(await round());
+    }
+    assert.match(rounds.pop()!, /evict attacker/);
+    assert.doesNotMatch(rounds.join(), /evict/);
+  });
+
+  test(`${signal}: a pod that was seen full goes first, though it uses nothing when another shortage is measured`, async () => {
+    let measurements = 0;
+    const { round, uses, signals } = attacked(signal, use, () => {
+      if (++measurements === 2) uses.attacker = use(0);
+    });
+    signals[signal] = 10n;
+    assert.match(await round(), /evict attacker/);
+  });
+}
+
+test('a disk that the host fills and frees in turn has no pod evicted', async () => {
+  const { round, uses, signals } = attacked('nodefs.available', KINDS[0]![1], () => {
+    uses.attacker = {};
+    signals['nodefs.available'] = 900n;
+  });
+  for (let count = 0; count < 5; count++) {
+    signals['nodefs.available'] = 10n;
+    assert.doesNotMatch(await round(), /evict/);
+  }
+});
+
+test('no image is removed for a shortage that has ended meanwhile', async () => {
+  const { round } = attacked('nodefs.available', KINDS[0]![1], (change) => change(false));
+  assert.doesNotMatch(await round(), /images/);
+});
+
+test('a disk that is short of more than all pods use has a pod evicted at the third look only', async () => {
+  const { signals, uses, round } = start([podOf('a')], HARD, { reclaim: NOTHING_TO_FREE });
+  uses.a = { root: 0 };
+  signals['nodefs.available'] = 1n;
+  assert.doesNotMatch(await round(), /evict/);
+  assert.doesNotMatch(await round(), /evict/);
+  assert.match(await round(), /evict a/);
 });
 
 test('a problem that is back is told again', async () => {

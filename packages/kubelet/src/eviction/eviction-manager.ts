@@ -22,8 +22,9 @@ import {
 } from './local-storage.ts';
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
-import { type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
-import { type Candidate, rankPods } from './rank-pods.ts';
+import { missingOf, type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
+import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
+import { RecentUse } from './recent-use.ts';
 import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
 import type { NodePressure } from './thresholds/node-pressure.ts';
 import { isOfDisk, resourceOf } from './thresholds/signals.ts';
@@ -93,9 +94,11 @@ export class EvictionManager {
   /** The measuring of pods that is under way, and what was found since the last round. */
   #measuring: Promise<void> | undefined;
   #excesses = new Map<Pod, LocalStorageExcess>();
+  readonly #recentUse: RecentUse;
 
   constructor(deps: EvictionManagerDependencies) {
     this.#deps = deps;
+    this.#recentUse = new RecentUse(deps.transitionMs);
   }
 
   /** Until the signal aborts. */
@@ -136,15 +139,24 @@ export class EvictionManager {
   /** One round: at most one pod is evicted for the node's sake, and all that exceed their own limits. Resolves with those. */
   async synchronize(): Promise<Pod[]> {
     const disks = await this.#knownDisks();
-    const { signals, pressure, logger } = this.#deps;
-    const observations = await signals.observe();
+    const observations = await this.#deps.signals.observe();
+    const round = this.#judge(disks, observations);
+    const [threshold] = round.judgement.pressing;
+    if (threshold !== undefined) await this.#measureAtOnce(threshold);
+    const overLimit = await this.#enforceStorageLimits(disks);
+    if (overLimit.length > 0) return overLimit;
+    return threshold === undefined ? [] : await this.#reclaim(threshold, round);
+  }
+
+  #judge(disks: Disks, observations: Observations): Round {
+    const { pressure, logger, transitionMs } = this.#deps;
     this.#earlier = this.#observations;
     this.#observations = observations;
     const judgement = judgeThresholds(this.#memory, {
       thresholds: disks.thresholds,
       observations,
       nowMs: performance.now(),
-      transitionMs: this.#deps.transitionMs,
+      transitionMs,
     });
     this.#memory = judgement.memory;
     const told = [...judgement.memory.metSinceMs.keys()].filter(({ signal }) => isTold(signal, disks.layout));
@@ -152,9 +164,7 @@ export class EvictionManager {
     if (reasons.length > 0)
       logger.debug({ reasons, conditions: judgement.conditions }, 'the node is short of something');
     pressure.set(judgement.conditions, reasons);
-    const overLimit = await this.#enforceStorageLimits(disks);
-    if (overLimit.length > 0) return overLimit;
-    return await this.#reclaim({ disks, observations, judgement });
+    return { disks, observations, judgement };
   }
 
   async #knownDisks(): Promise<Disks> {
@@ -209,48 +219,79 @@ export class EvictionManager {
     }
   }
 
-  async #reclaim(round: Round): Promise<Pod[]> {
-    const { events, nodeName, logger, metrics, activePods } = this.#deps;
-    const { pressing } = round.judgement;
-    const [threshold] = pressing;
-    if (threshold === undefined) return [];
+  async #reclaim(threshold: Threshold, round: Round): Promise<Pod[]> {
+    const { events, nodeName, logger, activePods } = this.#deps;
     const resource = resourceOf(threshold.signal);
     events.event(nodeSubject(nodeName), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
-    if (await this.#reclaimFromNode(threshold, round.disks)) {
-      logger.info({ resource }, 'the node has enough again without an eviction');
-      return [];
-    }
+    const isOver = !(await this.#isMet(threshold)) || (await this.#reclaimFromNode(threshold, round.disks));
     if (this.#stopping.aborted) return []; // what was being freed was not freed to its end
     const pods = activePods();
     if (pods.length === 0) {
-      logger.warn({ resource }, 'the node is short, and there is no pod to evict');
+      if (!isOver) logger.warn({ resource }, 'the node is short, and there is no pod to evict');
       return [];
     }
-    const ranked = await this.#rank(pods, threshold, round.disks);
-    for (const { signal } of pressing) {
-      const ageMs = performance.now() - (round.observations.get(signal)?.atMs ?? performance.now());
-      metrics?.statsAge(signal, ageMs / 1000);
+    await this.#measureUse(pods, threshold.signal, this.#stopping);
+    if (isOver || !(await this.#isMet(threshold))) return await this.#afterShortage(threshold, round);
+    const shortage = shortageOf(threshold, round);
+    const candidates = this.#recentUse.atTheirMost(pods, shortage, performance.now());
+    if (!isExplained(candidates, shortage) && !this.#recentUse.countShortage(threshold.signal, performance.now())) {
+      logger.warn({ resource }, 'the node is short of more than all pods use: no pod is evicted yet');
+      return [];
     }
-    for (const candidate of ranked) {
-      const { pod } = candidate;
-      const { message, annotations } = evictionMessage(candidate, resource, { pressing, ...round });
-      const verdict = { reason: 'Evicted', message, disruption: message };
-      const end = { verdict, annotations, gracePeriodSeconds: this.#graceSeconds(pod, threshold) };
-      if (await this.#evict(pod, threshold.signal, end)) return [pod];
-    }
+    this.#reportAges(round);
+    for (const candidate of rankPods(candidates, shortage))
+      if (await this.#evictFor(threshold, candidate, round)) return [candidate.pod];
     logger.warn({ resource }, 'the node is short, and no pod of it may be evicted');
     return [];
   }
 
-  async #rank(pods: Pod[], { signal }: Threshold, { layout }: Disks): Promise<Candidate[]> {
-    const disk = isOfDisk(signal);
-    const stats = await this.#deps.podStats(pods, { disk, fresh: true }, this.#stopping);
-    const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
-    return rankPods(
-      pods.map((pod) => ({ pod, stats: byUid.get(pod.metadata.uid) })),
-      signal,
-      layout,
+  /** Evicts a pod whose shortages end before it is found, and come back. */
+  async #afterShortage(threshold: Threshold, round: Round): Promise<Pod[]> {
+    const { signals, activePods, logger } = this.#deps;
+    const { signal } = threshold;
+    logger.info({ resource: resourceOf(signal) }, 'the node has enough again without an eviction');
+    const { observations } = this.#judge(round.disks, await signals.observe());
+    if (!this.#recentUse.countShortage(signal, performance.now())) return [];
+    const shortage = shortageOf(threshold, round);
+    const freed = shortage.missing - missingOf(threshold, observations);
+    const candidate = this.#recentUse.mostUnsteady(activePods(), shortage, freed);
+    return candidate !== undefined && (await this.#evictFor(threshold, candidate, round)) ? [candidate.pod] : [];
+  }
+
+  async #isMet(threshold: Threshold): Promise<boolean> {
+    return thresholdsMet([threshold], await this.#deps.signals.observe(), { withReclaim: true }).length > 0;
+  }
+
+  #reportAges({ judgement, observations }: Round): void {
+    for (const { signal } of judgement.pressing) {
+      const ageMs = performance.now() - (observations.get(signal)?.atMs ?? performance.now());
+      this.#deps.metrics?.statsAge(signal, ageMs / 1000);
+    }
+  }
+
+  async #evictFor(threshold: Threshold, candidate: Candidate, { judgement, observations }: Round): Promise<boolean> {
+    const { pod } = candidate;
+    const { pressing } = judgement;
+    const resource = resourceOf(threshold.signal);
+    const { message, annotations } = evictionMessage(candidate, resource, { pressing, observations });
+    const verdict = { reason: 'Evicted', message, disruption: message };
+    const end = { verdict, annotations, gracePeriodSeconds: this.#graceSeconds(pod, threshold) };
+    if (!(await this.#evict(pod, threshold.signal, end))) return false;
+    this.#recentUse.forgetShortages();
+    return true;
+  }
+
+  /** Measures the pods while they still have what the node is short of; volumes that take long are measured later. */
+  async #measureAtOnce({ signal }: Threshold): Promise<void> {
+    const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
+    await this.#measureUse(this.#deps.activePods(), signal, moment).catch((error: unknown) =>
+      this.#deps.logger.debug({ error: errorMessage(error) }, 'the pods could not be measured at once'),
     );
+  }
+
+  async #measureUse(pods: Pod[], signal: Threshold['signal'], stop: AbortSignal): Promise<void> {
+    const stats = await this.#deps.podStats(pods, { disk: isOfDisk(signal), fresh: true }, stop);
+    this.#recentUse.add(stats, performance.now());
   }
 
   /** Whether no threshold is met any more once what nobody uses is gone. */
@@ -317,6 +358,17 @@ export class EvictionManager {
 }
 
 const hard = (verdict: PodVerdict): PodEviction => ({ verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS });
+
+function shortageOf(threshold: Threshold, { disks, observations }: Round): Shortage {
+  return { signal: threshold.signal, layout: disks.layout, missing: missingOf(threshold, observations) };
+}
+
+/** Whether pods may have filled the disk that is short. A pod that was not measured may have; memory and processes wait for no proof. */
+function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
+  if (!isOfDisk(shortage.signal) || candidates.some(({ stats }) => stats === undefined)) return true;
+  const used = candidates.reduce((sum, { stats }) => sum + useOf(stats!, shortage), 0n);
+  return used >= shortage.missing;
+}
 
 /** Where what containers write is not by itself, the threshold of its disk is another one's, which is told. */
 const isTold = (signal: Threshold['signal'], layout: DiskLayout) =>

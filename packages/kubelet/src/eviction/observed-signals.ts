@@ -25,6 +25,12 @@ export function thresholdsMet(
   });
 }
 
+/** How much less there is than the threshold asks for; zero or less if there is enough, or if the signal was not observed. Pure. */
+export function missingOf({ signal, value }: Threshold, observations: Observations): bigint {
+  const observed = observations.get(signal);
+  return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
+}
+
 /** A threshold that is met, for people to read. */
 export function thresholdInWords({ signal, value, gracePeriodMs }: Threshold, observations: Observations): string {
   const observed = observations.get(signal);

@@ -7,12 +7,18 @@ import type { Signal } from './thresholds/signals.ts';
 
 type Given = Record<string, [GivenPod, GivenUse | undefined]>;
 
-function check(signal: Signal, given: Given, expected: string, layout: DiskLayout = 'shared'): void {
+function check(
+  signal: Signal,
+  given: Given,
+  expected: string,
+  { layout = 'shared' as DiskLayout, missing = 0n } = {},
+): void {
   const candidates = Object.entries(given).map(([name, [pod, use]]) => {
     const stats = use && statsOf(name, use);
     return { pod: podOf(name, pod), stats };
   });
-  const order = (from: typeof candidates) => rankPods(from, signal, layout).map(({ pod }) => pod.metadata.name);
+  const order = (from: typeof candidates) =>
+    rankPods(from, { signal, layout, missing }).map(({ pod }) => pod.metadata.name);
   assert.equal(order(candidates).join(' '), expected);
   assert.equal(order(candidates.toReversed()).join(' '), expected, 'the order in which they come counts nothing');
 }
@@ -61,15 +67,28 @@ test('a disk: only what of a pod is on it counts', () => {
   };
   check('nodefs.available', given, 'writes logs stores');
   check('imagefs.available', given, 'writes logs stores');
-  check('nodefs.available', given, 'logs stores writes', 'images');
-  check('nodefs.available', given, 'writes logs stores', 'split');
+  check('nodefs.available', given, 'logs stores writes', { layout: 'images' });
+  check('nodefs.available', given, 'writes logs stores', { layout: 'split' });
   const storing = {
     asks: [{ requests: { 'ephemeral-storage': '50Mi' } }, { root: 40 }],
     not: [{}, { root: 1 }],
   } as Given;
-  check('containerfs.available', storing, 'not asks', 'images');
+  check('containerfs.available', storing, 'not asks', { layout: 'images' });
 });
 
 test('files: by their number', () => {
   check('nodefs.inodesFree', { few: [{}, { inodes: 10, root: 999 }], many: [{}, { inodes: 1000 }] }, 'many few');
+});
+
+test('disk: among pods above their requests, those that use at least what is missing come before the others', () => {
+  check(
+    'nodefs.available',
+    {
+      little: [{}, { root: 1 }],
+      much: [{ priority: 5 }, { root: 10 }],
+      most: [{ priority: 9, requests: { 'ephemeral-storage': '1Gi' } }, { root: 90 }],
+    },
+    'much little most',
+    { missing: 10n << 20n },
+  );
 });

@@ -5,7 +5,6 @@ import { parseQuantity } from '../api/quantity.ts';
 import type { Pod } from '../api/types.ts';
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
-import type { PodStats } from '../stats/summary.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';
 import { resourceOf, type Signal } from './thresholds/signals.ts';
 
@@ -14,9 +13,12 @@ export type Candidate = { pod: Pod; stats?: PodStatsByDisk };
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** The first of these is evicted first; of those that nothing tells apart the order stays. */
-export function rankPods(candidates: readonly Candidate[], signal: Signal, layout: DiskLayout): Candidate[] {
-  const order = orderOf(signal, layout);
+/** `missing` is how much less there was than the threshold asks for: bytes, inodes or processes. */
+export type Shortage = { signal: Signal; layout: DiskLayout; missing: bigint };
+
+/** The first pod in the result is evicted first; pods with equal ranks keep their order. */
+export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
+  const order = orderOf(shortage);
   return candidates.toSorted((a, b) => {
     for (const compare of order) {
       const result = compare(a, b);
@@ -26,22 +28,30 @@ export function rankPods(candidates: readonly Candidate[], signal: Signal, layou
   });
 }
 
-function orderOf(signal: Signal, layout: DiskLayout): Compare[] {
+/** How much a pod uses of what is short: bytes, inodes or processes. */
+export function useOf(stats: PodStatsByDisk, { signal, layout }: Omit<Shortage, 'missing'>): bigint {
   const resource = resourceOf(signal);
-  if (resource === 'pids') return [byPriority, mostFirst(processes)];
+  if (resource === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
+  if (resource === 'memory') return BigInt(stats.memory?.workingSetBytes ?? 0);
+  const { disks } = stats;
+  const used = sumOf(disks === undefined ? [] : diskParts(signal, layout).map((part) => disks[part]));
+  return BigInt(resource === 'inodes' ? used.inodes : used.bytes);
+}
+
+function orderOf(shortage: Shortage): Compare[] {
+  const resource = resourceOf(shortage.signal);
+  const use = ({ stats }: Known) => useOf(stats, shortage);
+  if (resource === 'pids') return [byPriority, mostFirst(use)];
   if (resource === 'memory') {
-    const over = ({ pod, stats }: Known) => memoryUse(stats) - requestOf(pod, 'memory');
+    const over = (one: Known) => use(one) - requestOf(one.pod, 'memory');
     return [excessFirst(over), byPriority, mostFirst(over)];
   }
-  const parts = diskParts(signal, layout);
-  const use = ({ stats: { disks } }: Known) => {
-    const used = sumOf(disks === undefined ? [] : parts.map((part) => disks[part]));
-    return BigInt(resource === 'inodes' ? used.inodes : used.bytes);
-  };
-  // what files take in number is compared less the bytes that are asked for, as upstream's
+  // upstream compares the number of inodes less the requested bytes
   const storage = ({ pod }: Known) => requestOf(pod, 'ephemeral-storage');
   const exceeded = (one: Known) => use(one) - (resource === 'inodes' ? 0n : storage(one));
-  return [excessFirst(exceeded), byPriority, mostFirst((one) => use(one) - storage(one))];
+  // not upstream's: the eviction of a pod that uses less than is missing mends nothing
+  const accountsFirst = excessFirst((one) => use(one) - shortage.missing + 1n);
+  return [excessFirst(exceeded), accountsFirst, byPriority, mostFirst((one) => use(one) - storage(one))];
 }
 
 /** What of pods is on the file system that is short; images are nobody's. */
@@ -73,9 +83,6 @@ function ifKnown(compare: (a: Known, b: Known) => number): Compare {
       ? Number(ofB === undefined) - Number(ofA === undefined)
       : compare({ pod: a, stats: ofA }, { pod: b, stats: ofB });
 }
-
-const processes = ({ stats }: Known) => BigInt(stats.process_stats?.process_count ?? 0);
-const memoryUse = ({ memory }: PodStats) => BigInt(memory?.workingSetBytes ?? 0);
 
 /** In bytes, rounded down, with the overhead of a pod that asks for anything (GetResourceRequestQuantity). */
 function requestOf({ spec }: Pod, name: 'memory' | 'ephemeral-storage'): bigint {

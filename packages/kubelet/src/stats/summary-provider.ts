@@ -115,17 +115,24 @@ export class SummaryProvider {
     podUids: ReadonlySet<string>,
     { fresh, disk }: { fresh: boolean; disk?: { signal: AbortSignal } },
   ): Promise<PodStatsByDisk[]> {
+    // at once: a pod may free what it has meanwhile
+    if (fresh && disk !== undefined) this.#measureEphemeral(podUids);
     const all = await this.#measuredPods({ fresh });
     const measured = all.filter(({ runtime }) => podUids.has(runtime.pod.uid));
     if (disk === undefined) return measured.map((pod) => ({ ...podCpuAndMemory(pod), ...processStats(pod) }));
     const [disks, layers] = await Promise.all([this.#knownDisks({ fresh }), this.#layers(measured)]);
     const known = () => measured.map((pod) => podStatsByDisk(pod, this.#diskOf(pod, { disks, layers })));
     known(); // begins walks that are due
-    const pods = measured.flatMap(({ runtime }) => this.#parts.podOf(runtime.pod.uid) ?? []);
-    if (fresh) for (const pod of pods) this.#volumes.measureEphemeral(pod);
     await raceAbort(this.#volumes.settled(), disk.signal).catch(() => undefined);
     this.#volumes.keep(this.#readyPods().flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
     return known();
+  }
+
+  #measureEphemeral(podUids: ReadonlySet<string>): void {
+    for (const { runtime } of this.#readyPods()) {
+      const pod = podUids.has(runtime.pod.uid) ? this.#parts.podOf(runtime.pod.uid) : undefined;
+      if (pod !== undefined) this.#volumes.measureEphemeral(pod);
+    }
   }
 
   /** The volumes of claims that pods in the runtime use, as far as they were measured. */
