@@ -7,6 +7,7 @@ const CONFIG_FILE = 'podwright.dev/config.file';
 /** The node's own notes: shown as what they mean, or of no use to anybody. */
 const INTERNAL = [
   CONFIG_FILE,
+  'podwright.dev/config.content',
   'podwright.dev/metadata-patch',
   'kubernetes.io/config.source',
   'kubernetes.io/config.hash',

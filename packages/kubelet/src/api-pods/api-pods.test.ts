@@ -152,7 +152,9 @@ test('a static pod has a mirror at the API server, which comes back and goes wit
   assert.deepEqual(ownerReferences, [
     { apiVersion: 'v1', kind: 'Node', name: 'node', uid: 'uid-of-node', controller: true },
   ]);
-  assert.equal(annotations!['kubernetes.io/config.mirror'], annotations!['kubernetes.io/config.hash']);
+  const { uid } = kubelet.runtime.sandboxes[0]!.config.metadata!;
+  assert.equal(annotations!['kubernetes.io/config.hash'], uid);
+  assert.equal(annotations!['podwright.dev/config.content'], undefined);
   assert.equal(annotations!['kubernetes.io/config.source'], 'file');
   assert.deepEqual(mirror.spec.tolerations, [{ operator: 'Exists', effect: 'NoExecute' }]);
   api.remove(PODS, { namespace: 'default', name: 'local-node' });
@@ -255,6 +257,21 @@ test('a kubelet that is killed at any stage of a status or of the end of a pod i
     await kubelet.until(`nothing is left after ${stage}`, () => kubelet.runtime.sandboxes.length === 0);
     await close();
   }
+});
+
+test('a mirror that an earlier version made, which does not show the UID, is made again', async () => {
+  const { api, kubelet, shown, close } = await startFakeCluster({ manifest: staticPod('one') });
+  const first = await shown('local-node', isRunning);
+  await kubelet.handle.close();
+  const annotations = { ...first.metadata.annotations };
+  annotations['kubernetes.io/config.hash'] = annotations['kubernetes.io/config.mirror']!;
+  api.put(PODS, { ...first, metadata: { ...first.metadata, annotations } });
+  await kubelet.restart();
+  const again = await shown('local-node', (pod) => isRunning(pod) && pod.metadata.uid !== first.metadata.uid);
+  const hash = 'kubernetes.io/config.hash';
+  assert.equal(again.metadata.annotations![hash], first.metadata.annotations![hash]);
+  assert.equal(callsOf(kubelet.runtime, 'runPodSandbox'), 1);
+  await close();
 });
 
 test('a kubelet that is killed while it makes a mirror anew is followed by one that has one', async () => {

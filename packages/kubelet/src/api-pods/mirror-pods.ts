@@ -2,7 +2,12 @@
 import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import { isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
 import { namespacedName, type Pod } from '../api/types.ts';
-import { CONFIG_FILE_ANNOTATION, CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from '../config/pod-update.ts';
+import {
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_FILE_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_MIRROR_ANNOTATION,
+} from '../config/pod-update.ts';
 import type { MirrorListener } from './api-pod-list.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { MIRROR_BACKOFF } from './limits.ts';
@@ -154,8 +159,7 @@ export class MirrorPods implements MirrorListener {
 /** What shows the pod: its own object, with the hash of it, owned by the node. Pure. */
 export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject & { spec: Pod['spec'] } {
   const { uid: _, resourceVersion: __, annotations = {}, ...rest } = metadata;
-  const { [CONFIG_FILE_ANNOTATION]: ___, ...shown } = annotations;
-  const hash = annotations[CONFIG_HASH_ANNOTATION] ?? '';
+  const { [CONFIG_FILE_ANNOTATION]: ___, [CONFIG_CONTENT_ANNOTATION]: hash = '', ...shown } = annotations;
   const { name = '', uid = '' } = node.metadata;
   return {
     apiVersion: 'v1',
@@ -169,7 +173,13 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
   };
 }
 
+/** The UID counts as well: earlier versions wrote another value into that annotation. */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
-  const hash = pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION];
-  return metadata.deletionTimestamp === undefined && metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === hash;
+  const { annotations: shown = {}, deletionTimestamp } = metadata;
+  const { annotations = {} } = pod.metadata;
+  return (
+    deletionTimestamp === undefined &&
+    shown[CONFIG_MIRROR_ANNOTATION] === annotations[CONFIG_CONTENT_ANNOTATION] &&
+    shown[CONFIG_HASH_ANNOTATION] === annotations[CONFIG_HASH_ANNOTATION]
+  );
 }

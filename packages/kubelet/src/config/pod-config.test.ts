@@ -84,15 +84,34 @@ test('a pod knows its source, file and node', () => {
   assert.equal(pod.spec.nodeName, 'node');
   const {
     'kubernetes.io/config.seen': seen,
-    'kubernetes.io/config.hash': hash,
+    'podwright.dev/config.content': content,
     ...annotations
   } = pod.metadata.annotations!;
-  assert.match(hash!, /^[0-9a-f]{32}$/);
+  assert.match(content!, /^[0-9a-f]{32}$/);
   assert.match(seen!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/);
   assert.deepEqual(annotations, {
+    'kubernetes.io/config.hash': pod.metadata.uid,
     'kubernetes.io/config.source': 'file',
     'podwright.dev/config.file': '/m/a.yaml',
   });
+  config.set('file', snapshot({ '/m/a.yaml': podText('a', { uid: 'u' }) }));
+  assert.equal(config.pods()[0]!.metadata.annotations!['kubernetes.io/config.hash'], 'u');
+});
+
+test('a pod without a UID of its own that is resized is the same pod, whose content is another', () => {
+  const { config, take } = newConfig();
+  const set = (cpu: string) => {
+    const pod = JSON.parse(podText('a')) as { spec: { containers: object[] } };
+    Object.assign(pod.spec.containers[0]!, { resources: { requests: { cpu } } });
+    config.set('file', snapshot({ 'a.yaml': JSON.stringify(pod) }));
+    const { uid, annotations } = config.pods()[0]!.metadata;
+    return [take(), uid, annotations!['kubernetes.io/config.hash'], annotations!['podwright.dev/config.content']];
+  };
+  const [added, uid, hash, content] = set('20m');
+  const [resized, ...after] = set('30m');
+  assert.deepEqual([added, resized], [['ADD a'], ['UPDATE a']]);
+  assert.deepEqual(after.slice(0, 2), [uid, hash]);
+  assert.notEqual(after[2], content);
 });
 
 test('a pod that only changes stays first seen when it was', () => {

@@ -9,8 +9,8 @@ import type { LocalObjects } from './local-objects.ts';
 import { ManifestError, type PlacedObject, withoutDuplicates } from './manifest.ts';
 import { PodClaims } from './pod-claims.ts';
 import {
+  CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,
-  CONFIG_HASH_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,
   type ExistingPod,
   type PodSourceName,
@@ -244,7 +244,7 @@ function classedPod(
 function differs(before: Desired, after: Desired): boolean {
   const content = ({ pod: { metadata, spec } }: Desired) =>
     JSON.stringify([
-      metadata.annotations?.[CONFIG_HASH_ANNOTATION],
+      metadata.annotations?.[CONFIG_CONTENT_ANNOTATION],
       spec.overhead,
       spec.nodeSelector,
       spec.tolerations,

@@ -25,15 +25,16 @@ export type PodUpdate = {
 };
 
 /**
- * Annotations that the sources set on each pod: the source, a hash of what the manifest says, when it was first seen, and the file
- * or URL.
+ * Annotations that the sources set on each pod: the source, its UID, by which collectors of logs find the directory of a static
+ * pod, when it was first seen, the file or URL, and a hash of all that the manifest says, which changes with a resize, too.
  */
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
 export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
-/** On the pod of an API server that shows a static one: the hash of that. */
-export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 export const CONFIG_FILE_ANNOTATION = 'podwright.dev/config.file';
+export const CONFIG_CONTENT_ANNOTATION = 'podwright.dev/config.content';
+/** On the pod of an API server that shows a static one: the hash of what the manifest of that says. */
+export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
 /** A time for `kubernetes.io/config.seen`: nanoseconds, as upstream. */
 export function seenAt(ms: number): string {

@@ -3,6 +3,7 @@ import { unresizable } from '../api/resizable.ts';
 import type { Pod, PodSpec, Toleration } from '../api/types.ts';
 import type { PlacedObject } from './manifest.ts';
 import {
+  CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,
@@ -27,12 +28,14 @@ export function identifyPod(
       .update(JSON.stringify([nodeName, source, file, { ...content, status: undefined }]))
       .digest('hex')
       .slice(0, 32);
+  const uid = pod.metadata.uid || hashOf(unresizable(pod) as object);
   const annotations = {
     ...pod.metadata.annotations,
     [CONFIG_SOURCE_ANNOTATION]: source,
-    [CONFIG_HASH_ANNOTATION]: hashOf(pod),
+    [CONFIG_HASH_ANNOTATION]: uid,
     [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs),
     [CONFIG_FILE_ANNOTATION]: file,
+    [CONFIG_CONTENT_ANNOTATION]: hashOf(pod),
   };
   const { status: _, ...rest } = pod;
   return {
@@ -40,7 +43,7 @@ export function identifyPod(
     metadata: {
       ...pod.metadata,
       ...(ofCluster && { name: nameInCluster(pod, nodeName) }),
-      uid: pod.metadata.uid || hashOf(unresizable(pod) as object),
+      uid,
       annotations,
     },
     spec: { ...pod.spec, nodeName, ...(source === 'file' ? { tolerations: withStaticToleration(pod.spec) } : {}) },

@@ -16,7 +16,12 @@ import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.
 import { immutableProblems } from '../config/immutable.ts';
 import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
 import { isOneManifest } from '../config/manifest-place.ts';
-import { CONFIG_HASH_ANNOTATION, CONFIG_SEEN_ANNOTATION, type ExistingPod } from '../config/pod-update.ts';
+import {
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
+  type ExistingPod,
+} from '../config/pod-update.ts';
 import { identifyPod } from '../config/static-pod.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
@@ -298,7 +303,8 @@ function isAsShown(given: Applicable, before: Applicable, file: string): boolean
   const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;
   const shown = identifyPod({ file, line: 1, column: 1, object: before }, identity);
   const comparable = ({ status: _, ...pod }: Pod): Pod => {
-    const annotations = { ...pod.metadata.annotations, [CONFIG_HASH_ANNOTATION]: '', [CONFIG_SEEN_ANNOTATION]: '' };
+    const varying = [CONFIG_CONTENT_ANNOTATION, CONFIG_HASH_ANNOTATION, CONFIG_SEEN_ANNOTATION];
+    const annotations = { ...pod.metadata.annotations, ...Object.fromEntries(varying.map((name) => [name, ''])) };
     return { ...pod, metadata: { ...pod.metadata, annotations, resourceVersion: undefined } };
   };
   return sameSpec(comparable(shown), comparable(given));
