@@ -398,12 +398,12 @@ function run(
   return { sourcesReady, endPods, manifestErrors: () => sources.errors(), update, close };
 }
 
-/** A pod that had ended before stays so: the next start does not run it a second time. */
+/** The status and the logs of a pod that had ended before stay: the next start does not run it a second time. */
 async function endKept({ records, sync }: RunInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
   const { uid, namespace, name } = pod.metadata;
   const { status, metadata } = sync.statuses.pod(uid) ?? pod;
-  await sync.loop.end(pod, gracePeriodSeconds);
   const hadEnded = isTerminal(status?.phase) && metadata.deletionTimestamp === undefined; // not by an earlier call
+  await sync.loop.end(pod, { gracePeriodSeconds, keepLogs: hadEnded });
   if (hadEnded) records.save(uid, { namespace, name, status: status! });
 }
 

@@ -8,6 +8,6 @@ export function tracedSteps(steps: PodSteps, tracer: Pick<PodTracer, 'sync'>): P
     terminate: (pod, end, signal) =>
       tracer.sync(pod.metadata.uid, 'syncTerminatingPod', () => steps.terminate(pod, end, signal)),
     finish: (pod, end) => tracer.sync(pod.metadata.uid, 'syncTerminatedPod', () => steps.finish(pod, end)),
-    remove: (pod) => tracer.sync(pod.metadata.uid, 'removePod', () => steps.remove(pod)),
+    remove: (pod, end) => tracer.sync(pod.metadata.uid, 'removePod', () => steps.remove(pod, end)),
   };
 }

@@ -10,21 +10,23 @@ export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLo
 export type RemovePodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
+  /** The pod stays listed as ended, so its log files stay, too. */
+  keepLogs: boolean;
   /** Gives back everything else of the pod, before its last trace in the runtime goes. */
   release: () => Promise<void>;
 };
 
 /**
- * Removes a stopped pod's containers and logs, then what `release` holds, then its sandboxes. The sandbox goes last because
- * it is how a restarted kubelet finds a pod whose removal was cut short. What is gone already is no error.
+ * Removes a stopped pod's containers and logs, then what `release` holds, then its sandboxes. The sandbox is removed last because
+ * a restarted kubelet finds a pod by it whose removal was cut short. What is already removed is no error.
  */
 export async function removePodFromRuntime(
   { cri, podLogsDir, tracer }: RemovePodDependencies,
-  { pod, status, release }: RemovePodRequest,
+  { pod, status, keepLogs, release }: RemovePodRequest,
 ): Promise<void> {
   await tracer.span(pod.metadata.uid, 'remove from runtime', async () => {
     await Promise.all(status.containers.map(({ id }) => gone(cri.runtime.removeContainer({ containerId: id }))));
-    await removeTree(podLogDirectory(podLogsDir, pod.metadata));
+    if (!keepLogs) await removeTree(podLogDirectory(podLogsDir, pod.metadata));
     await release();
     await Promise.all(status.sandboxes.map(({ id }) => gone(cri.runtime.removePodSandbox({ podSandboxId: id }))));
   });

@@ -157,7 +157,7 @@ test('the end of a pod is measured once', async () => {
   const steps = metrics.timed({ terminate: done, finish: done, remove: done } as unknown as PodSteps);
   await steps.terminate(podOf('a'), { remove: true }, new AbortController().signal);
   await steps.finish(podOf('a'), { remove: true });
-  await steps.remove(podOf('a'));
+  await steps.remove(podOf('a'), { remove: true });
   const count = 'kubelet_pod_worker_duration_seconds_count{operation_type="kill"} ';
   assert.deepEqual(
     (await told('pod_worker_duration')).filter((line) => line.startsWith(count)),

@@ -136,7 +136,7 @@ export class KubeletMetrics implements PodObserver {
       },
       terminate: (pod, end, signal) => measure('kill', () => steps.terminate(pod, end, signal)),
       finish: (pod, end) => steps.finish(pod, end),
-      remove: (pod) => steps.remove(pod),
+      remove: (pod, end) => steps.remove(pod, end),
     };
   }
 

@@ -1,10 +1,12 @@
-/** What people name of a pod that is there: its containers, their logs, its network. Errors say what they asked for. */
+/** Finds what a request names of a pod: its containers, their logs, its network. Errors say what was asked for. */
+import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import type { ContainerStatus } from '../api/pod-status.ts';
 import { everyContainer, namespacedName, type Pod } from '../api/types.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
+import { containerLogPath } from '../kuberuntime/container-config.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
 import type { LegacyLogs, LogPlace } from '../logs/container-logs.ts';
 
@@ -22,28 +24,53 @@ export function containerLog(
 ): LogPlace & { running: boolean } {
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
+  const status = statusOf(pod, name);
   // the attempt before is the last that ended, as the status has it: between two tries that is the newest of all
-  const ended = previous ? statusOf(pod, name)?.lastState.terminated?.containerID || undefined : undefined;
+  const ended = previous ? status?.lastState.terminated?.containerID || undefined : undefined;
   const id = containerId ?? ended;
   const wanted = id === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === id);
-  const where = `container ${name} of pod ${namespacedName(pod)}`;
-  if (wanted === undefined && ended !== undefined) {
-    throw new PodwrightError('not_found', `find the previous log: ${where} was restarted, and that log is gone by now`);
-  }
-  if (wanted === undefined && previous) {
-    throw new PodwrightError('not_found', `find the previous log: ${where} has not been restarted`);
-  }
-  if (wanted === undefined && containerId !== undefined) {
-    throw new PodwrightError('not_found', `find the log: ${where} has no attempt ${containerId}`);
-  }
-  if (wanted === undefined) {
-    const why = waitingReason(pod, name);
-    throw new PodwrightError('failed_precondition', `find the log: ${where} has not begun yet${why && `: ${why}`}`);
-  }
   const directory = podLogDirectory(podLogsDir, podIdentity(pod));
-  const path = isAbsolute(wanted.logPath) ? wanted.logPath : join(directory, name, `${wanted.restartCount}.log`);
+  if (wanted === undefined) {
+    const restartCount = status && endedAttempt(status, { previous, containerId: id });
+    const path = restartCount === undefined ? undefined : join(directory, containerLogPath(name, restartCount));
+    if (path !== undefined && existsSync(path)) return { path, legacy: undefined, running: false };
+    throw missingLog(pod, name, { previous, containerId, wasRemoved: path !== undefined });
+  }
+  const path = isAbsolute(wanted.logPath)
+    ? wanted.logPath
+    : join(directory, containerLogPath(name, wanted.restartCount));
   const legacy = logs && { logs, containerId: wanted.id };
   return { path, legacy, running: wanted.state === 'running' };
+}
+
+/** The restart count of an attempt that the status reports as ended: after the node's restart the runtime may no longer have it. */
+function endedAttempt(
+  { state, lastState, restartCount }: ContainerStatus,
+  { previous, containerId }: Pick<LogOfContainer, 'previous' | 'containerId'>,
+): number | undefined {
+  const last = { ended: lastState.terminated, attempt: state.waiting === undefined ? restartCount - 1 : restartCount };
+  const attempts = previous ? [last] : [{ ended: state.terminated, attempt: restartCount }, last];
+  const found = attempts.find(
+    ({ ended }, at) =>
+      ended !== undefined && (containerId === undefined ? at === 0 : ended.containerID === containerId),
+  );
+  return found?.attempt;
+}
+
+/** Why a container's log cannot be found, as an error. */
+function missingLog(
+  pod: Pod,
+  name: string,
+  { previous, containerId, wasRemoved }: { previous: boolean; containerId?: string; wasRemoved: boolean },
+): PodwrightError {
+  const what = previous ? 'previous log' : 'log';
+  const where = `container ${name} of pod ${namespacedName(pod)}`;
+  if (wasRemoved) return new PodwrightError('not_found', `find the ${what}: the ${what} of ${where} was removed`);
+  if (previous) return new PodwrightError('not_found', `find the ${what}: ${where} has not been restarted`);
+  if (containerId !== undefined)
+    return new PodwrightError('not_found', `find the ${what}: ${where} has no attempt ${containerId}`);
+  const why = waitingReason(pod, name);
+  return new PodwrightError('failed_precondition', `find the ${what}: ${where} has not begun yet${why && `: ${why}`}`);
 }
 
 /** Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that does not run. */
@@ -81,9 +108,10 @@ function statusOf({ status }: Pod, name: string): ContainerStatus | undefined {
   return statuses.find((one) => one.name === name);
 }
 
-/** What keeps a container from running, '' if nothing is known to. */
+/** Why a container does not run, '' if that is unknown. */
 function waitingReason(pod: Pod, name: string): string {
   const { waiting, terminated } = statusOf(pod, name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
-  return waiting?.reason ?? '';
+  if (waiting !== undefined || (pod.status?.phase ?? 'Pending') !== 'Pending') return waiting?.reason ?? '';
+  return pod.status?.reason ?? 'ContainerCreating'; // as its status is going to say
 }

@@ -178,7 +178,7 @@ export class PodSyncer implements PodSteps {
     );
     await this.terminate(other, end, signal);
     await this.finish(other, end);
-    await this.remove(other);
+    await this.remove(other, end);
     return { ended: false, retryAtMs: Date.now() };
   }
 
@@ -302,7 +302,7 @@ export class PodSyncer implements PodSteps {
     reasons.forgetPod(uid);
   }
 
-  async remove(pod: Pod): Promise<void> {
+  async remove(pod: Pod, { keepLogs = false }: PodEnd): Promise<void> {
     const { runtime, volumes, cgroups, statuses, probes, restarts, allocations, needs } = this.#deps;
     const { uid } = pod.metadata;
     const status = await this.#look(pod);
@@ -311,7 +311,7 @@ export class PodSyncer implements PodSteps {
       await volumes.removeForPod(uid);
       await cgroups.remove(uid);
     };
-    await removePodFromRuntime(runtime, { pod, status, release });
+    await removePodFromRuntime(runtime, { pod, status, keepLogs, release });
     await this.#look(pod);
     runtime.images.forgetPod(uid);
     for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(pod, container);

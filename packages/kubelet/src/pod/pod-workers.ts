@@ -23,6 +23,8 @@ export type PodEnd = {
   verdict?: PodVerdict;
   /** The pod has left its source: afterwards nothing may be left of it. */
   remove: boolean;
+  /** With `remove`: the log files stay, as the pod is listed again at the next start. */
+  keepLogs?: boolean;
   /** This is not said by its source: a pod that came back to that meanwhile begins anew all the same. */
   mayComeBack?: boolean;
 };
@@ -37,8 +39,8 @@ export interface PodSteps {
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
   /** Gives back what the pod held; its final status stays. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
-  /** Removes every trace of it. */
-  remove(pod: Pod): Promise<void>;
+  /** Removes every trace of it, but for logs that `end` keeps. */
+  remove(pod: Pod, end: PodEnd): Promise<void>;
 }
 
 export type PodWorkersOptions = {
@@ -145,6 +147,7 @@ export class PodWorkers {
       gracePeriodSeconds: harder ? end.gracePeriodSeconds : worker.end?.gracePeriodSeconds,
       verdict: worker.end?.verdict ?? end.verdict,
       remove: end.remove || worker.end?.remove === true,
+      keepLogs: end.remove ? end.keepLogs : worker.end?.keepLogs,
     };
     if (end.remove && end.mayComeBack !== true) worker.comeback = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
@@ -306,7 +309,7 @@ export class PodWorkers {
         return this.#enterStopped(worker, 'terminated');
       case 'terminated':
         if (worker.end?.remove !== true) return SLEEP;
-        await steps.remove(worker.pod);
+        await steps.remove(worker.pod, worker.end);
         this.#removed(worker);
         return SLEEP;
       case 'removed':

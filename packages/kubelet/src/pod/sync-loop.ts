@@ -24,7 +24,7 @@ import type { EphemeralContainers } from './ephemeral-containers.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { Refusal } from './pod-admission.ts';
 import type { PodManager } from './pod-manager.ts';
-import type { PodWorkers } from './pod-workers.ts';
+import type { PodEnd, PodWorkers } from './pod-workers.ts';
 
 /** Of a pod that gives way to one that is more important (pkg/kubelet/preemption). */
 const PREEMPTED: PodVerdict = {
@@ -99,10 +99,10 @@ export class SyncLoop {
     }
   }
 
-  /** Ends a pod that stays known; resolves when nothing of it is left. One that is not decided about yet does not begin. */
-  end(pod: Pod, gracePeriodSeconds?: number): Promise<void> {
+  /** Ends and removes a pod that its source still has; resolves when it is removed. One that is not decided about yet does not begin. */
+  end(pod: Pod, how: Pick<PodEnd, 'gracePeriodSeconds' | 'keepLogs'> = {}): Promise<void> {
     this.#undecided.delete(pod.metadata.uid);
-    return this.#deps.workers.end(pod, { gracePeriodSeconds, remove: true });
+    return this.#deps.workers.end(pod, { ...how, remove: true });
   }
 
   #remove(pod: Pod): void {
