@@ -29,7 +29,7 @@ export type PodGranter = {
   grants: PodGrants;
   refuse: (podUid: string, refusal: WaitingReason) => void;
   events: EventRecorder;
-  statuses: Pick<StatusManager, 'introduce'>;
+  statuses: Pick<StatusManager, 'introduce' | 'pod'>;
 };
 
 /** Why a pod is pending that waits for a device plugin: in its status and its event. */
@@ -44,7 +44,10 @@ export async function grantPod(
   const answer = await grants.admit(pod, signal);
   if (answer?.kind === 'refused') refuse(pod.metadata.uid, answer.refusal);
   if (answer?.kind !== 'waits') return undefined;
-  events.event(eventSubject(pod), 'Warning', WAITS, answer.message);
+  const shown = statuses.pod(pod.metadata.uid)?.status;
+  if (shown?.reason !== WAITS || shown.message !== answer.message)
+    // it is tried again every second
+    events.event(eventSubject(pod), 'Warning', WAITS, answer.message);
   statuses.introduce(pod, { phase: 'Pending', reason: WAITS, message: answer.message, qosClass: qosClass(pod) });
   return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
 }

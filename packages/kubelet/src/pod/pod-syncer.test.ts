@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -9,6 +9,7 @@ import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { fakeDependencies, fakeRuntime } from '../kuberuntime/dependencies.fixture.ts';
+import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
@@ -257,6 +258,11 @@ test('a pod waits for devices that nobody offers, and fails if it does not get w
   const { resourceVersion } = statuses.pod('u1')!.metadata;
   await sync(podOf());
   assert.equal(statuses.pod('u1')!.metadata.resourceVersion, resourceVersion, 'the same is not published again');
+  const count = () => deps.events.list().reduce((sum, event) => sum + (event.count ?? 1), 0);
+  assert.equal(count(), 1, 'one event for one reason');
+  answers[0] = { kind: 'waits', message: 'no device plugin offers e.com/v now' };
+  await sync(podOf());
+  assert.equal(count(), 2);
   answers[0] = { kind: 'refused', refusal: { reason: 'UnexpectedAdmissionError', message: 'Allocate failed' } };
   assert.deepEqual(await sync(podOf()), { ended: true });
   const { phase, reason, message } = statuses.get('u1')!;
@@ -323,12 +329,23 @@ test('a removed pod leaves nothing, and its sandbox goes after its volumes', asy
   await sync(podOf());
   await terminate(podOf());
   failing.add('remove volumes');
-  await assert.rejects(syncer.remove(podOf()), { message: 'remove volumes fails' });
+  await assert.rejects(syncer.remove(podOf(), { remove: true }), { message: 'remove volumes fails' });
   assert.equal(runtime.sandboxes.length, 1, 'a restarted kubelet finds the pod by it');
   failing.clear();
-  await syncer.remove(podOf());
+  await syncer.remove(podOf(), { remove: true });
   assert.deepEqual([runtime.sandboxes, runtime.containers], [[], []]);
   assert.equal(statuses.get('u1'), undefined);
+});
+
+test('a pod that ended by itself and is ended for the end of the node keeps its logs', async (context) => {
+  const { sync, syncer, terminate } = await start(context);
+  await sync(podOf());
+  await terminate(podOf());
+  const directory = podLogDirectory(logs, podOf().metadata);
+  await syncer.remove(podOf(), { remove: true, keepLogs: true });
+  assert.ok(existsSync(directory));
+  await syncer.remove(podOf(), { remove: true });
+  assert.ok(!existsSync(directory));
 });
 
 test('what another pod of the same UID left in the runtime is removed before anything is begun', async (context) => {
