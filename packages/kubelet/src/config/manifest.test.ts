@@ -344,9 +344,12 @@ test('the pods of workloads are decoded if they are asked for, with paths and pl
   const text = [
     podText('containers: [{name: a, image: i}]'),
     workload('Deployment', `spec: {${template}}`),
-    workload('CronJob', `spec: {jobTemplate: {spec: {${template}}}}`),
+    workload(
+      'CronJob',
+      `spec: {jobTemplate: {spec: {${template.replace('{containers', '{restartPolicy: Never, containers')}}}}`,
+    ),
     workload('PodTemplate', template),
-    workload('Job', `spec: {${template.replace('image: i', 'image: i, tty: 1')}}`),
+    workload('Job', `spec: {${template.replace('image: i}]', 'image: i, tty: 1}], restartPolicy: Never')}}`),
     workload('DaemonSet', 'spec: {}'),
   ].join('---\n');
   const decode = (options = {}) => decodeManifests([{ file: 'x.yaml', text }], options);
@@ -368,4 +371,38 @@ test('the pods of workloads are decoded if they are asked for, with paths and pl
   const inside = (list: typeof errors) => list.filter(({ path }) => path.includes('template')).map(({ path }) => path);
   assert.deepEqual(inside(errors), ['spec.template.spec.containers[0].tty']);
   assert.deepEqual([decode().templates, inside(decode().errors)], [[], []]);
+});
+
+test('the claims of volumeClaimTemplates count as volumes of the pods', () => {
+  const claims = 'volumeClaimTemplates: [{metadata: {name: data}}, {metadata: {name: 5}}, 7]';
+  const mounts = 'volumeMounts: [{name: data, mountPath: /data}, {name: other, mountPath: /other}]';
+  const template = `template: {spec: {containers: [{name: a, image: i, ${mounts}}], volumes: [{name: other, emptyDir: {}}]}}`;
+  const text = `kind: StatefulSet\napiVersion: apps/v1\nmetadata: {name: web}\nspec: {${claims}, ${template}}\n`;
+  const { templates, errors } = decodeManifests([{ file: 'x.yaml', text }], { templates: true });
+  assert.deepEqual(
+    errors.map(({ path }) => path),
+    ['kind'],
+  );
+  assert.deepEqual(
+    templates[0]?.pod.spec.volumes?.map(({ name }) => name),
+    ['other', 'data'],
+  );
+});
+
+test('a restart policy that the workload does not allow is a problem, also by default', () => {
+  const check = (kind: string, policy: string, message: RegExp | undefined) => {
+    const template = `template: {spec: {${policy}containers: [{name: a, image: i}]}}`;
+    const spec = kind === 'CronJob' ? `jobTemplate: {spec: {${template}}}` : template;
+    const text = `kind: ${kind}\napiVersion: x/v1\nmetadata: {name: web}\nspec: {${spec}}\n`;
+    const { errors, templates } = decodeManifests([{ file: 'x.yaml', text }], { templates: true });
+    const found = errors.filter(({ path }) => path.endsWith('template.spec.restartPolicy'));
+    assert.equal(templates.length, 1, 'what else its pods meet is looked at, too');
+    if (message === undefined) return assert.deepEqual(found, []);
+    assert.match(found.join(), message);
+  };
+  check('Job', '', /must be OnFailure or Never in a Job, got "Always", the default$/);
+  check('CronJob', 'restartPolicy: Always, ', /must be OnFailure or Never in a CronJob, got "Always"$/);
+  check('Job', 'restartPolicy: OnFailure, ', undefined);
+  check('Deployment', 'restartPolicy: Never, ', /must be Always in a Deployment, got "Never"$/);
+  check('Deployment', '', undefined);
 });

@@ -279,16 +279,45 @@ function templatesOf(parts: Part[], { objects, errors, partOf, options }: Templa
     if (path === undefined || !isRecord(template)) return [];
     const { name = 'template', namespace } = isRecord(metadata) ? metadata : {};
     const own = isRecord(template.metadata) ? template.metadata : {};
-    const value = { ...template, apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name, namespace } };
+    const spec = withClaims(template.spec, fieldAt(part.value, ['spec', 'volumeClaimTemplates']));
+    const value = { ...template, spec, apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name, namespace } };
     const inside = { ...part, value, base: [...part.base, ...path] };
     const pod = decodePart(inside, errors, options.namespace)?.object;
     if (pod?.kind !== 'Pod') return [];
+    const policy = restartPolicyProblem(String(kind), pod, template);
+    if (policy !== undefined) {
+      const field = [...inside.base, 'spec', 'restartPolicy'];
+      const { file, document } = part;
+      errors.push(
+        new ManifestError({ file, ...document.locate(field, 'value'), path: formatFieldPath(field) }, policy),
+      );
+    }
     const workload = `${kind} ${nameIn(pod)}`;
     while (names.has(nameIn(pod))) pod.metadata.name += `-${String(kind).toLowerCase()}`;
     names.add(nameIn(pod));
     partOf.set(pod, inside);
     return [{ pod, workload, path }];
   });
+}
+
+/** The spec with a volume for each claim that a StatefulSet makes for its pods, behind the volumes of the template, whose places stay. */
+function withClaims(spec: unknown, claims: unknown): unknown {
+  if (!isRecord(spec) || !Array.isArray(claims)) return spec;
+  const { volumes = [] } = spec;
+  if (!Array.isArray(volumes)) return spec;
+  const known = new Set(volumes.map((volume) => fieldAt(volume, ['name'])));
+  const names = claims.map((claim) => fieldAt(claim, ['metadata', 'name']));
+  const added = names.filter((name) => typeof name === 'string' && !known.has(name));
+  return { ...spec, volumes: [...volumes, ...added.map((name) => ({ name, emptyDir: {} }))] };
+}
+
+/** As upstream's API server validates templates: pods of Jobs end, those of other workloads are kept running. */
+function restartPolicyProblem(kind: string, { spec: { restartPolicy } }: Pod, template: object): string | undefined {
+  if (kind === 'PodTemplate') return undefined;
+  const isJob = kind === 'Job' || kind === 'CronJob';
+  if ((restartPolicy === 'Always') !== isJob) return undefined;
+  const byDefault = fieldAt(template, ['spec', 'restartPolicy']) === undefined ? ', the default' : '';
+  return `must be ${isJob ? 'OnFailure or Never' : 'Always'} in a ${kind}, got "${restartPolicy}"${byDefault}`;
 }
 
 const nameIn = ({ metadata: { namespace, name } }: ManifestObject) => `${namespace}/${name}`;
