@@ -1,6 +1,6 @@
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectFormat } from '../output/object-format.ts';
-import { leftOut, renderTable } from '../output/table.ts';
+import { leftOut, namespaceImportance, renderTable } from '../output/table.ts';
 import { terminalWidth } from '../output/terminal.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { wrappedRows } from '../output/wrapped-table.ts';
@@ -22,6 +22,7 @@ export class TablePrinter {
   /** The widest cell of each column so far, so that later rows stand below the first ones. */
   #widest: string[];
   #headersDue: boolean;
+  readonly #namespaces = new Set<string>();
 
   constructor(columns: Column[], options: PrintOptions) {
     this.#columns = shownColumns(columns, options);
@@ -38,17 +39,17 @@ export class TablePrinter {
     this.#widest = this.#widest.map((widest, column) =>
       rows.reduce((longest, row) => (row[column]!.length > longest.length ? row[column]! : longest), widest),
     );
-    const header = this.#columns.map(({ title, importance }) => ({
-      title: this.#options.headers ? title : '',
-      importance,
+    for (const { metadata } of objects) this.#namespaces.add(metadata.namespace);
+    const header = headerOf(this.#columns, this.#namespaces).map((column) => ({
+      ...column,
+      title: this.#options.headers ? column.title : '',
     }));
     const width = this.#width();
     const isWrapped = this.#columns.at(-1)?.wraps === true;
     const table = [this.#widest, ...rows];
     const lines = isWrapped ? wrappedRows(header, table, width) : renderTable(header, table, width).split('\n');
     print([...(this.#headersDue ? [lines[0]!] : []), ...lines.slice(2)].join('\n'));
-    const isWide = this.#options.output.type === 'wide' && !isWrapped;
-    if (this.#headersDue && isWide) hintAt(leftOut(header, table, width));
+    if (this.#headersDue && !isWrapped) hintAt(leftOut(header, table, width));
     this.#headersDue = false;
   }
 
@@ -60,7 +61,15 @@ export class TablePrinter {
   }
 }
 
-/** Who asked for all columns is told of those that the terminal has no room for. */
+/** The titles of columns and how important each is: names of objects of several namespaces mean little without their namespace. */
+export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { title: string; importance?: number }[] {
+  return columns.map(({ title, importance }) => ({
+    title,
+    importance: title === 'NAMESPACE' ? namespaceImportance(namespaces) : importance,
+  }));
+}
+
+/** Names the columns that the terminal has no room for. */
 function hintAt(titles: string[]): void {
   if (titles.length === 0) return;
   printError(`this terminal has no room for ${titles.join(', ')}: pipe the output, as in '… | cat', to see all of it`);

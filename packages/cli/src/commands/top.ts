@@ -4,7 +4,7 @@ import { ObjectClient, type PodUsage, type Usage } from '../client/object-client
 import { kindOfWord, POD } from '../client/object-names.ts';
 import { TOP_PERIOD_MS } from '../limits.ts';
 import { Picture } from '../output/picture.ts';
-import { renderTable } from '../output/table.ts';
+import { type Column, namespaceImportance, renderTable } from '../output/table.ts';
 import { canRedraw, terminalWidth } from '../output/terminal.ts';
 import { escapeTerminal, print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
@@ -56,7 +56,8 @@ async function podTable(client: ObjectClient, name: string | undefined, options:
   if (pods.length === 0)
     return nothing(name === undefined ? nothingRuns(options) : `no container of pod ${name} runs`, options);
   const rows = pods.toSorted(byName).flatMap((pod) => (options.containers ? containerRows(pod) : [podRow(pod)]));
-  const namespaces = allNamespaces ? ['NAMESPACE'] : [];
+  const importance = namespaceImportance(new Set(pods.map(({ metadata }) => metadata.namespace)));
+  const namespaces = allNamespaces ? [{ title: 'NAMESPACE', importance }] : [];
   const names = options.containers ? ['POD', 'NAME'] : ['NAME'];
   const shown = rows.map((row) => (allNamespaces ? row : { ...row, cells: row.cells.slice(1) }));
   return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
@@ -111,7 +112,7 @@ async function nodeTable(client: ObjectClient, name: string | undefined, options
   return table(['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'], rows, options);
 }
 
-function table(titles: string[], rows: Row[], { sortBy, headers }: TopOptions): string {
+function table(titles: Column[], rows: Row[], { sortBy, headers }: TopOptions): string {
   const by = { cpu: ({ milliCores }: Row) => milliCores, memory: ({ bytes }: Row) => bytes };
   const sorted = sortBy === undefined ? rows : rows.toSorted((a, b) => by[sortBy](b) - by[sortBy](a));
   if (sorted.length === 0) return '';

@@ -114,3 +114,12 @@ test('no cut is inside a character or a colour', () => {
   assert.equal(fit('e\u0301e\u0301e\u0301', 2), 'e\u0301…');
   assert.equal(fit('\x1b[31mred and long\x1b[39m', 4), '\x1b[31mred\x1b[39m…');
 });
+
+test('several names in a cell are cut at their end, not into one that does not exist', () => {
+  const lines = renderTable(
+    ['NAME', 'IMAGES'],
+    [['web', 'registry.example.org/first:1,registry.example.org/second:2']],
+    40,
+  );
+  assert.match(lines.split('\n')[1]!, /^web +registry\.example\.org\/first:1,reg\S*…$/);
+});

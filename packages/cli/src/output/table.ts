@@ -11,6 +11,12 @@ const IMPORTANCE: Record<string, number> = {
   ...{ RESTARTS: 4, NAMESPACE: 3, IP: 2, REQUIRES: 1, ROLES: 1, UID: 1, DIGEST: 4, SIZE: 6, CREATED: 3 },
 };
 const USUAL_IMPORTANCE = 5;
+
+/** The importance of the column NAMESPACE, if it is not the usual one: with several namespaces only NAME has more. */
+export function namespaceImportance(namespaces: ReadonlySet<string>): number | undefined {
+  return namespaces.size > 1 ? 9.5 : undefined;
+}
+
 /** Others are left out rather than a column cut below this; what is to be copied is cut last of all. */
 const USUAL_LEAST_CELLS = 16;
 const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, UID: Infinity };

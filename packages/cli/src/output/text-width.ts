@@ -18,9 +18,9 @@ export function fit(line: string, width: number | undefined): string {
   return `${start(pieces(line), width - 1)}…`;
 }
 
-/** The same; of a name, which has no spaces, both ends are kept, as it is often the end that tells names apart. */
+/** The same; of a name, which has neither space nor comma, both ends are kept, as it is often the end that tells names apart. */
 export function fitCell(cell: string, width: number): string {
-  if (cell.includes(' ') || displayWidth(cell) <= width) return fit(cell, width);
+  if (/[ ,]/.test(cell) || displayWidth(cell) <= width) return fit(cell, width);
   const all = pieces(cell);
   const tail = start(all.toReversed(), Math.floor((width - 1) / 2), (text, piece) => piece + text);
   return `${start(all, width - 1 - displayWidth(tail))}…${tail}`;
