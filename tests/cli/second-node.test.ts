@@ -1,11 +1,14 @@
 /** Nodes of one host: each cleans up what is its own, and one that would share something is refused. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { cgroupDirectory, discoverCgroups } from '@podwright/base';
+import { takeInventory } from '../fixtures/host-inventory.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
+
+const starting = (place: NodePlace) => readdirSync(place.path('state')).filter((name) => name.startsWith('starting-'));
 
 let bundle: Bundle;
 let first: NodePlace;
@@ -37,6 +40,8 @@ test('a node with the cgroup or the bridge of another one is refused, and says w
   await second.startDaemon();
   await second.ok('stop');
   assert.deepEqual(second.leftovers(), []);
+  assert.equal((await first.call('node')).code, 1);
+  assert.deepEqual(starting(first), [], 'a refused node leaves nothing in the state directory of the one that runs');
   assert.match(await first.ok('ps'), /^default +web +1\/1 +Running +0/m);
   await first.ok('stop', '--delete');
   assert.deepEqual(first.leftovers(), []);
@@ -75,4 +80,14 @@ test('a node that cannot remove all of its own says what is left, and removes th
   await second.startDaemon();
   await second.ok('stop');
   assert.deepEqual(second.leftovers(), []);
+});
+
+test('a node without pods that a signal ends removes its cgroups and mounts', async () => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const daemon = await second.startDaemon();
+    daemon.child.kill(signal);
+    assert.equal((await daemon.ended()).code, 0);
+    const { cgroups, mounts } = takeInventory(second.scope);
+    assert.deepEqual({ cgroups, mounts }, { cgroups: [], mounts: [] });
+  }
 });

@@ -58,6 +58,8 @@ export type RuntimeHandle = {
    * are pods or some of it cannot be removed: the rest is, and the runtime is closed all the same.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
+  /** Whether there are no pods, while it is open. */
+  isEmpty(): boolean;
 };
 
 /**
@@ -227,6 +229,7 @@ function handleOf(
     endpoint: server.endpoint,
     tcpPort: server.tcpPort,
     serveStream: (client, url) => streaming.serve(client, url),
+    isEmpty: () => records.sandboxes.list().length === 0,
     close: ({ removeHostState = false } = {}) => (closing ??= close(removeHostState)),
   };
 }

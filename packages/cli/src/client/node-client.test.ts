@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { NodeClient } from './node-client.ts';
-import { markStarting } from './starting-node.ts';
+import { hasStarted, markStarting } from './starting-node.ts';
 
 /** A client of a node that answers everything with `body`. */
 async function nodeThatSays(t: TestContext, body: string, statusCode = 200): Promise<NodeClient> {
@@ -69,4 +69,13 @@ test('a call waits for a node that starts, and for none that died while it did',
   await once(server, 'listening');
   starting[Symbol.dispose]();
   assert.deepEqual(await pods, []);
+});
+
+test('a call does not take a node that gave up its start for one that has started', async (t) => {
+  const directory = mkdtempSync('/tmp/node-client-');
+  t.after(() => rmSync(directory, { recursive: true }));
+  const starting = markStarting(directory);
+  const started = hasStarted(join(directory, 'node.sock'));
+  starting[Symbol.dispose]();
+  assert.equal(await started, false);
 });

@@ -4,10 +4,10 @@ import { namesInSync, PRIVATE_FILE, sleep, withTimeout } from '@podwright/base';
 import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import { processStart } from './process-start.ts';
 
-/** A node that starts has a file in its state directory, named by its process, until its API answers. One whose process is gone is none. */
+/** A node that starts has a file in its state directory, named by its process, until its API answers or its start fails. A file of a process that has ended does not count. */
 const FILE = /^starting-(\d+)-(\d+)$/;
 
-/** Says that this process is a node that starts, until the result is disposed of. */
+/** Records that this process is a node that starts, until the result is disposed. */
 export function markStarting(stateDirectory: string): Disposable {
   const path = join(stateDirectory, `starting-${process.pid}-${processStart(process.pid)}`);
   for (const name of namesInSync(stateDirectory))
@@ -27,7 +27,7 @@ export async function hasStarted(socketPath: string, parent?: AbortSignal): Prom
     `wait for the node that starts (process ${first.split('-')[1]})`,
   );
   while (isOfProcess(first)) {
-    if (!starting().includes(first)) return true;
+    if (!starting().includes(first)) return existsSync(socketPath);
     await sleep(10, signal);
   }
   return false;

@@ -23,7 +23,7 @@ const SILENT_CLIENT_SECONDS = 10;
  */
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config, loadSystem());
-  const starting = markStarting(config.state);
+  using starting = markStarting(config.state);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
   const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));
@@ -54,13 +54,16 @@ export async function runNode(config: NodeConfig): Promise<void> {
   await manager.stop();
   const hasLeft = stop.endPods && !(await kubelet.endPods(stop));
   await kubelet.close();
-  await noteLeftBehind(config.state, runtime.close({ removeHostState: stop.removeHostState && !hasLeft }));
+  const removeHostState = (stop.removeHostState && !hasLeft) || runtime.isEmpty();
+  await noteLeftBehind(config.state, runtime.close({ removeHostState }));
 }
 
-/** What a node runs containers with: what the kubelet is told of it, and its end. */
+/** What a node runs containers with: what the kubelet needs of it, and its end. */
 type NodeRuntime = {
   place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
   serveStream: RuntimeHandle['serveStream'];
+  /** Whether it has no pods, also of other clients, so that nobody misses what it made on the host. */
+  isEmpty: () => boolean;
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };
 
@@ -76,6 +79,7 @@ async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRu
       cgroupRoot: cgroups.cgroupParent,
     },
     serveStream: runtime.serveStream,
+    isEmpty: runtime.isEmpty,
     close: async ({ removeHostState }) => {
       await runtime.close({ removeHostState });
       if (removeHostState) await closeCgroupPlace(cgroups);
@@ -90,6 +94,7 @@ async function dockerRuntime(config: NodeConfig, metrics: Registry): Promise<Nod
   return {
     place,
     serveStream,
+    isEmpty: () => false, // other programs may have containers of the Docker Engine
     close: async ({ removeHostState }) => {
       await close();
       // with systemd's driver they are slices, by other names

@@ -49,6 +49,7 @@ test('later sources of the environment win, at the place of the first', () => {
 test('a command starts where the container says, or the image, or at the root', () => {
   assert.equal(computeWorkingDirectory('/a/', { WorkingDir: '/b' }), '/a');
   assert.equal(computeWorkingDirectory('', { WorkingDir: 'b' }), '/b');
+  assert.equal(computeWorkingDirectory('a/b', { WorkingDir: '/b' }), '/a/b', 'runc refuses a relative one');
   assert.equal(computeWorkingDirectory('', {}), '/');
 });
 
