@@ -8,6 +8,9 @@ import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
 import { bundleImports } from './bundle-imports.ts';
 
 const outdir = process.argv[2] ?? 'dist';
+/** Ends an older Node.js with one line. A file may have a `process` of its own. */
+const requireNode =
+  "if (((v) => v[0] < 22 || (v[0] == 22 && v[1] < 22))(globalThis.process.version.slice(1).split('.').map(Number))) { console.error('podwright: needs Node.js 22.22 or later, found ' + globalThis.process.version); globalThis.process.exit(1); }";
 const shared: BuildOptions = {
   outdir,
   bundle: true,
@@ -32,8 +35,8 @@ const { metafile } = await build({
   splitting: true,
   chunkNames: 'chunk-[hash]',
   banner: {
-    // Bundled CommonJS packages call require.
-    js: "const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);",
+    // First of all, as an older Node.js lacks what the files use. Then: bundled CommonJS packages call require.
+    js: `${requireNode} const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);`,
   },
   metafile: true,
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -55,4 +56,22 @@ test('a node that bin/podwright starts has the flags that keep it small, also in
   checkNode([]);
   daemon.child.kill('SIGTERM');
   await daemon.ended();
+});
+
+test('a Node.js that is too old is named in one line', async (t) => {
+  const bundle = await buildBundle();
+  t.after(bundle.remove);
+  for (const [version, code] of [
+    ['v18.19.0', 1],
+    ['v22.21.9', 1],
+    ['v22.22.0', 0],
+    ['v24.0.0', 0],
+  ] as const) {
+    const preload = `data:text/javascript,Object.defineProperty(process,"version",{value:"${version}"})`;
+    const { status, stderr } = spawnSync(process.execPath, ['--import', preload, bundle.program, '--help'], {
+      encoding: 'utf8',
+    });
+    const expected = code === 0 ? '' : `podwright: needs Node.js 22.22 or later, found ${version}\n`;
+    assert.deepEqual([status, stderr], [code, expected]);
+  }
 });
