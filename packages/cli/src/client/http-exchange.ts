@@ -148,5 +148,5 @@ class ByteReader {
 }
 
 function refuseEnd(): never {
-  throw Object.assign(new Error('the node ended in the middle of its answer'), { code: 'ECONNRESET' });
+  throw Object.assign(new Error('the node has ended'), { code: 'ECONNRESET' });
 }

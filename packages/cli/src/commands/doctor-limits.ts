@@ -3,7 +3,7 @@ import type { Finding } from './doctor-places.ts';
 
 /** Whether a pod could use up what it shares with all processes of its user id, the node's by default, and whether one has. */
 export function limitFindings(): Finding[] {
-  const what = 'limits of users';
+  const what = 'user limits';
   const low = readUserLimits().filter(({ value, wanted }) => value < wanted);
   const problem = watchProblem();
   const fix =

@@ -70,7 +70,7 @@ async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
 
 function line({ what, level, message, fix }: Finding): string {
   const [mark, colour] = MARKS[level];
-  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(INDENT - 8)}${escapeLine(message)}`;
+  const head = `${styleText(colour, mark.padEnd(8), { stream: process.stdout })}${what.padEnd(INDENT - 9)} ${escapeLine(message)}`;
   return fix === undefined ? head : `${head}\n${' '.repeat(INDENT)}${escapeLine(fix)}`;
 }
 

@@ -70,8 +70,8 @@ has ended it, 137 is SIGKILL (or OOMKilled, which the reason says), 143 SIGTERM.
   /var/log/pods/                   logs of containers, where kubelets have them
   /var/log/containers/             links to them for log collectors
 
-Several nodes run on one host if each has --root, --state, --pod-logs,
---cgroup-parent, --bridge and --subnet of its own.
+Several nodes run on one host if each has --root, --state, --cgroup-parent,
+--bridge and --subnet of its own; they may share the directory of --pod-logs.
 `,
   },
   networking: {
