@@ -64,7 +64,7 @@ const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.
  * Suites wait more than they compute, so two lanes of them run side by side, in each a file after the other. A directory is
  * in one lane, as its files may share names and subnets; what is not named here is in the other. The lanes take about as long.
  */
-const FIRST_LANE = ['cli', 'crash', 'images', 'pods', 'recovery', 'security', 'tasks', 'unpack'].map(
+const FIRST_LANE = ['cli', 'crash', 'images', 'pods', 'recovery', 'security'].map(
   (name) => `tests/${name}/**/*.test.ts`,
 );
 const units = () => globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]);

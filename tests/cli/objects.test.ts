@@ -118,7 +118,7 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
       .trim();
   assert.equal(titles('get', 'pods', '-o', 'wide'), 'NAME READY STATUS RESTARTS AGE IP NODE');
   assert.match(titles('get', 'nodes', '-o', 'wide'), /^NAME STATUS .*INTERNAL-IP/);
-  assert.match(titles('ps', '-o', 'wide'), /^NAME READY STATUS .*IMAGES$/);
+  assert.match(titles('ps', '-o', 'wide'), /^NAMESPACE NAME READY STATUS .*IMAGES$/); // of pods in two namespaces
   const wide = rowsAt(80, 'ps', '-o', 'wide');
   assert.match(wide[0]!, / IP +AGE +IMAGES$/);
   assert.match(wide.join(' '), /this terminal has no room for .*QOS, UID: pipe the output/);

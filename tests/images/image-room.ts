@@ -53,7 +53,12 @@ export async function openImageRoom(
     await snapshotter.close();
     database.close();
   };
-  return { images, database, snapshotter, root, [Symbol.asyncDispose]: close };
+  let closed: Promise<void> | undefined;
+  const closeOnce = () => {
+    closed ??= close();
+    return closed;
+  };
+  return { images, database, snapshotter, root, [Symbol.asyncDispose]: closeOnce };
 }
 
 /** A room for images and a registry to pull them from, both for one test. */
