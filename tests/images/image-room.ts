@@ -11,7 +11,12 @@ import type { MetadataDatabase } from '../../packages/metadata/src/metadata-data
 import { loadSystem } from '../../packages/system/src/system.ts';
 import { FaultyRegistry } from './faulty-registry.ts';
 
-export type ImageRoom = { images: Images; database: MetadataDatabase; snapshotter: Snapshotter; root: string };
+export type ImageRoom = {
+  images: Images;
+  database: MetadataDatabase;
+  snapshotter: Snapshotter;
+  root: string;
+} & AsyncDisposable;
 
 /** Quick retries, so that what fails for good does so within the test's time. */
 export const quickRetries = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 2, maxFailuresInAll: 20 };
@@ -27,7 +32,7 @@ export async function scratch(t: TestContext): Promise<string> {
 export async function openImageRoom(
   root: string,
   options: Partial<ImageServiceOptions> & { kind?: 'auto' | 'native' } = {},
-): Promise<ImageRoom & AsyncDisposable> {
+): Promise<ImageRoom> {
   await mkdir(root, { recursive: true });
   const system = loadSystem();
   const database = openDatabase(join(root, 'records.db'));
