@@ -3,7 +3,8 @@
  * PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver, kube-controller-manager and kube-scheduler, PODWRIGHT_ETCD etcd.
  */
 import { sleep } from '@podwright/base';
-import { type Informer, type KubeObject, PODS, startInformer } from '@podwright/kube-client';
+import type { KubeObject } from '@podwright/kube-api';
+import { type Informer, PODS, startInformer } from '@podwright/kube-client';
 import type { Bench } from './bench.ts';
 import { type ClusterNode, type ClusterNodes, type MeasuredCluster, withCluster } from './cluster-nodes.ts';
 import { memoryOf } from './processes.ts';

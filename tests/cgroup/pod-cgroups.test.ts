@@ -18,7 +18,7 @@ import {
   silentLogger,
   treeOf,
 } from '../../packages/base/src/index.ts';
-import type { Pod } from '../../packages/kubelet/src/api/types.ts';
+import type { Pod } from '../../packages/kube-api/src/objects/types.ts';
 import type { KubeletCgroupsSettings } from '../../packages/kubelet/src/cgroups/kubelet-cgroups.ts';
 import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
 import { limitReservedCgroup } from '../../packages/kubelet/src/cgroups/reserved-cgroups.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Event } from '@podwright/kubelet';
+import type { Event } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, freePort, NodePlace, podManifest } from '../pods/node.fixture.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 

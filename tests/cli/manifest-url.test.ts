@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import * as tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { MAX_MANIFEST_BYTES } from '@podwright/kubelet';
+import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 import { fetchManifest } from '../../packages/cli/src/manifests/manifest-url.ts';
 import { Certificates } from '../fixtures/certificates.ts';
 

@@ -4,15 +4,9 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createLogger, discoverCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
+import type { Pod } from '@podwright/kube-api';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
-import {
-  DEFAULT_EVICTION,
-  type Kubelet,
-  type KubeletOptions,
-  kubeletOptions,
-  type Pod,
-  startKubelet,
-} from '@podwright/kubelet';
+import { DEFAULT_EVICTION, type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { type SuiteRuntime, startOurRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
 import type { Cluster } from './cluster.fixture.ts';

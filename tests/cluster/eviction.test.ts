@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import type { ApiObject } from './api-server/json.ts';
 import { type Cluster, startCluster } from './cluster.fixture.ts';
 import { ClusterKubelet, nodeObject } from './cluster-kubelet.fixture.ts';

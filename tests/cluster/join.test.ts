@@ -4,7 +4,7 @@ import { createHash, createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { freePort, NodePlace } from '../pods/node.fixture.ts';

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
+import type { KubeObject } from '@podwright/kube-api';
 import {
   CONFIG_MAPS,
   createKubeClient,
   type InformerChange,
   isApiStatus,
   type KubeClient,
-  type KubeObject,
   NODES,
   PODS,
   readKubeconfig,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { removePods } from '../kubelet/containerd.fixture.ts';
 import type { ApiObject } from './api-server/json.ts';
 import { Cluster, collectionOf, pathOf, startCluster } from './cluster.fixture.ts';

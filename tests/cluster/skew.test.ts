@@ -1,7 +1,7 @@
 /** A kubelet and API servers of other minor versions, by what they answer: the node is ready, and pods run and end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type ApiServer, startApiServer } from './api-server/api-server.ts';
 import type { ApiObject } from './api-server/json.ts';
 import { Cluster, pathOf } from './cluster.fixture.ts';

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { silentLogger, sleep } from '@podwright/base';
 import { ContainerState, connectCri, PodSandboxState } from '@podwright/cri';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { seededRandom } from '../../packages/base/src/fuzz.fixture.ts';
 import { takeInventory } from '../fixtures/host-inventory.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

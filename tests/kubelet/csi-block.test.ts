@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { metricsText, silentLogger } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { CsiPlugin } from '../../packages/kubelet/src/csi/csi-plugin.ts';
 import { ProgramLoopDevices } from '../../packages/kubelet/src/volumes/loop-devices.ts';
 import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import type { BoundClaim, ClaimStatus } from '../../packages/kubelet/src/api/persistent-volume.ts';
+import type { BoundClaim, ClaimStatus } from '../../packages/kube-api/src/objects/persistent-volume.ts';
 import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
 import { CsiNodeUnderTest, DISK, never, pod } from './csi-node.fixture.ts';
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import type { VolumeAttachment } from '../../packages/kubelet/src/api/storage.ts';
+import type { VolumeAttachment } from '../../packages/kube-api/src/objects/storage.ts';
 import { isThere, mountsBelow } from './csi-driver.fixture.ts';
 import { CsiNodeUnderTest, DISK, KEY, pod } from './csi-node.fixture.ts';
 

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { DEFAULT_EVICTION, type EvictionOptions, type Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
+import { DEFAULT_EVICTION, type EvictionOptions } from '@podwright/kubelet';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 

@@ -10,7 +10,7 @@ import {
   type ContainerStatusResponse,
   type ListContainersResponse,
 } from '@podwright/cri';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { busyboxImage } from './containerd.fixture.ts';
 import { type CriProxy, type Intercept, startCriProxy } from './cri-proxy.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';

@@ -5,7 +5,7 @@ import { existsSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { VolumeUse } from '../../packages/kubelet/src/stats/volume-use.ts';
 import { DeviceMaps } from '../../packages/kubelet/src/volumes/device-maps.ts';
 import { LocalBlockVolumes } from '../../packages/kubelet/src/volumes/local-block-volumes.ts';

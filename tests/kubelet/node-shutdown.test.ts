@@ -1,7 +1,7 @@
 /** The end of pods before the host shuts down, with a real systemd-logind on a real system bus, on a host of its own. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { EXAMPLE_IMAGE_NAME } from '../../scripts/example-image.ts';
 import { Reader } from '../documents/reader.fixture.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

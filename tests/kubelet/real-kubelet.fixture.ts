@@ -2,14 +2,8 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
-import {
-  DEFAULT_EVICTION,
-  type Kubelet,
-  type KubeletOptions,
-  kubeletOptions,
-  type Pod,
-  startKubelet,
-} from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
+import { DEFAULT_EVICTION, type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { type LogPlace, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 

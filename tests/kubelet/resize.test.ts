@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, treeOf } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 

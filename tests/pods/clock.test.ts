@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from './node.fixture.ts';
 import { StartedProgram } from './started-program.ts';

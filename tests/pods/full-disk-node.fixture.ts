@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type FileSystem, SmallDisk } from '../fixtures/small-disk.ts';
 import type { Bundle } from './bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from './node.fixture.ts';

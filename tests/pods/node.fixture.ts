@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { runChecked, waitFor, withTimeout } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type DockerEngine, startDockerEngine } from '../dockershim/docker-engine.fixture.ts';
 import { type HostInventory, type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
 import { onDocker } from '../kubelet/suite-runtime.fixture.ts';

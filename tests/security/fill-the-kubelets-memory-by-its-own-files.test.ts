@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runChecked, silentLogger } from '@podwright/base';
-import { LocalObjects } from '../../packages/kubelet/src/config/local-objects.ts';
+import { LocalObjects } from '../../packages/kube-api/src/objects/local-objects.ts';
 import { ContainerPreparer } from '../../packages/kubelet/src/container/prepare-container.ts';
 import { terminationMessage } from '../../packages/kubelet/src/container/termination-message.ts';
 import { readLog } from '../../packages/kubelet/src/logs/log-reader.ts';

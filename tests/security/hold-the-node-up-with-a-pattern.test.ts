@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isQuantity } from '../../packages/kubelet/src/api/quantity.ts';
-import type { Container } from '../../packages/kubelet/src/api/types.ts';
-import { LocalObjects } from '../../packages/kubelet/src/config/local-objects.ts';
-import { decodeManifest } from '../../packages/kubelet/src/config/manifest.ts';
+import { decodeManifest } from '../../packages/kube-api/src/manifest/manifest.ts';
+import { LocalObjects } from '../../packages/kube-api/src/objects/local-objects.ts';
+import type { Container } from '../../packages/kube-api/src/objects/types.ts';
+import { parseImageReference } from '../../packages/kube-api/src/values/image-reference.ts';
+import { isQuantity } from '../../packages/kube-api/src/values/quantity.ts';
 import { makeEnvironment } from '../../packages/kubelet/src/container/environment.ts';
 import { expand } from '../../packages/kubelet/src/container/expansion.ts';
-import { parseImageReference } from '../../packages/kubelet/src/images/image-reference.ts';
 import { entriesFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 

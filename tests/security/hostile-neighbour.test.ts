@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { NodeClient } from '../../packages/cli/src/client/node-client.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace } from '../pods/node.fixture.ts';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import type { Pod } from '../../packages/kubelet/src/api/types.ts';
+import type { Pod } from '../../packages/kube-api/src/objects/types.ts';
 import { emptyDirExcess } from '../../packages/kubelet/src/eviction/local-storage.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';

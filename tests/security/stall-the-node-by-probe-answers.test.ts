@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { LifecycleHooks } from '../../packages/kubelet/src/kuberuntime/lifecycle-hooks.ts';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
 import { Certificates } from '../fixtures/certificates.ts';

@@ -15,7 +15,7 @@ import {
   systemdObstacle,
   treeOf,
 } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, forever, NodePlace } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';

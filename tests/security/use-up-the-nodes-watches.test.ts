@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { after, before, test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';

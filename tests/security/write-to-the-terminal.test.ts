@@ -1,8 +1,8 @@
 /** What containers and registries say is shown on terminals: it must not act on them (as CVE-2021-25743 of kubectl). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Event, Pod } from '@podwright/kubelet';
-import { readYamlDocuments } from '../../packages/kubelet/src/config/yaml-documents.ts';
+import type { Event, Pod } from '@podwright/kube-api';
+import { readYamlDocuments } from '../../packages/kube-api/src/text/yaml-documents.ts';
 import { FaultyRegistry, sendError } from '../images/faulty-registry.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace, podManifest } from '../pods/node.fixture.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { discoverCgroups, silentLogger } from '@podwright/base';
-import type { Pod } from '../../packages/kubelet/src/api/types.ts';
+import type { Pod } from '../../packages/kube-api/src/objects/types.ts';
 import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
 import { limitReservedCgroup } from '../../packages/kubelet/src/cgroups/reserved-cgroups.ts';
 import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet/src/node/resource-policy.ts';

@@ -1,4 +1,5 @@
 import { isRecord, PodwrightError } from '@podwright/base';
+import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 import { ApiStatusError } from './api-status-error.ts';
 import type {
   CallOptions,
@@ -11,7 +12,6 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './kube-client.ts';
-import type { KubeMetadata, KubeObject, Resource } from './kube-object.ts';
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'getText' | 'watch';
 

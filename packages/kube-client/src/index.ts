@@ -22,7 +22,26 @@ export type {
   WatchEvent,
   WatchOptions,
 } from './kube-client.ts';
-export type { KubeMetadata, KubeObject, OwnerReference, Resource } from './kube-object.ts';
 export { type Kubeconfig, type ReadKubeconfigOptions, readKubeconfig } from './kubeconfig/read-kubeconfig.ts';
-export * from './resources.ts';
+export {
+  CERTIFICATE_SIGNING_REQUESTS,
+  CONFIG_MAPS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  EVENTS,
+  LEASES,
+  NODES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
+  PODS,
+  RESOURCE_CLAIMS,
+  RESOURCE_SLICES,
+  RUNTIME_CLASSES,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+  SUBJECT_ACCESS_REVIEWS,
+  TOKEN_REVIEWS,
+  VOLUME_ATTACHMENTS,
+} from './resources.ts';
 export type { TlsOptions } from './transport/http-exchange.ts';

@@ -1,5 +1,5 @@
+import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { Selection } from './kube-client.ts';
-import type { KubeObject, Resource } from './kube-object.ts';
 
 /** What changed; `DELETED` has the object as it was last. */
 export type InformerChange<T extends KubeObject> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T };

@@ -1,4 +1,4 @@
-import type { KubeMetadata, KubeObject, Resource } from './kube-object.ts';
+import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 
 /** Which object of a resource; `namespace` for resources that have namespaces. */
 export type ObjectPlace = { namespace?: string; name: string };

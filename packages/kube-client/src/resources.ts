@@ -1,4 +1,4 @@
-import type { Resource } from './kube-object.ts';
+import type { Resource } from '@podwright/kube-api';
 
 const core = (plural: string, kind: string, namespaced: boolean): Resource => ({
   group: '',

@@ -1,7 +1,7 @@
 import { type Failpoint, waitFor, withTimeout } from '@podwright/base';
-import { type KubeObject, PODS } from '@podwright/kube-client';
+import type { KubeObject, Pod } from '@podwright/kube-api';
+import { PODS } from '@podwright/kube-client';
 import type { FakeKubeClient } from '@podwright/kube-client/testing';
-import type { Pod } from './api/types.ts';
 import { fakeApi } from './api-pods/api-pods.fixture.ts';
 import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 

@@ -1,32 +1,42 @@
-export { parseGoDuration } from './api/go-duration.ts';
-export { type FieldPath, formatFieldPath } from './api/issue.ts';
-export { podSummary } from './api/pod-summary.ts';
-export * from './api/quantity.ts';
-export * from './api/types.ts';
 export type { CertificatePair } from './certificates/certificate-pair.ts';
 export { openNodeIdentity } from './certificates/node-identity.ts';
 export { kubeconfigText } from './certificates/node-kubeconfig.ts';
 export { startServingCertificate } from './certificates/serving-certificate.ts';
 export { CgroupClaim } from './cgroups/cgroup-claim.ts';
-export type { Finding } from './config/finding.ts';
-export * from './config/local-objects.ts';
-export * from './config/manifest.ts';
-export * from './config/manifest-directory.ts';
-export { NO_TEXT, textOfManifest } from './config/manifest-text.ts';
-export * from './config/manifest-url.ts';
-export * from './config/pod-config.ts';
-export * from './config/pod-update.ts';
+export { ManifestDirectory, type ManifestDirectoryOptions } from './config/manifest-directory.ts';
+export { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
+export { existingPod, PodConfig, type PodConfigOptions, type SourceSnapshot } from './config/pod-config.ts';
+export {
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_FILE_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_MIRROR_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
+  CONFIG_SOURCE_ANNOTATION,
+  type ExistingPod,
+  isStaticPod,
+  type PodSourceName,
+  type PodUpdate,
+  type PodUpdateOperation,
+  seenAt,
+} from './config/pod-update.ts';
 export { checkedConfiguration } from './configuration/check-configuration.ts';
 export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configuration/command-line.ts';
 export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
 export { readDropIns } from './configuration/drop-ins.ts';
 export type { KubeletConfiguration } from './configuration/fields/field-table.ts';
 export { type GivenFields, layFields, layFlags } from './configuration/given-fields.ts';
-export * from './configuration/server-options.ts';
+export {
+  type KubeletServerOptions,
+  kubeletServerOptions,
+  type ServerAuthentication,
+  type ServerReviews,
+  type ServerTls,
+  type TlsVersion,
+} from './configuration/server-options.ts';
 export { cpuOptions } from './cpus/cpu-options.ts';
 export { DEFAULT_HARD_THRESHOLDS, thresholdProblems } from './eviction/thresholds/thresholds.ts';
 export { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
-export { parseImageReference } from './images/image-reference.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
 export type { LegacyLogs } from './logs/container-logs.ts';
@@ -46,10 +56,19 @@ export {
   serveKubeletApi,
 } from './server/kubelet-api/serve-kubelet-api.ts';
 export { serveWaiting } from './server/kubelet-api/serve-waiting.ts';
-export * from './server/local-api.ts';
+export type {
+  ApplyOptions,
+  ApplyResult,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  PodWatchEvent,
+  RestartAnswer,
+  StopOptions,
+  WatchEvent,
+} from './server/local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type RuntimeWait, startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
-export { parseCpus } from './topology/cpu-set.ts';
 export { topologyOptions } from './topology/topology-options.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

@@ -1,17 +1,17 @@
 import { PodwrightError, type Subscription } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { absentObject } from './api/absent-object.ts';
-import { formatTime } from './api/time.ts';
 import {
+  absentObject,
   type EphemeralContainer,
   type Event,
+  formatTime,
+  type LocalObjects,
+  type ManifestError,
   namespacedName,
   type PersistentVolumeClaim,
   type Pod,
-} from './api/types.ts';
+} from '@podwright/kube-api';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
-import type { LocalObjects } from './config/local-objects.ts';
-import type { ManifestError } from './config/manifest.ts';
 import { existingPod } from './config/pod-config.ts';
 import { type ExistingPod, isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';

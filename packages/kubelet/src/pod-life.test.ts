@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
-import type { Pod, PodCondition } from './api/types.ts';
+import type { Pod, PodCondition } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 
 function manifest(name: string, spec = '', container = ''): string {

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
 import { type CriMethod, FakeRuntime } from '@podwright/cri/testing';
-import type { Pod } from './api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from './fake-kubelet.fixture.ts';
 
 const web = `

@@ -12,7 +12,7 @@ import {
 } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
-import type { Pod } from './api/types.ts';
+import { nodeSubject, type Pod } from '@podwright/kube-api';
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 
 import { startGrantServices } from './assembly/grant-services.ts';
@@ -28,7 +28,6 @@ import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodSourceListener } from './config/pod-sources.ts';
 import { isStaticPod, type PodUpdate } from './config/pod-update.ts';
-import { nodeSubject } from './events/event-recorder.ts';
 import { PodEvents } from './events/pod-events.ts';
 import type { EvictionManager } from './eviction/eviction-manager.ts';
 import { NodePressure } from './eviction/thresholds/node-pressure.ts';

@@ -1,6 +1,6 @@
 /** JSON values as the server handles them: objects in the store are never changed, only replaced. */
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeMetadata } from '@podwright/kube-client';
+import type { KubeMetadata } from '@podwright/kube-api';
 
 export type JsonObject = { [field: string]: unknown };
 

@@ -1,7 +1,7 @@
 /** What the server does with pods: the status that they begin with, what of them may be changed, and how. */
-import { applyDefaults } from '../../../packages/kubelet/src/api/defaults.ts';
-import { qosClass } from '../../../packages/kubelet/src/api/qos-class.ts';
-import type { Pod } from '../../../packages/kubelet/src/api/types.ts';
+import { applyDefaults } from '../../../packages/kube-api/src/defaults/defaults.ts';
+import type { Pod } from '../../../packages/kube-api/src/objects/types.ts';
+import { qosClass } from '../../../packages/kube-api/src/pods/qos-class.ts';
 import { type ApiObject, at, isObject, type JsonObject, listAt, objectAt, sameJson } from './json.ts';
 import type { StatusCause } from './status-error.ts';
 import type { Strategy } from './strategies.ts';

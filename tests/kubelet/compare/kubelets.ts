@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '@podwright/base';
-import { kubeletOptions, type Pod, startKubelet } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
+import { kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { NODE_NAME, nodeAddress, startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 
 /** Where a kubelet under comparison has everything. */

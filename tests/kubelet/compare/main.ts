@@ -9,7 +9,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { discoverCgroups, removeCgroup, runProgram, sleep } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { startContainerd } from '../containerd.fixture.ts';
 import { startOwnRuntime } from '../own-runtime.fixture.ts';
 import { type Places, startOurs, startUpstream } from './kubelets.ts';

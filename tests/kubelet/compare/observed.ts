@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { NODE_NAME } from '../../../scripts/upstream-kubelet.ts';
 import type { Places, SeenEvent } from './kubelets.ts';
 import type { RecordedCall } from './recorder.ts';

@@ -1,6 +1,6 @@
 /** What is seen of pods while time passes. */
 import { sleep } from '@podwright/base';
-import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { ComparedKubelet, SeenEvent } from './kubelets.ts';
 import type { PodCall } from './observed.ts';
 

@@ -1,11 +1,10 @@
 import { PodwrightError } from '@podwright/base';
+import type { Event, Pod } from '@podwright/kube-api';
 import type {
   ApplyResult,
-  Event,
   EventWatchEvent,
   ImageTransfer,
   NodeInfo,
-  Pod,
   PodWatchEvent,
   RestartAnswer,
   TraceSpan,

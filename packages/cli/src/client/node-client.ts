@@ -1,11 +1,9 @@
+import type { EphemeralContainer, Event, Pod } from '@podwright/kube-api';
 import type {
   ApplyResult,
-  EphemeralContainer,
-  Event,
   EventWatchEvent,
   ImageTransfer,
   NodeInfo,
-  Pod,
   PodWatchEvent,
   RestartAnswer,
   StopOptions,

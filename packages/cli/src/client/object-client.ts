@@ -1,13 +1,6 @@
 import { PodwrightError } from '@podwright/base';
-import type {
-  ConfigMap,
-  Event,
-  NodeObject,
-  PersistentVolumeClaim,
-  Pod,
-  RuntimeClass,
-  Secret,
-} from '@podwright/kubelet';
+import type { ConfigMap, Event, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kube-api';
+import type { NodeObject } from '@podwright/kubelet';
 import { type Decoder, unreadable } from './answers.ts';
 import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';

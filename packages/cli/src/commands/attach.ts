@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';

@@ -1,5 +1,6 @@
 import { counted, silentLogger } from '@podwright/base';
-import { decodeManifests, thisHost } from '@podwright/kubelet';
+import { decodeManifests } from '@podwright/kube-api';
+import { thisHost } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { kubeletOptionsOf, LONE_NODE_DEFAULTS } from '../daemon/kubelet-options.ts';
 import { findingLine, ofManifest, type PlacedFinding, placeFindings, unplaced } from '../manifests/findings.ts';

@@ -1,6 +1,6 @@
 import { type Readable, Writable } from 'node:stream';
 import type { BoundedBytes } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { runRemoteCommand } from '@podwright/streaming';
 import { podPath } from '../client/node-client.ts';
 import { isNoNode, noNode } from '../client/unix-http.ts';

@@ -1,4 +1,4 @@
-import type { EphemeralContainer } from '@podwright/kubelet';
+import type { EphemeralContainer } from '@podwright/kube-api';
 
 type SecurityContext = EphemeralContainer['securityContext'];
 

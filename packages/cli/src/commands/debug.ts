@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
-import type { ContainerStatus, EnvVar, EphemeralContainer, Pod, PullPolicy } from '@podwright/kubelet';
+import type { ContainerStatus, EnvVar, EphemeralContainer, Pod, PullPolicy } from '@podwright/kube-api';
 import { NodeClient } from '../client/node-client.ts';
 import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EnvVarSource, Pod, Probe } from '@podwright/kubelet';
+import type { EnvVarSource, Pod, Probe } from '@podwright/kube-api';
 import { renderOutline } from '../output/outline.ts';
 import { describeContainer, describeProbe, describeVariable } from './describe-container.ts';
 

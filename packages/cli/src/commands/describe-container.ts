@@ -5,10 +5,10 @@ import type {
   EnvFromSource,
   EnvVar,
   Pod,
-  PodDefaults,
   Probe,
   ResourceList,
-} from '@podwright/kubelet';
+} from '@podwright/kube-api';
+import type { PodDefaults } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, prose, section } from '../output/outline.ts';
 
 /** A container and what became of it, as kubectl describes it. */

@@ -1,4 +1,5 @@
-import type { ConfigMap, NodeObject, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kubelet';
+import type { ConfigMap, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '@podwright/kube-api';
+import type { NodeObject } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, section } from '../output/outline.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { describeMeta } from './describe-pod.ts';

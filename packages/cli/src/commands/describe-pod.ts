@@ -1,4 +1,5 @@
-import { type ObjectMeta, type Pod, type PodDefaults, podSummary, type Toleration } from '@podwright/kubelet';
+import { type ObjectMeta, type Pod, podSummary, type Toleration } from '@podwright/kube-api';
+import type { PodDefaults } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, pairs, prose, section } from '../output/outline.ts';
 import { describeContainer } from './describe-container.ts';
 import { describeVolume } from './describe-volumes.ts';

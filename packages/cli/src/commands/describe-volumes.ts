@@ -1,4 +1,4 @@
-import type { KeyToPath, Volume, VolumeProjection } from '@podwright/kubelet';
+import type { KeyToPath, Volume, VolumeProjection } from '@podwright/kube-api';
 import { entry, lines, type OutlineEntry } from '../output/outline.ts';
 
 /** A volume and its source, as kubectl describes it. */

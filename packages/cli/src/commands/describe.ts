@@ -1,5 +1,6 @@
 import { errorMessage, isNotFound, PodwrightError } from '@podwright/base';
-import type { Event, Pod, PodDefaults } from '@podwright/kubelet';
+import type { Event, Pod } from '@podwright/kube-api';
+import type { PodDefaults } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { type ApiObject, ObjectClient } from '../client/object-client.ts';
 import { type NamedObject, OBJECT_KINDS, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';

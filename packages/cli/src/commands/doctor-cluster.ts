@@ -3,14 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
 import { errorMessage, withTimeout } from '@podwright/base';
-import {
-  createKubeClient,
-  isApiStatus,
-  type Kubeconfig,
-  type KubeObject,
-  NODES,
-  readKubeconfig,
-} from '@podwright/kube-client';
+import type { KubeObject } from '@podwright/kube-api';
+import { createKubeClient, isApiStatus, type Kubeconfig, NODES, readKubeconfig } from '@podwright/kube-client';
 import { CLUSTER_PROBE_TIMEOUT_MS, NOTED_CERTIFICATE_MS, NOTED_CLOCK_SKEW_MS } from '../limits.ts';
 import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Event } from '@podwright/kubelet';
+import type { Event } from '@podwright/kube-api';
 import { lately } from './events.ts';
 
 const at = (ms: number) => ({ lastTimestamp: new Date(ms).toISOString() }) as Event;

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Event, EventType } from '@podwright/kubelet';
+import type { Event, EventType } from '@podwright/kube-api';
 import { type ApiObject, ObjectClient, type ObjectQuery } from '../client/object-client.ts';
 import { kindOfWord, parseObjects } from '../client/object-names.ts';
 import { MAX_SHOWN_EVENTS, SHOWN_EVENTS_AGE_MS } from '../limits.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 
 /** A port here, 0 for any that is free, and one of the pod. */
 export type ForwardedPort = { local: number; remote: number };

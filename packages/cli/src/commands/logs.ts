@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { errorMessage, linesOf, PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { type LogOptions, NodeClient } from '../client/node-client.ts';
 import { POD } from '../client/object-names.ts';
 import { MAX_LOG_LINE_BYTES } from '../limits.ts';

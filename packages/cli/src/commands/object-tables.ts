@@ -1,13 +1,13 @@
 import {
   type ConfigMap,
   type Event,
-  type NodeObject,
   type PersistentVolumeClaim,
   type Pod,
   podSummary,
   type RuntimeClass,
   type Secret,
-} from '@podwright/kubelet';
+} from '@podwright/kube-api';
+import type { NodeObject } from '@podwright/kubelet';
 import type { ApiObject } from '../client/object-client.ts';
 import type { ObjectKind } from '../client/object-names.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { chooseContainer } from './pod-arguments.ts';
 
 function pod(containers: string[], more: { init?: string[]; annotations?: Record<string, string> } = {}): Pod {

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { PortForwarder } from '@podwright/streaming';
 import { NodeClient } from '../client/node-client.ts';
 import { print, printError } from '../output/terminal-text.ts';

@@ -1,6 +1,6 @@
 import { counted, isUnimplemented } from '@podwright/base';
 import type { CriClient, Image } from '@podwright/cri';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { NodeClient } from '../client/node-client.ts';
 import { withRuntime } from '../daemon/with-runtime.ts';
 import { print } from '../output/terminal-text.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PodwrightError, wrapError } from '@podwright/base';
-import { entriesFor, parseDockerConfig, parseImageReference, type RegistryCredential } from '@podwright/kubelet';
+import { parseImageReference } from '@podwright/kube-api';
+import { entriesFor, parseDockerConfig, type RegistryCredential } from '@podwright/kubelet';
 import { printError } from '../output/terminal-text.ts';
 
 /** Where `podwright pull` gets credentials from: `USER:PASSWORD`, `USER` with the password on standard input, or a file. */

@@ -1,5 +1,5 @@
 import { errorMessage, PodwrightError, withTimeout } from '@podwright/base';
-import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import { NodeClient } from '../client/node-client.ts';
 import { print } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { isQuantity, parseQuantity } from '@podwright/kubelet';
+import { isQuantity, parseQuantity } from '@podwright/kube-api';
 import type { ApiObject } from '../client/object-client.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';
 import { parsePath } from '../output/jsonpath-parser.ts';

@@ -1,5 +1,6 @@
 import { counted, errorCode, isNotFound, raceAbort } from '@podwright/base';
-import { isStaticPod, type Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
+import { isStaticPod } from '@podwright/kubelet';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { OBJECT_KINDS } from '../client/object-names.ts';

@@ -1,5 +1,6 @@
 import { PodwrightError, sleep } from '@podwright/base';
-import { type NodeObject, quantityMilliValue, quantityValue } from '@podwright/kubelet';
+import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
+import type { NodeObject } from '@podwright/kubelet';
 import { ObjectClient, type PodUsage, type Usage } from '../client/object-client.ts';
 import { kindOfWord, POD } from '../client/object-names.ts';
 import { TOP_PERIOD_MS } from '../limits.ts';

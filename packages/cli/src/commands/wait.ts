@@ -1,5 +1,5 @@
 import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
-import { podSummary } from '@podwright/kubelet';
+import { podSummary } from '@podwright/kube-api';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
 import { LONGEST_WAIT_MS } from '../limits.ts';

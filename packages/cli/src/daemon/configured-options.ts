@@ -1,14 +1,12 @@
 /** What fields of a KubeletConfiguration and flags make of a kubelet's options. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { parseCpus, quantityMilliValue, quantityValue } from '@podwright/kube-api';
 import {
   cpuOptions,
   type KubeletConfiguration,
   type KubeletOptions,
   type PlacementOptions,
-  parseCpus,
-  quantityMilliValue,
-  quantityValue,
   type ReservedCgroup,
   type ResourcePolicy,
   type SystemReserved,

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
+import { quantityValue } from '@podwright/kube-api';
 import {
   type KubeletOptions,
   type KubeletServerOptions,
   kubeletOptions,
   kubeletServerOptions,
   NOTHING_RESERVED,
-  quantityValue,
   shutdownPeriods,
 } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';

@@ -1,6 +1,7 @@
 /** What a joining node asks of its cluster by its bootstrap token. */
 import { PodwrightError } from '@podwright/base';
-import { CONFIG_MAPS, isApiStatus, type KubeClient, type KubeObject, NODES } from '@podwright/kube-client';
+import type { KubeObject } from '@podwright/kube-api';
+import { CONFIG_MAPS, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import { parseDocument, stringify } from 'yaml';
 
 type ConfigMap = KubeObject & { data?: Record<string, string> };

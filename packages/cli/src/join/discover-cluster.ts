@@ -1,12 +1,12 @@
 /** What a cluster tells those who are to join it (kubeadm's token discovery). */
 import { errorMessage, PodwrightError, sleep, withTimeout, wrapError } from '@podwright/base';
+import type { KubeObject } from '@podwright/kube-api';
 import {
   bearerToken,
   CONFIG_MAPS,
   createKubeClient,
   isApiStatus,
   type KubeClient,
-  type KubeObject,
   type TlsOptions,
 } from '@podwright/kube-client';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-import { type DecodedManifest, type Finding, formatFieldPath, type ManifestError } from '@podwright/kubelet';
+import { type DecodedManifest, type Finding, formatFieldPath, type ManifestError } from '@podwright/kube-api';
 import { printError } from '../output/terminal-text.ts';
 
 /** One line about manifests: where (if known), which field, what. */

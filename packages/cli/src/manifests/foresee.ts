@@ -1,5 +1,6 @@
 import { errorCode, PodwrightError } from '@podwright/base';
-import { allFindings, type DecodedManifest, type Finding, type Pod, type thisHost } from '@podwright/kubelet';
+import type { DecodedManifest, Finding, Pod } from '@podwright/kube-api';
+import { allFindings, type thisHost } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { textOf } from './read-manifests.ts';

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 
 import { join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
-import { MAX_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '@podwright/kubelet';
+import { MAX_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '@podwright/kube-api';
 import { MAX_MANIFEST_SOURCES, MAX_MANIFEST_TEXT_BYTES } from '../limits.ts';
 import { fetchManifest, isManifestUrl } from './manifest-url.ts';
 

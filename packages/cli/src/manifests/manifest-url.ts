@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from 'node:util';
 import { errorMessage, getDocument, PodwrightError } from '@podwright/base';
-import { MAX_MANIFEST_BYTES } from '@podwright/kubelet';
+import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 import { MANIFEST_FETCH_TIMEOUT_MS } from '../limits.ts';
 
 /** True for what is fetched rather than opened. */

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { type DecodedManifest, decodeManifests, MAX_MANIFEST_BYTES } from '@podwright/kubelet';
+import { type DecodedManifest, decodeManifests, MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 import { printError } from '../output/terminal-text.ts';
 import { readSources } from './manifest-sources.ts';
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
-import type { ContainerStatus, Pod } from '@podwright/kubelet';
+import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { logLine } from './log-text.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Event, EventWatchEvent, ImageTransfer } from '@podwright/kubelet';
+import type { Event } from '@podwright/kube-api';
+import type { EventWatchEvent, ImageTransfer } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { showEvents } from './node-feeds.ts';
 import type { RunView } from './run-view.ts';

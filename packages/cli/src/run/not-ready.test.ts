@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import type { LogOptions } from '../client/node-client.ts';
 import { explainTrouble, isInTrouble, troubleOf } from './not-ready.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { OrderedStates } from './ordered-states.ts';
 import { podOf, RUNNING, status } from './pod.fixture.ts';
 

@@ -1,5 +1,5 @@
 import { sleep } from '@podwright/base';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import type { LogFollower } from './log-follower.ts';
 import type { RunView } from './run-view.ts';
 

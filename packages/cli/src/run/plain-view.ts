@@ -1,4 +1,5 @@
-import type { Event, ImageTransfer, Pod } from '@podwright/kubelet';
+import type { Event, Pod } from '@podwright/kube-api';
+import type { ImageTransfer } from '@podwright/kubelet';
 import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';

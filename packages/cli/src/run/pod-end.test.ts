@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 import { exitCodeOf, isProven, isSettled, isWell, lacksImage, lostContainers } from './pod-end.ts';
 

@@ -1,4 +1,4 @@
-import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
+import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 
 /** Waiting for these takes a change of something else. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);

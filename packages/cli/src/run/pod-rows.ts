@@ -1,4 +1,4 @@
-import type { Container, ContainerStatus, Pod } from '@podwright/kubelet';
+import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 import { containerStatuses, PULL_FAILURES } from './pod-end.ts';
 
 /**

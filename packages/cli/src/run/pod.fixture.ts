@@ -1,4 +1,4 @@
-import type { ContainerState, ContainerStatus, Pod } from '@podwright/kubelet';
+import type { ContainerState, ContainerStatus, Pod } from '@podwright/kube-api';
 
 /** A container's status; what is left out is as of one that waits. */
 export function status(name: string, state: ContainerState, more: Partial<ContainerStatus> = {}): ContainerStatus {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container } from '@podwright/kubelet';
+import type { Container } from '@podwright/kube-api';
 import { podOf } from './pod.fixture.ts';
 import { publishedPorts } from './published-ports.ts';
 

@@ -1,4 +1,4 @@
-import type { Container, Pod } from '@podwright/kubelet';
+import type { Container, Pod } from '@podwright/kube-api';
 import { podLabel } from './pod-rows.ts';
 
 type Port = NonNullable<Container['ports']>[number];

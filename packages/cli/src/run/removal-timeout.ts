@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { REMOVAL_SPARE_MS } from '../limits.ts';
 
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */

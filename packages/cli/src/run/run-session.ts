@@ -7,7 +7,8 @@ import {
   sleep,
   withTimeout,
 } from '@podwright/base';
-import type { ApplyResult, Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
+import type { ApplyResult } from '@podwright/kubelet';
 import type { NodeClient } from '../client/node-client.ts';
 import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';

@@ -1,4 +1,5 @@
-import { type Event, type ImageTransfer, type Pod, podSummary } from '@podwright/kubelet';
+import { type Event, type Pod, podSummary } from '@podwright/kube-api';
+import type { ImageTransfer } from '@podwright/kubelet';
 import { renderTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { podLabel } from './pod-rows.ts';

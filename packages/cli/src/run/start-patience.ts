@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kubelet';
+import type { Pod } from '@podwright/kube-api';
 import { isInTrouble } from './not-ready.ts';
 import { containerStatuses, isEnded } from './pod-end.ts';
 

@@ -1,4 +1,5 @@
 import { PodwrightError, withTimeout } from '@podwright/base';
+import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 import type {
   CallOptions,
   DeleteOptions,
@@ -10,7 +11,6 @@ import type {
   WatchEvent,
   WatchOptions,
 } from '../kube-client.ts';
-import type { KubeMetadata, KubeObject, Resource } from '../kube-object.ts';
 import { MAX_LIST_BYTES, MAX_OBJECT_BYTES, WATCH_END_MARGIN_MS } from '../limits.ts';
 import type { Caller } from './caller.ts';
 import { decodeList, decodeObject } from './decode-object.ts';

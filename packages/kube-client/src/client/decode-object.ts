@@ -1,6 +1,6 @@
 import { isRecord, PodwrightError } from '@podwright/base';
+import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { ListOf } from '../kube-client.ts';
-import type { KubeObject, Resource } from '../kube-object.ts';
 
 /** An object of the API in an answer. What came is not told in errors: it may be a Secret. */
 export function decodeObject<T extends KubeObject>(what: string, text: string): T {

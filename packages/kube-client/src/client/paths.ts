@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
+import type { Resource } from '@podwright/kube-api';
 import type { ObjectPlace, Selection, WatchOptions } from '../kube-client.ts';
-import type { Resource } from '../kube-object.ts';
 
 /** The path of a resource's objects, in one namespace or all. */
 export function collectionPath({ group, version, plural }: Resource, namespace?: string): string {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import type { KubeObject } from '@podwright/kube-api';
 import { isApiStatus } from '../api-status-error.ts';
 import type { WatchEvent } from '../kube-client.ts';
-import type { KubeObject } from '../kube-object.ts';
 import { SECRETS } from '../resources.ts';
 import { type TestResponse, TestServer, until } from '../test-server.fixture.ts';
 import { createKubeClient } from './create-kube-client.ts';

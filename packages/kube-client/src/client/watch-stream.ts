@@ -1,7 +1,7 @@
 import { BoundedBytes, isRecord, PodwrightError } from '@podwright/base';
+import type { KubeObject } from '@podwright/kube-api';
 import { ApiStatusError } from '../api-status-error.ts';
 import { isInitialEnd, type WatchEvent } from '../kube-client.ts';
-import type { KubeObject } from '../kube-object.ts';
 import { MAX_OBJECT_BYTES } from '../limits.ts';
 import { connectionError, lostConnection } from '../transport/connection-error.ts';
 import type { HttpAnswer } from '../transport/http-exchange.ts';

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
+import type { KubeObject, Resource } from '@podwright/kube-api';
 import { isApiStatus } from '../api-status-error.ts';
 import { isInitialEnd, type KubeClient, type Selection, type WatchEvent } from '../kube-client.ts';
-import type { KubeObject, Resource } from '../kube-object.ts';
 import {
   INITIAL_EVENTS_MS,
   INITIAL_EVENTS_SILENCE_MS,

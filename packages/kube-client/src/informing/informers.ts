@@ -1,6 +1,6 @@
+import type { KubeObject } from '@podwright/kube-api';
 import type { Informer, InformerOptions } from '../informer.ts';
 import type { KubeClient } from '../kube-client.ts';
-import type { KubeObject } from '../kube-object.ts';
 import { type InformerTiming, startInformer } from './start-informer.ts';
 
 /** All informers of a client that are not stopped. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../kube-object.ts';
+import type { KubeObject } from '@podwright/kube-api';
 import { ObjectStore } from './object-store.ts';
 import { compareVersions } from './resource-version.ts';
 

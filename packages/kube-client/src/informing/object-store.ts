@@ -1,5 +1,5 @@
+import type { KubeObject } from '@podwright/kube-api';
 import type { InformerChange } from '../informer.ts';
-import type { KubeObject } from '../kube-object.ts';
 import { MAX_REMEMBERED_DELETIONS } from '../limits.ts';
 import { compareVersions } from './resource-version.ts';
 

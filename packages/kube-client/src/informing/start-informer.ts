@@ -1,8 +1,8 @@
 import { Backoff, type BackoffPolicy, errorMessage, PodwrightError, sleep } from '@podwright/base';
+import type { KubeObject } from '@podwright/kube-api';
 import { ApiStatusError, isApiStatus } from '../api-status-error.ts';
 import type { Informer, InformerChange, InformerOptions } from '../informer.ts';
 import type { KubeClient, Selection, WatchEvent } from '../kube-client.ts';
-import type { KubeObject } from '../kube-object.ts';
 import { VERY_SHORT_WATCH_MS, WATCH_BACKOFF, WATCH_SECONDS } from '../limits.ts';
 import { isConnectionLost, isConnectionRefused } from '../transport/connection-error.ts';
 import { type FirstObjects, type InitialTimes, listAll, readInitialEvents } from './first-objects.ts';

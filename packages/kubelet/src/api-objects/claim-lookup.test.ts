@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Logger, silentLogger } from '@podwright/base';
-import { type KubeObject, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
+import type { KubeObject } from '@podwright/kube-api';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
 import { ClaimLookup, type ClaimLookupOptions } from './claim-lookup.ts';
 import { NEVER, podOf } from './fake-needs.fixture.ts';

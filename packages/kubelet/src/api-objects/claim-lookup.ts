@@ -1,6 +1,12 @@
 import { errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
+import {
+  type BoundClaim,
+  type BoundVolume,
+  namespacedName,
+  type PersistentVolume,
+  type Pod,
+} from '@podwright/kube-api';
 import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
-import { type BoundClaim, type BoundVolume, namespacedName, type PersistentVolume, type Pod } from '../api/types.ts';
 import { CLAIM_KEPT_MS, CLAIM_PATIENCE_MS } from '../limits.ts';
 import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 import { apiMessage } from './api-message.ts';

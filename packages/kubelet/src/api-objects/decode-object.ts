@@ -1,6 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { KubeObject } from '@podwright/kube-client';
-import type { ConfigMap, Secret } from '../api/types.ts';
+import type { ConfigMap, KubeObject, Secret } from '@podwright/kube-api';
 
 /** A ConfigMap or Secret as the API server gave it; null counts as absent. Throws `invalid_argument` for what is neither. */
 export function decodeObject<K extends 'ConfigMap' | 'Secret'>(

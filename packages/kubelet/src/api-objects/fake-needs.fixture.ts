@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Pod, PodSpec } from '../api/types.ts';
+import type { Pod, PodSpec } from '@podwright/kube-api';
 
 /** A pod of an API server. */
 export function podOf(name: string, spec: Partial<PodSpec>): Pod {

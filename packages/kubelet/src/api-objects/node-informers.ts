@@ -1,6 +1,5 @@
-import { CSI_DRIVERS, type Informer, type KubeObject, RUNTIME_CLASSES, SERVICES } from '@podwright/kube-client';
-import type { Service } from '../api/service.ts';
-import type { RuntimeClass } from '../api/types.ts';
+import type { KubeObject, RuntimeClass, Service } from '@podwright/kube-api';
+import { CSI_DRIVERS, type Informer, RUNTIME_CLASSES, SERVICES } from '@podwright/kube-client';
 import type { StartInformer } from './object-feeds.ts';
 
 /** What a node follows all the time beside its own object and its pods. */

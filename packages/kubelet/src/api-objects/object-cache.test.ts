@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, type KubeObject, SECRETS, startInformer } from '@podwright/kube-client';
+import type { KubeObject, LocalObjectChange } from '@podwright/kube-api';
+import { CONFIG_MAPS, SECRETS, startInformer } from '@podwright/kube-client';
 import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import type { LocalObjectChange } from '../config/local-objects.ts';
 import { NEVER, podOf, until } from './fake-needs.fixture.ts';
 import { ObjectCache } from './object-cache.ts';
 import { fetchObjects, watchObjects } from './object-feeds.ts';

@@ -1,9 +1,13 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { CONFIG_MAPS, type KubeObject, SECRETS } from '@podwright/kube-client';
-import type { Pod } from '../api/types.ts';
-import type { LocalObjectChange, LocalObjectOf } from '../config/local-objects.ts';
-import { localObjectKey } from '../config/local-objects.ts';
-import { podReferences } from '../config/pod-references.ts';
+import {
+  type KubeObject,
+  type LocalObjectChange,
+  type LocalObjectOf,
+  localObjectKey,
+  type Pod,
+  podReferences,
+} from '@podwright/kube-api';
+import { CONFIG_MAPS, SECRETS } from '@podwright/kube-client';
 import { decodeObject } from './decode-object.ts';
 import { OBJECT_PATIENCE_MS } from './limits.ts';
 import type { FeedObject, ObjectFeed } from './object-feeds.ts';

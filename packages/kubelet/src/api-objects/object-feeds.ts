@@ -1,13 +1,7 @@
 /** How one object is kept up to date while pods use it: by a watch of its own, or by being fetched again. */
 import { errorMessage } from '@podwright/base';
-import type { Resource } from '@podwright/kube-client';
-import {
-  type Informer,
-  type InformerOptions,
-  isApiStatus,
-  type KubeClient,
-  type KubeObject,
-} from '@podwright/kube-client';
+import type { KubeObject, Resource } from '@podwright/kube-api';
+import { type Informer, type InformerOptions, isApiStatus, type KubeClient } from '@podwright/kube-client';
 import { OBJECT_PATIENCE_MS, OBJECT_WATCH_SECONDS } from './limits.ts';
 
 export type ObjectPlace = { resource: Resource; namespace: string; name: string };

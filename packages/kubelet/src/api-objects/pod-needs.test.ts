@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Logger } from '@podwright/base';
+import { LocalObjects, type Pod } from '@podwright/kube-api';
 import { CONFIG_MAPS, NODES, RUNTIME_CLASSES, SERVICES, startInformer } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
-import type { Pod } from '../api/types.ts';
-import { LocalObjects } from '../config/local-objects.ts';
 import { NEVER, podOf, until } from './fake-needs.fixture.ts';
 import { PodNeeds } from './pod-needs.ts';
 

@@ -1,14 +1,15 @@
 import { type Logger, PodwrightError } from '@podwright/base';
-import { type KubeClient, NODES } from '@podwright/kube-client';
-import type { Node } from '../api/node.ts';
-import type { BoundVolume, Pod } from '../api/types.ts';
 import type {
+  BoundVolume,
   LocalObjectChange,
   LocalObjectKind,
   LocalObjectOf,
+  Node,
   ObjectLookup,
+  Pod,
   PodObjects,
-} from '../config/local-objects.ts';
+} from '@podwright/kube-api';
+import { type KubeClient, NODES } from '@podwright/kube-client';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';

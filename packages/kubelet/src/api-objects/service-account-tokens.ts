@@ -1,6 +1,6 @@
 import { Backoff, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
-import { type KubeClient, type KubeObject, SERVICE_ACCOUNTS } from '@podwright/kube-client';
-import { namespacedName, type Pod } from '../api/types.ts';
+import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
+import { type KubeClient, SERVICE_ACCOUNTS } from '@podwright/kube-client';
 import type { PodTokens, TokenWish } from '../volumes/payload.ts';
 import { apiMessage } from './api-message.ts';
 import {

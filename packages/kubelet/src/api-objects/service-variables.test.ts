@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service } from '../api/types.ts';
+import type { Service } from '@podwright/kube-api';
 import { serviceVariables } from './service-variables.ts';
 
 function service(place: string, spec: Service['spec']): Service {

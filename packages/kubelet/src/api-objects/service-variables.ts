@@ -1,4 +1,4 @@
-import type { Service } from '../api/service.ts';
+import type { Service } from '@podwright/kube-api';
 
 /** Services of this namespace are told to every pod, wherever it is (kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';

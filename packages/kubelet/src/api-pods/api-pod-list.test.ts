@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import type { KubeObject } from '@podwright/kube-client';
-import type { Pod } from '../api/types.ts';
+import type { KubeObject, Pod } from '@podwright/kube-api';
 import { ApiPodList } from './api-pod-list.ts';
 import { apiPod } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@podwright/base';
-import type { InformerChange, KubeObject } from '@podwright/kube-client';
-import { namespacedName, type Pod } from '../api/types.ts';
+import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
+import type { InformerChange } from '@podwright/kube-client';
 import {
   CONFIG_MIRROR_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,

@@ -1,7 +1,7 @@
 import { isRecord } from '@podwright/base';
-import { type KubeObject, NODES, PODS } from '@podwright/kube-client';
+import type { KubeObject, Pod, PodSpec } from '@podwright/kube-api';
+import { NODES, PODS } from '@podwright/kube-client';
 import { type FakeAnswer, type FakeCall, FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import type { Pod, PodSpec } from '../api/types.ts';
 
 const MERGED_BY: Record<string, string> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
 

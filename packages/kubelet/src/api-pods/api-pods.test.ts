@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FakeRuntime } from '@podwright/cri/testing';
+import type { EphemeralContainer, Pod } from '@podwright/kube-api';
 import { NODES, PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import type { EphemeralContainer, Pod } from '../api/types.ts';
 import { startFakeCluster } from '../fake-cluster.fixture.ts';
 import { apiPod, fakeApi } from './api-pods.fixture.ts';
 

@@ -1,6 +1,6 @@
 import { background, type Failpoint, follow, type Logger } from '@podwright/base';
-import { type Informer, type Informers, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
-import { namespacedName } from '../api/types.ts';
+import { type KubeObject, namespacedName } from '@podwright/kube-api';
+import { type Informer, type Informers, type KubeClient, PODS } from '@podwright/kube-client';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { PodManager } from '../pod/pod-manager.ts';

@@ -1,10 +1,16 @@
 /** Reads pods of an API server: it has validated and completed them, and may know more of pods than this kubelet. */
-import { applyDefaults } from '../api/defaults.ts';
-import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { UNSUPPORTED } from '../api/schema/decoder.ts';
-import { pod as podSchema } from '../api/schema/pod-schema.ts';
-import { everyContainer, type Pod } from '../api/types.ts';
-import { dnsLabel, dnsSubdomain, objectUid } from '../api/validation/names.ts';
+import {
+  applyDefaults,
+  dnsLabel,
+  dnsSubdomain,
+  everyContainer,
+  formatFieldPath,
+  IssueList,
+  objectUid,
+  type Pod,
+  pod as podSchema,
+  UNSUPPORTED,
+} from '@podwright/kube-api';
 import { CONFIG_SEEN_ANNOTATION, CONFIG_SOURCE_ANNOTATION, seenAt } from '../config/pod-update.ts';
 import { shapedStatus } from './shaped-status.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodStatus } from '../api/types.ts';
+import type { PodStatus } from '@podwright/kube-api';
 import { mergeStatus } from './merge-status.ts';
 
 const condition = (type: string, status: 'True' | 'False') => ({ type, status }) as const;

@@ -1,4 +1,4 @@
-import type { PodCondition, PodStatus } from '../api/types.ts';
+import type { PodCondition, PodStatus } from '@podwright/kube-api';
 import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.ts';
 import { isTerminal } from '../status/pod-phase.ts';
 

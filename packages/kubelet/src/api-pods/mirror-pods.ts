@@ -1,7 +1,7 @@
 /** Shows static pods at an API server: a pod for each, which nobody runs (pkg/kubelet/pod: mirror client). */
 import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
-import { isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
-import { namespacedName, type Pod } from '../api/types.ts';
+import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
+import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,

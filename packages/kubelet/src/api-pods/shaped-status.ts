@@ -1,5 +1,5 @@
 import { isRecord } from '@podwright/base';
-import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/types.ts';
+import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '@podwright/kube-api';
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 

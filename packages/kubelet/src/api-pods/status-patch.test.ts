@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodCondition, PodStatus } from '../api/types.ts';
+import type { PodCondition, PodStatus } from '@podwright/kube-api';
 import { mergeStatus } from './merge-status.ts';
 import { statusPatch } from './status-patch.ts';
 

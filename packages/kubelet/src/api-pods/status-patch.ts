@@ -1,7 +1,7 @@
 /** The strategic merge patch of a pod's status: what the kubelet does not own is not mentioned. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
-import type { PodStatus } from '../api/types.ts';
+import type { PodStatus } from '@podwright/kube-api';
 
 /** How each field is merged (the patch strategies of v1 PodStatus). */
 const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noFailpoint, silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
-import { type KubeObject, PODS } from '@podwright/kube-client';
+import type { KubeObject, PodStatus } from '@podwright/kube-api';
+import { PODS } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import type { PodStatus } from '../api/types.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';

@@ -10,8 +10,8 @@ import {
   type Logger,
   noFailpoint,
 } from '@podwright/base';
-import { compareVersions, isApiStatus, type KubeClient, type KubeObject, PODS } from '@podwright/kube-client';
-import type { Pod, PodStatus } from '../api/types.ts';
+import type { KubeObject, Pod, PodStatus } from '@podwright/kube-api';
+import { compareVersions, isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import { isTerminal } from '../status/pod-phase.ts';
 import type { PodChange, StatusManager } from '../status/status-manager.ts';
 import { PENDING_STATUS_HOLD_MS, STATUS_OUTAGE_BACKOFF, STATUS_RECONCILE_MS, STATUSES_AT_ONCE } from './limits.ts';

@@ -1,4 +1,4 @@
-import { everyContainer, type Pod } from '../api/types.ts';
+import { everyContainer, type Pod } from '@podwright/kube-api';
 import { cdiDevices, claimHealth, claimsOfContainer } from '../dra/claim-devices.ts';
 import type { ClaimRecord } from '../dra/claim-records.ts';
 import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';

@@ -1,8 +1,8 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
 import type { Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { Node } from '@podwright/kube-api';
 import { type Informer, Informers, NODES } from '@podwright/kube-client';
-import type { Node } from '../api/node.ts';
 import type { NodeInformers } from '../api-objects/node-informers.ts';
 import { PodNeeds } from '../api-objects/pod-needs.ts';
 import { ApiPods } from '../api-pods/api-pods.ts';

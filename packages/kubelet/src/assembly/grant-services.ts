@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { errorMessage, removeIfEmpty } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { allContainers, type Container, type Pod } from '../api/types.ts';
+import { allContainers, type Container, type Pod } from '@podwright/kube-api';
 import { type RunningContainer, reconcileCpus } from '../cpus/reconcile-cpus.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KubeletOptions } from '../options.ts';

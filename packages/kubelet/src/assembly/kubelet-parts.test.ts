@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { PodEvents } from '../events/pod-events.ts';
 import { kubeletOptions } from '../options.ts';
 import { kubeletParts } from './kubelet-parts.ts';

@@ -1,13 +1,18 @@
 import type { CriClient } from '@podwright/cri';
-import type { Node } from '../api/node.ts';
-import type { Container, Pod } from '../api/types.ts';
-import { LocalObjects, type ObjectLookup, type PodObjects } from '../config/local-objects.ts';
+import {
+  type Container,
+  type EventRecorder,
+  LocalObjects,
+  type Node,
+  type ObjectLookup,
+  type Pod,
+  type PodObjects,
+} from '@podwright/kube-api';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
 import { csiPersistentVolumes } from '../csi/csi-persistent-volumes.ts';
 import { CsiPlugin } from '../csi/csi-plugin.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';

@@ -1,5 +1,5 @@
 /** What of devices, processors and memory the pod resources API shows. */
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { NO_NODE } from '../devices/device-types.ts';
 import type { ListedDevices, ListedResources } from '../pod-resources/serve-pod-resources.ts';
 import type { NodeGrants } from './node-grants.ts';

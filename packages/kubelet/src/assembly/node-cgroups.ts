@@ -1,11 +1,10 @@
 import { type CgroupHierarchy, errorMessage, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import { runtimeCgroupDriver } from '../cgroups/host-cgroups.ts';
 import { openPodCgroups } from '../cgroups/open-pod-cgroups.ts';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { limitReservedCgroup, type ReservedCgroupsHost, reservedLimits } from '../cgroups/reserved-cgroups.ts';
-import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 import type { NodeResources } from '../node/node-resources.ts';

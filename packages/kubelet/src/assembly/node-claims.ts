@@ -1,7 +1,7 @@
 /** ResourceClaims of pods of an API server, and the drivers that prepare them. */
 import { join } from 'node:path';
+import type { ResourceClaim } from '@podwright/kube-api';
 import { RESOURCE_CLAIMS } from '@podwright/kube-client';
-import type { ResourceClaim } from '../api/resource-claim.ts';
 import { DraHealth } from '../dra/device-health.ts';
 import { DraClaims } from '../dra/dra-claims.ts';
 import { DraDrivers } from '../dra/dra-drivers.ts';

@@ -1,9 +1,8 @@
 /** What evicts pods when the node runs short, put together. */
 import { PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';

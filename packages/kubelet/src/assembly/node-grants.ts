@@ -1,8 +1,7 @@
 /** What containers have for themselves: who gives it out, and what of it a container is started with. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
-import { type Container, everyContainer, type Pod } from '../api/types.ts';
-import { isExtendedResource } from '../api/validation/resources.ts';
+import { type Container, everyContainer, formatCpus, isExtendedResource, type Pod } from '@podwright/kube-api';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
 import { exclusiveCpus } from '../cpus/exclusive-cpus.ts';
 import { KnownCpus } from '../cpus/reconcile-cpus.ts';
@@ -12,7 +11,6 @@ import { memoryRequest } from '../memory/memory-requests.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
 import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';
-import { formatCpus } from '../topology/cpu-set.ts';
 import { type Machine, readMachine } from '../topology/machine.ts';
 import { type PlacementMetrics, placementMetrics } from '../topology/placement-metrics.ts';
 import { ResourceAdmission } from '../topology/resource-admission.ts';

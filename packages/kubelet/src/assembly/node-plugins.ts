@@ -1,8 +1,7 @@
 /** What programs of others do for the node: they register at sockets. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
-import type { LocalObjects } from '../config/local-objects.ts';
+import { type EventRecorder, formatTime, type LocalObjects } from '@podwright/kube-api';
 import { CsiBlockPlaces } from '../csi/csi-block-places.ts';
 import { CsiBlockVolumes } from '../csi/csi-block-volumes.ts';
 import { CsiDrivers, type DriverNodes } from '../csi/csi-drivers.ts';
@@ -14,7 +13,6 @@ import { allOf } from '../csi/mount-steps.ts';
 import { seLinuxHost } from '../csi/selinux-label.ts';
 import { VolumeExpansion } from '../csi/volume-expansion.ts';
 import { VolumesInUse } from '../csi/volumes-in-use.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { PluginHandlers } from '../plugins/plugin-handler.ts';
 import { PluginRegistry } from '../plugins/plugin-registry.ts';

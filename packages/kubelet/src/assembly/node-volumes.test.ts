@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Node } from '../api/node.ts';
+import type { Node } from '@podwright/kube-api';
 import { VolumesInUse } from '../csi/volumes-in-use.ts';
 import { NodeVolumes } from './node-volumes.ts';
 

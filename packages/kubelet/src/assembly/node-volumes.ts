@@ -1,5 +1,5 @@
+import type { Node } from '@podwright/kube-api';
 import { compareVersions } from '@podwright/kube-client';
-import type { Node } from '../api/node.ts';
 import type { VolumesInUse } from '../csi/volumes-in-use.ts';
 
 /** Tells those who mount volumes what the node object says of them, never an older version of it after a newer one. */

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { ObjectLookup } from '../config/local-objects.ts';
+import type { ObjectLookup } from '@podwright/kube-api';
 
 /** What a Secret of the node holds, as text. Throws `not_found` in the words of an API server. */
 export function secretStrings(

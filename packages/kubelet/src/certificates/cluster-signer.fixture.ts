@@ -1,6 +1,7 @@
 /** A cluster's side of certificates for unit tests: an authority that signs requests, and a client of an API server that has it. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
-import { ApiStatusError, type KubeClient, type KubeObject, type WatchEvent } from '@podwright/kube-client';
+import type { KubeObject } from '@podwright/kube-api';
+import { ApiStatusError, type KubeClient, type WatchEvent } from '@podwright/kube-client';
 import { bitString, der, ECDSA_SHA256, integer, nameAttribute, oid, pem, sequence } from './der.ts';
 
 /** The parts of a DER value. */

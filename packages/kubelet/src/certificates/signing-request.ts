@@ -1,6 +1,7 @@
 /** CertificateSigningRequests (certificates.k8s.io/v1): asked, and waited for. */
 import { errorCode, errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
-import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient, type KubeObject } from '@podwright/kube-client';
+import type { KubeObject } from '@podwright/kube-api';
+import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
 import { CERTIFICATE_WATCH_SECONDS, MAX_CERTIFICATE_BYTES, SIGNING_RETRY_MS } from './limits.ts';
 
 /** Who signs, and so what the certificate is good for. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CgroupLimits } from '@podwright/base';
-import type { Pod, PodSpec, ResourceRequirements } from '../api/types.ts';
+import type { Pod, PodSpec, ResourceRequirements } from '@podwright/kube-api';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-policy.ts';
 import { allPodsLimits, allPodsReservation, burstableLimits, podCgroupLimits } from './cgroup-limits.ts';
 import { reservedLimits } from './reserved-cgroups.ts';

@@ -1,7 +1,6 @@
 /** What the kubelet's cgroups have, as upstream's gives it to them (pkg/kubelet/cm). Pure. */
 import type { CgroupLimits } from '@podwright/base';
-import { qosClass } from '../api/qos-class.ts';
-import type { Pod } from '../api/types.ts';
+import { type Pod, qosClass } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type CgroupHierarchy, type Logger, silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
 import { openPodCgroups } from './open-pod-cgroups.ts';
 

@@ -1,4 +1,4 @@
-import { parseQuantity } from '../api/quantity.ts';
+import { parseQuantity } from '@podwright/kube-api';
 
 /** The page size of `hugepages-2Mi` or `hugepages-2048Ki` as the files of cgroups name it: `2MB`. */
 export function hugePageSize(resource: string): string {

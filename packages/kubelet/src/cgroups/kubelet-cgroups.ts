@@ -11,8 +11,7 @@ import {
   readCgroupFile,
   treeOf,
 } from '@podwright/base';
-import { qosClass } from '../api/qos-class.ts';
-import type { Pod, QosClass } from '../api/types.ts';
+import { type Pod, type QosClass, qosClass } from '@podwright/kube-api';
 import { CgroupClaim } from './cgroup-claim.ts';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 
 /** What the kernel holds pods to; absent parts have no limit. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { qosClass } from '../api/qos-class.ts';
-import type { Container, Pod, PodSpec } from '../api/types.ts';
+import { type Container, type Pod, type PodSpec, qosClass } from '@podwright/kube-api';
 import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
 import { podOverhead, podRequest, podResources, podTotals } from './pod-resources.ts';
 

@@ -1,8 +1,16 @@
 import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
-import { type AmountKind, containerAmount, containersAmount, isHugePages, podLevelAmount } from '../api/pod-amounts.ts';
-import { qosClass } from '../api/qos-class.ts';
-import { parseQuantity } from '../api/quantity.ts';
-import { isSidecar, type Pod, type PodSpec } from '../api/types.ts';
+import {
+  type AmountKind,
+  containerAmount,
+  containersAmount,
+  isHugePages,
+  isSidecar,
+  type Pod,
+  type PodSpec,
+  parseQuantity,
+  podLevelAmount,
+  qosClass,
+} from '@podwright/kube-api';
 import { type Enforcement, linuxResources, type ResourceAmounts } from './linux-resources.ts';
 import { inUnits } from './units.ts';
 

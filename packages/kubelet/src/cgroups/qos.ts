@@ -1,5 +1,4 @@
-import { containerAmount } from '../api/pod-amounts.ts';
-import type { Container } from '../api/types.ts';
+import { type Container, containerAmount } from '@podwright/kube-api';
 import { inUnits } from './units.ts';
 
 /** What the container asks for of `name`, in millicores or units; its limit stands in for a missing request. */

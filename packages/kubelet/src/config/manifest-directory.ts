@@ -13,8 +13,8 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
+import { ManifestError, type PlacedObject } from '@podwright/kube-api';
 import { MANIFEST_PATIENCE_MS, MANIFEST_QUIET_MS, MANIFEST_START_PATIENCE_MS, MAX_MANIFEST_FILES } from '../limits.ts';
-import { ManifestError, type PlacedObject } from './manifest.ts';
 import { type ManifestFile, readManifestFile } from './manifest-file.ts';
 import { type ManifestPlace, manifestPlace } from './manifest-place.ts';
 import type { SourceSnapshot } from './pod-config.ts';

@@ -7,8 +7,9 @@ import {
   decodeManifests,
   MAX_MANIFEST_BYTES,
   ManifestError,
-} from './manifest.ts';
-import { NO_TEXT, textOfManifest } from './manifest-text.ts';
+  NO_TEXT,
+  textOfManifest,
+} from '@podwright/kube-api';
 
 /** A file's content, and what tells this state of the file from the next. */
 export type ManifestFile = {

@@ -1,6 +1,6 @@
 import { errorMessage, getDocument, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import { MAX_MANIFEST_BYTES, ManifestError } from '@podwright/kube-api';
 import { MANIFEST_URL_TIMEOUT_MS } from '../limits.ts';
-import { MAX_MANIFEST_BYTES, ManifestError } from './manifest.ts';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
 

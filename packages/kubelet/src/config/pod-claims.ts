@@ -1,4 +1,4 @@
-import { namespacedName, type Pod } from '../api/types.ts';
+import { namespacedName, type Pod } from '@podwright/kube-api';
 import type { ExistingPod } from './pod-update.ts';
 
 /**

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { LocalObjects } from './local-objects.ts';
-import { decodeManifest } from './manifest.ts';
+import { decodeManifest, LocalObjects } from '@podwright/kube-api';
 import { PodConfig } from './pod-config.ts';
 import type { ExistingPod, PodSourceName, PodUpdate } from './pod-update.ts';
 

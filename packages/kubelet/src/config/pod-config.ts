@@ -1,12 +1,19 @@
 import type { Logger } from '@podwright/base';
-import { formatFieldPath } from '../api/issue.ts';
-import { qosClass } from '../api/qos-class.ts';
-import { type LocalObject, namespacedName, type Pod, type RuntimeClass } from '../api/types.ts';
-import { apiReference } from './api-references.ts';
-import { ignoredFields } from './ignored-fields.ts';
-import { immutableProblems } from './immutable.ts';
-import type { LocalObjects } from './local-objects.ts';
-import { ManifestError, type PlacedObject, withoutDuplicates } from './manifest.ts';
+import {
+  apiReference,
+  formatFieldPath,
+  ignoredFields,
+  immutableProblems,
+  type LocalObject,
+  type LocalObjects,
+  ManifestError,
+  namespacedName,
+  type PlacedObject,
+  type Pod,
+  qosClass,
+  type RuntimeClass,
+  withoutDuplicates,
+} from '@podwright/kube-api';
 import { PodClaims } from './pod-claims.ts';
 import {
   CONFIG_CONTENT_ANNOTATION,

@@ -1,7 +1,6 @@
 import { errorMessage, type Logger } from '@podwright/base';
+import type { LocalObjects, ManifestError } from '@podwright/kube-api';
 import { SOURCE_RETRY_MS } from '../limits.ts';
-import type { LocalObjects } from './local-objects.ts';
-import type { ManifestError } from './manifest.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 
 /**
  * Where a pod comes from: the manifest directory, a manifest URL, or an API server. Kept in the annotation

@@ -1,5 +1,10 @@
-import { compareQuantities } from '../api/quantity.ts';
-import type { Pod, ResourceList, RuntimeClass, Toleration } from '../api/types.ts';
+import {
+  compareQuantities,
+  type Pod,
+  type ResourceList,
+  type RuntimeClass,
+  type Toleration,
+} from '@podwright/kube-api';
 
 /** A pod with what its RuntimeClass adds to it, or why the two do not go together. */
 export type ClassedPod = { pod: Pod } | { path: string; problem: string };

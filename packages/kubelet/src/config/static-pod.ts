@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { unresizable } from '../api/resizable.ts';
-import type { Pod, PodSpec, Toleration } from '../api/types.ts';
-import type { PlacedObject } from './manifest.ts';
+import { type PlacedObject, type Pod, type PodSpec, type Toleration, unresizable } from '@podwright/kube-api';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,

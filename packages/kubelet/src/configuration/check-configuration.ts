@@ -1,6 +1,6 @@
 /** What upstream's validation refuses (pkg/kubelet/apis/config/validation), and what this kubelet does not honour. */
 import { PodwrightError } from '@podwright/base';
-import { formatDuration } from '../api/time.ts';
+import { formatDuration } from '@podwright/kube-api';
 import { completeConfiguration } from './complete-configuration.ts';
 import { refuseGate } from './feature-gates.ts';
 import type { Field } from './fields/field.ts';

@@ -1,8 +1,7 @@
 /** The kubelet's command line, read as upstream reads it (pflag): `--flag=value`, `--flag value`, `--bool`, `-v4`, `_` for `-`. */
 import { resolve } from 'node:path';
 import { didYouMean, PodwrightError } from '@podwright/base';
-import { IssueList } from '../api/issue.ts';
-import { formatDuration } from '../api/time.ts';
+import { formatDuration, IssueList } from '@podwright/kube-api';
 import { withoutSecrets } from './configuration-document.ts';
 import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';

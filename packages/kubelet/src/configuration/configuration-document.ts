@@ -1,6 +1,6 @@
 /** A configuration as the file that would say it. */
 
-import { formatDuration } from '../api/time.ts';
+import { formatDuration } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 
 /** What upstream's log has in the place of secrets. */

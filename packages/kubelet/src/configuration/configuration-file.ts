@@ -1,8 +1,7 @@
 /** A file of kind KubeletConfiguration, decoded strictly: what it says, and where. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
-import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { readYamlDocuments, type YamlDocument } from '../config/yaml-documents.ts';
+import { formatFieldPath, IssueList, readYamlDocuments, type YamlDocument } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS } from './fields/field-table.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
 

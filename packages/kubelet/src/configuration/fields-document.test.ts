@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { formatDuration } from '../api/time.ts';
+import { formatDuration } from '@podwright/kube-api';
 import { featureGates } from './feature-gates.ts';
 import type { Field } from './fields/field.ts';
 import { FIELDS, FILE_FIELDS } from './fields/field-table.ts';

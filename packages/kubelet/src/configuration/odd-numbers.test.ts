@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
-import { IssueList } from '../api/issue.ts';
+import { IssueList } from '@podwright/kube-api';
 import { checkedConfiguration } from './check-configuration.ts';
 import { FIELDS } from './fields/field-table.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, VolumeMount } from '../api/types.ts';
+import type { Pod, VolumeMount } from '@podwright/kube-api';
 import { wantedMounts } from './container-mounts.ts';
 
 function wanted(...volumeMounts: VolumeMount[]) {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import type { Container, Volume, VolumeMount } from '../api/types.ts';
+import type { Container, Volume, VolumeMount } from '@podwright/kube-api';
 import { expand } from './expansion.ts';
 import type { ContainerMount, EnvironmentVariable, PrepareRequest } from './prepared-container.ts';
 

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Container, FileKeySelector } from '../api/types.ts';
+import type { Container, FileKeySelector } from '@podwright/kube-api';
 import { MAX_ENVIRONMENT_FILE_BYTES } from '../limits.ts';
 import { readInside } from '../volumes/read-inside.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, LocalObject, Pod } from '../api/types.ts';
-import { LocalObjects } from '../config/local-objects.ts';
+import { type Container, type LocalObject, LocalObjects, type Pod } from '@podwright/kube-api';
 import { makeEnvironment } from './environment.ts';
 import { parseEnvironmentFile } from './environment-files.ts';
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { PodwrightError } from '@podwright/base';
-import { withPodLimits } from '../api/pod-amounts.ts';
 import {
   allContainers,
   type Container,
@@ -8,9 +7,11 @@ import {
   type EnvVarSource,
   type FileKeySelector,
   type KeySelector,
+  type LocalObjectOf,
   type Pod,
-} from '../api/types.ts';
-import type { LocalObjectOf, PodObjects } from '../config/local-objects.ts';
+  type PodObjects,
+  withPodLimits,
+} from '@podwright/kube-api';
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
 import { MAX_ENVIRONMENT_LENGTH } from '../limits.ts';

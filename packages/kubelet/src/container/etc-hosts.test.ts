@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { etcHosts } from './etc-hosts.ts';
 
 function content(spec: object): string[] {

@@ -1,4 +1,4 @@
-import type { HostAlias, Pod } from '../api/types.ts';
+import type { HostAlias, Pod } from '@podwright/kube-api';
 import { podNames } from './pod-hostname.ts';
 
 /** What every pod of its own network resolves: name by address, as the kubelet writes it. */

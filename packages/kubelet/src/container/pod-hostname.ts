@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 
 /** Linux allows 64 bytes for a host name, a DNS label has 63. */
 const MAX_LABEL_LENGTH = 63;

@@ -13,8 +13,7 @@ import {
   PRIVATE_FILE,
   writeFileAtomic,
 } from '@podwright/base';
-import type { Container, Pod } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
+import type { Container, Pod, PodObjects } from '@podwright/kube-api';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { KEPT_MESSAGE_FILES } from '../limits.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';

@@ -1,4 +1,4 @@
-import type { Container, MountPropagation, Pod } from '../api/types.ts';
+import type { Container, MountPropagation, Pod } from '@podwright/kube-api';
 
 /** An environment variable as the runtime gets it. */
 export type EnvironmentVariable = { name: string; value: string };

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { Cpu } from '../topology/machine.ts';
 import { ResourceAdmission, type TopologySettings } from '../topology/resource-admission.ts';
 import { CpuManager, type CpuManagerOptions } from './cpu-manager.ts';

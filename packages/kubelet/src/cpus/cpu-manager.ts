@@ -1,6 +1,14 @@
 import { PodwrightError } from '@podwright/base';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
-import { differenceOf, formatCpus, intersectionOf, isSameSet, unionOf } from '../topology/cpu-set.ts';
+import {
+  type Container,
+  differenceOf,
+  formatCpus,
+  intersectionOf,
+  isSameSet,
+  isSidecar,
+  type Pod,
+  unionOf,
+} from '@podwright/kube-api';
 import type { Cpu } from '../topology/machine.ts';
 import { countNodes, hasNode, masksOf, type NodeMask } from '../topology/node-mask.ts';
 import { writeAtStart } from '../topology/state-file.ts';

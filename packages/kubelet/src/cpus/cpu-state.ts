@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { formatCpus, parseCpus } from '../topology/cpu-set.ts';
+import { formatCpus, parseCpus } from '@podwright/kube-api';
 import { checksumOf, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 
 /** Processors that all containers share which have none of their own, and those of the others, by UID of the pod and name. */

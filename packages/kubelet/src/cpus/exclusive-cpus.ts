@@ -1,7 +1,11 @@
-import { hasPodLevelResources } from '../api/pod-amounts.ts';
-import { qosClass } from '../api/qos-class.ts';
-import { parseQuantity } from '../api/quantity.ts';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import {
+  type Container,
+  hasPodLevelResources,
+  isSidecar,
+  type Pod,
+  parseQuantity,
+  qosClass,
+} from '@podwright/kube-api';
 
 const NANOS_PER_CPU = 1_000_000_000n;
 

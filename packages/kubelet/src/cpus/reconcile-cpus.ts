@@ -1,6 +1,6 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { formatCpus } from '../topology/cpu-set.ts';
+import { formatCpus } from '@podwright/kube-api';
 import type { CpuManager } from './cpu-manager.ts';
 
 /** A container that runs, by its pod, its name and its id in the runtime. */

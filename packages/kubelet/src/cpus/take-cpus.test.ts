@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatCpus, parseCpus } from '../topology/cpu-set.ts';
+import { formatCpus, parseCpus } from '@podwright/kube-api';
 import type { Cpu } from '../topology/machine.ts';
 import { takeDistributed } from './distribute-cpus.ts';
 import { type TakeRequest, takePacked } from './take-cpus.ts';

@@ -1,5 +1,5 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { VolumeAttachment } from '../api/storage.ts';
+import type { VolumeAttachment } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
 import { attachmentName, type CsiVolume } from './csi-volume.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BoundClaim, ClaimStatus } from '../api/types.ts';
+import type { BoundClaim, ClaimStatus } from '@podwright/kube-api';
 import {
   type ClaimPatch,
   expansionFailed,

@@ -1,5 +1,5 @@
 /** What a node writes into the status of a claim that is expanded, as the strategic merge patches that upstream sends. Pure. */
-import type { BoundClaim, ClaimCondition, ClaimStatus } from '../api/types.ts';
+import type { BoundClaim, ClaimCondition, ClaimStatus } from '@podwright/kube-api';
 
 /** Conditions that tell of a change of size (upstream's knownResizeConditions). */
 const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError'];

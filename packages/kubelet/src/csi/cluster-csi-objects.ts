@@ -1,13 +1,6 @@
 import { errorCode, PodwrightError, raceAbort } from '@podwright/base';
-import {
-  type KubeClient,
-  type KubeObject,
-  PERSISTENT_VOLUME_CLAIMS,
-  SECRETS,
-  VOLUME_ATTACHMENTS,
-} from '@podwright/kube-client';
-import type { CsiDriver, VolumeAttachment } from '../api/storage.ts';
-import type { BoundClaim, Pod } from '../api/types.ts';
+import type { BoundClaim, CsiDriver, KubeObject, Pod, VolumeAttachment } from '@podwright/kube-api';
+import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, SECRETS, VOLUME_ATTACHMENTS } from '@podwright/kube-client';
 import { apiMessage } from '../api-objects/api-message.ts';
 import type { TokenWish } from '../volumes/payload.ts';
 import type { CsiObjects } from './csi-objects.ts';

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, isErrno, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { DeviceMaps } from '../volumes/device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';

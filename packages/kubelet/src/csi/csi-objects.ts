@@ -1,6 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { CsiDriver, CsiTokenRequest, VolumeAttachment } from '../api/storage.ts';
-import type { BoundClaim, Pod } from '../api/types.ts';
+import type { BoundClaim, CsiDriver, CsiTokenRequest, Pod, VolumeAttachment } from '@podwright/kube-api';
 import type { ClaimPatch } from './claim-patches.ts';
 import type { SecretPlace } from './csi-volume.ts';
 

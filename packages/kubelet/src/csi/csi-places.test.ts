@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '@podwright/base';
 import { NodeServiceCapability_RPC_Type } from '@podwright/cri/csi';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { Mounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import { CsiBlockPlaces } from './csi-block-places.ts';

@@ -1,4 +1,4 @@
-import type { Volume } from '../api/types.ts';
+import type { Volume } from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from '../volumes/plugin.ts';
 import type { CsiBlockVolumes } from './csi-block-volumes.ts';
 import { CSI_PLUGIN, inlineVolume, metricName } from './csi-volume.ts';

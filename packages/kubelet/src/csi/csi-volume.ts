@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { VolumeLifecycleMode } from '../api/storage.ts';
-import type { BoundClaim, Pod, SeLinuxOptions, Volume } from '../api/types.ts';
+import type { BoundClaim, Pod, SeLinuxOptions, Volume, VolumeLifecycleMode } from '@podwright/kube-api';
 
 /** The directory of block volumes, beside those of drivers. */
 export const BLOCK_VOLUMES = 'volumeDevices';

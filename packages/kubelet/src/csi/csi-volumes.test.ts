@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { CsiVolume } from './csi-volume.ts';
 import { CsiVolumes, type CsiVolumesOptions } from './csi-volumes.ts';
 import { VolumesInUse } from './volumes-in-use.ts';

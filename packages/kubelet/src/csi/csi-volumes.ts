@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
 import { giveToGroup } from '../volumes/volume-ownership.ts';

@@ -1,9 +1,7 @@
 /** The calls of a driver for one volume, in upstream's order and fields. Errors come in the words of Go's gRPC. */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type VolumeUsage, VolumeUsage_Unit } from '@podwright/cri/csi';
-import { quantityValue } from '../api/quantity.ts';
-import type { CsiDriver } from '../api/storage.ts';
-import type { Pod } from '../api/types.ts';
+import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
 import { CSI_TIMEOUT_MS } from '../limits.ts';
 import { type CsiDrivers, unknownDriver } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { CsiDriver } from '../api/storage.ts';
+import type { CsiDriver } from '@podwright/kube-api';
 import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
 
 /** Whether the volume is given to the pod's fsGroup by us: the driver's object says of which kinds of volumes that makes sense. */

@@ -1,7 +1,6 @@
 /** What mounting a volume and mapping a device have in common. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
-import type { CsiDriver } from '../api/storage.ts';
-import type { Pod } from '../api/types.ts';
+import type { CsiDriver, Pod } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
 import { publishContext } from './attachment.ts';
 import type { CsiDrivers } from './csi-drivers.ts';

@@ -1,7 +1,6 @@
 /** What a driver is told of the pod that a volume is for, and of its rights. */
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { CsiDriver } from '../api/storage.ts';
-import type { Pod } from '../api/types.ts';
+import type { CsiDriver, Pod } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
 import { CSI_PLUGIN, type CsiVolume, type SecretPlace } from './csi-volume.ts';
 

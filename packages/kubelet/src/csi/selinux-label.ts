@@ -2,8 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import type { CsiDriver } from '../api/storage.ts';
-import { everyContainer, type Pod, type SeLinuxOptions } from '../api/types.ts';
+import { type CsiDriver, everyContainer, type Pod, type SeLinuxOptions } from '@podwright/kube-api';
 import { isOfOnePod } from '../volumes/one-pod.ts';
 import type { CsiVolume } from './csi-volume.ts';
 

@@ -1,7 +1,12 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
-import { compareQuantities } from '../api/quantity.ts';
-import type { BoundClaim, Pod } from '../api/types.ts';
-import { type EventRecorder, type EventSubject, eventSubject } from '../events/event-recorder.ts';
+import {
+  type BoundClaim,
+  compareQuantities,
+  type EventRecorder,
+  type EventSubject,
+  eventSubject,
+  type Pod,
+} from '@podwright/kube-api';
 import { VolumeFailure } from '../volumes/volume-failure.ts';
 import {
   type ClaimPatch,

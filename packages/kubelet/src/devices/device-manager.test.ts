@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { ResourceAdmission } from '../topology/resource-admission.ts';
 import { DeviceManager } from './device-manager.ts';
 import { FakePlugin, type FakePluginBehavior } from './fake-plugin.fixture.ts';

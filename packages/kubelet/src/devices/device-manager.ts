@@ -10,10 +10,16 @@ import {
 } from '@podwright/base';
 import { type CriServer, toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
-import { isClaimed } from '../api/claim-statuses.ts';
-import { quantityValue } from '../api/quantity.ts';
-import { type AllocatedResourceStatus, type Container, everyContainer, isSidecar, type Pod } from '../api/types.ts';
-import { isExtendedResource } from '../api/validation/resources.ts';
+import {
+  type AllocatedResourceStatus,
+  type Container,
+  everyContainer,
+  isClaimed,
+  isExtendedResource,
+  isSidecar,
+  type Pod,
+  quantityValue,
+} from '@podwright/kube-api';
 import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
 import { chooseDevices } from './choose-devices.ts';

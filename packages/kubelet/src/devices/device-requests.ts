@@ -1,4 +1,4 @@
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 
 /** What the pod as a whole asks for: all containers with sidecars, or the init container that asks for most with those before it. */
 export function podRequests(pod: Pod, requests: (container: Container) => Map<string, number>): Map<string, number> {

@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { Registration } from '@podwright/cri/device-plugin';
-import { isExtendedResource } from '../api/validation/resources.ts';
+import { isExtendedResource } from '@podwright/kube-api';
 
 const VERSION = 'v1beta1';
 const KUBELET_SOCKET = 'kubelet.sock';

@@ -1,5 +1,4 @@
-import { parseQuantity, quantityInUnitsOf } from '../api/quantity.ts';
-import type { Container, ResourceFieldSelector } from '../api/types.ts';
+import { type Container, parseQuantity, quantityInUnitsOf, type ResourceFieldSelector } from '@podwright/kube-api';
 
 /** What the node has for pods. Stands in for limits that a container does not set. */
 export type NodeAllocatable = { cpuMillis: bigint; memoryBytes: bigint; ephemeralStorageBytes: bigint };

@@ -1,5 +1,4 @@
-import type { Pod } from '../api/types.ts';
-import { parseSubscript } from '../api/validation/field-refs.ts';
+import { type Pod, parseSubscript } from '@podwright/kube-api';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 
 /** What `status.*` fields say: the pod's and the node's addresses, primary first. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { cdiDevices, claimHealth, claimsOfContainer } from './claim-devices.ts';
 import type { ClaimRecord } from './claim-records.ts';
 

@@ -1,8 +1,13 @@
 /** What containers have of claims that are prepared. Pure. */
-import { claimStatusesOf } from '../api/claim-statuses.ts';
-import type { ContainerClaim, PodResourceClaim } from '../api/resource-claim.ts';
-import type { AllocatedResourceStatus, Container, Pod } from '../api/types.ts';
-import { isExtendedResource } from '../api/validation/resources.ts';
+import {
+  type AllocatedResourceStatus,
+  type Container,
+  type ContainerClaim,
+  claimStatusesOf,
+  isExtendedResource,
+  type Pod,
+  type PodResourceClaim,
+} from '@podwright/kube-api';
 import type { ClaimRecord, PreparedDevice } from './claim-records.ts';
 import type { DeviceHealth, DeviceName } from './device-health.ts';
 import { refusal } from './pod-claims.ts';

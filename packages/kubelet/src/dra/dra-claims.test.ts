@@ -6,8 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { errorMessage, PodwrightError, Registry, silentLogger } from '@podwright/base';
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
-import type { ResourceClaim } from '../api/resource-claim.ts';
-import type { Pod } from '../api/types.ts';
+import type { Pod, ResourceClaim } from '@podwright/kube-api';
 import { DraClaims } from './dra-claims.ts';
 import { DraDrivers } from './dra-drivers.ts';
 

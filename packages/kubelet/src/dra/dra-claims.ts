@@ -1,7 +1,6 @@
 import { errorMessage, KeyedLock, type Logger, type Registry } from '@podwright/base';
 import type { NodePrepareResourceResponse } from '@podwright/cri/dra';
-import type { ResourceClaim } from '../api/resource-claim.ts';
-import type { Pod } from '../api/types.ts';
+import type { Pod, ResourceClaim } from '@podwright/kube-api';
 import { apiMessage } from '../api-objects/api-message.ts';
 import { DRA_TIMEOUT_MS, ORPHAN_PATIENCE_MS } from '../limits.ts';
 import type { PreparedClaims } from './claim-devices.ts';

@@ -1,8 +1,6 @@
 /** Which ResourceClaims a pod has, and whether it may use them. Pure; errors in upstream's words. */
 import { PodwrightError } from '@podwright/base';
-import { claimStatusesOf } from '../api/claim-statuses.ts';
-import type { ResourceClaim } from '../api/resource-claim.ts';
-import type { Pod } from '../api/types.ts';
+import { claimStatusesOf, type Pod, type ResourceClaim } from '@podwright/kube-api';
 
 /** A claim of the pod: `mustOwn` if it was made for the pod. `podClaim` is empty for the claim of its extended resources. */
 export type NamedClaim = { podClaim: string; claimName: string; mustOwn: boolean };

@@ -1,8 +1,8 @@
 import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
+import type { RecordedEvent } from '@podwright/kube-api';
 import { ApiStatusError, EVENTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
 import { EVENT_RETRY_MS, MAX_EVENT_TRIES, MAX_QUEUED_EVENTS } from '../limits.ts';
 import { type CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
-import type { RecordedEvent } from './event-recorder.ts';
 import type { PodEvents } from './pod-events.ts';
 
 export type ApiEventSinkOptions = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordedEvent } from '@podwright/kube-api';
 import { EventCorrelator } from './event-correlator.ts';
-import type { RecordedEvent } from './event-recorder.ts';
 
 const ABOUT = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };
 

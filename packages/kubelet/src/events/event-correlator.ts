@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RecentlyUsed } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
+import { formatTime, type RecordedEvent } from '@podwright/kube-api';
 import {
   EVENT_SPAM_BURST,
   EVENT_SPAM_REFILL_MS,
@@ -9,7 +9,6 @@ import {
   MAX_SIMILAR_EVENTS,
   SIMILAR_EVENTS_WINDOW_MS,
 } from '../limits.ts';
-import type { RecordedEvent } from './event-recorder.ts';
 
 /** core/v1 Event, as the kubelet writes it. */
 export type ApiEvent = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
-import { eventSubject } from './event-recorder.ts';
+import { eventSubject, type Pod } from '@podwright/kube-api';
 import { PodEvents } from './pod-events.ts';
 
 const about = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1', fieldPath: 'spec.containers{app}' };

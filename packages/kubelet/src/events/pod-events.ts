@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Broadcast, type Subscription } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
-import type { Event, EventType } from '../api/types.ts';
+import {
+  type Event,
+  type EventRecorder,
+  type EventSubject,
+  type EventType,
+  formatTime,
+  type RecordedEvent,
+} from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_EVENTS, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from '../limits.ts';
-import type { EventRecorder, EventSubject, RecordedEvent } from './event-recorder.ts';
 
 const COMBINED_PREFIX = '(combined from similar events): ';
 

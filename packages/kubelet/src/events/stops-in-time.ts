@@ -1,6 +1,5 @@
-import type { Pod } from '../api/types.ts';
+import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 import { LEAST_KILL_PATIENCE_MS } from '../limits.ts';
-import { type EventRecorder, eventSubject } from './event-recorder.ts';
 
 export type PodEnd = {
   /** Resolves when nothing of the pod runs any more. */

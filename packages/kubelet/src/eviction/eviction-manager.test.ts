@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError, silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
-import type { EventSubject } from '../events/event-recorder.ts';
+import type { EventSubject, Pod } from '@podwright/kube-api';
 import { EvictionManager, type EvictionManagerDependencies, reclaimSteps } from './eviction-manager.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';

@@ -1,7 +1,6 @@
 /** Evicts pods when their node runs short: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
 import { errorMessage, type Logger, raceAbort, sleep } from '@podwright/base';
-import { namespacedName, type Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject, nodeSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, eventSubject, namespacedName, nodeSubject, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import {
   EVICTION_CLEAN_UP_LOOK_MS,

@@ -1,7 +1,5 @@
 /** What is said of a pod that is evicted because the node runs short: upstream's words and annotations (eviction/helpers.go). Pure. */
-import { hasPodLevelResources } from '../api/pod-amounts.ts';
-import { formatQuantity, parseQuantity } from '../api/quantity.ts';
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, formatQuantity, hasPodLevelResources, type Pod, parseQuantity } from '@podwright/kube-api';
 import type { ContainerStats, PodStats } from '../stats/summary.ts';
 import { availableText, type Observations } from './observed-signals.ts';
 import type { Candidate } from './rank-pods.ts';

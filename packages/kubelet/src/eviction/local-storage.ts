@@ -1,7 +1,12 @@
 /** Pods that have more on the node's disks than they may: upstream's localStorageEviction. */
-import { containersAmount } from '../api/pod-amounts.ts';
-import { formatQuantity, parseQuantity, quantityValue } from '../api/quantity.ts';
-import type { Pod, Volume } from '../api/types.ts';
+import {
+  containersAmount,
+  formatQuantity,
+  type Pod,
+  parseQuantity,
+  quantityValue,
+  type Volume,
+} from '@podwright/kube-api';
 import { type FileUse, treeBytes } from '../stats/file-system-use.ts';
 import type { PodStats } from '../stats/summary.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';

@@ -1,4 +1,4 @@
-import { formatQuantity } from '../api/quantity.ts';
+import { formatQuantity } from '@podwright/kube-api';
 import { isInBytes, type Signal } from './thresholds/signals.ts';
 import { amountOf, binaryText, type Threshold, valueText } from './thresholds/thresholds.ts';
 

@@ -1,4 +1,4 @@
-import type { Pod, ResourceRequirements } from '../api/types.ts';
+import type { Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { StatsTime } from '../stats/summary.ts';
 

@@ -1,6 +1,4 @@
-import { isCriticalPod } from '../api/pod-priority.ts';
-import { qosClass } from '../api/qos-class.ts';
-import type { Pod, Toleration } from '../api/types.ts';
+import { isCriticalPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { PressureCondition } from './thresholds/signals.ts';
 

@@ -1,8 +1,12 @@
 /** In which order pods are evicted, as upstream's ranking functions have it (eviction/helpers.go). Pure. */
-import { containersAmount, hasPodLevelResources, podLevelAmount } from '../api/pod-amounts.ts';
-import { podPriority } from '../api/pod-priority.ts';
-import { parseQuantity } from '../api/quantity.ts';
-import type { Pod } from '../api/types.ts';
+import {
+  containersAmount,
+  hasPodLevelResources,
+  type Pod,
+  parseQuantity,
+  podLevelAmount,
+  podPriority,
+} from '@podwright/kube-api';
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 import type { DiskLayout } from './thresholds/disk-layout.ts';

@@ -1,5 +1,5 @@
 /** What pods used at recent shortages: a pod may have freed what it had before it is measured for an eviction. */
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { EVICTION_MEASUREMENTS, EVICTION_RECENT_MS, EVICTION_SHORTAGES } from '../limits.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Shortage, useOf } from './rank-pods.ts';

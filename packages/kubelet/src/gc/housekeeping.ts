@@ -1,6 +1,6 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { CGROUP_REFRESH_PERIOD_MS, CONTAINER_GC_PERIOD_MS, IMAGE_GC_PERIOD_MS } from '../limits.ts';
 import { collectContainers, pruneContainers } from './container-gc.ts';

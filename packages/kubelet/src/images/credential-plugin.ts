@@ -10,7 +10,7 @@ import {
   startByFork,
   withTimeout,
 } from '@podwright/base';
-import { parseGoDuration } from '../api/go-duration.ts';
+import { parseGoDuration } from '@podwright/kube-api';
 import type { CredentialProvider } from './credential-provider-config.ts';
 import { type KeyringEntry, registryPattern } from './keyring.ts';
 import {

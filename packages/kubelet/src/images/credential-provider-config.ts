@@ -3,10 +3,17 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { errorMessage, findProgram, PodwrightError } from '@podwright/base';
-import { parseGoDuration } from '../api/go-duration.ts';
-import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { type Decoder, list, object, oneOf, string } from '../api/schema/decoder.ts';
-import { readYamlDocuments } from '../config/yaml-documents.ts';
+import {
+  type Decoder,
+  formatFieldPath,
+  IssueList,
+  list,
+  object,
+  oneOf,
+  parseGoDuration,
+  readYamlDocuments,
+  string,
+} from '@podwright/kube-api';
 import { imagePatternProblem } from './keyring.ts';
 import { MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES } from './limits.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry, silentLogger } from '@podwright/base';
+import { parseImageReference } from '@podwright/kube-api';
 import { askPlugin, decodeAnswer } from './credential-plugin.ts';
 import { CredentialProviders } from './credential-providers.ts';
-import { parseImageReference } from './image-reference.ts';
 
 const VERSION = 'credentialprovider.kubelet.k8s.io/v1';
 

@@ -1,9 +1,9 @@
 /** Programs that know credentials of registries, and what they said lately. */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
+import type { ImageReference } from '@podwright/kube-api';
 import { askPlugin, type CacheKeyType, type PluginAnswer } from './credential-plugin.ts';
 import { type CredentialProvider, readCredentialProviderConfig } from './credential-provider-config.ts';
 import { type ProviderMetrics, providerMetrics } from './image-metrics.ts';
-import type { ImageReference } from './image-reference.ts';
 import { entriesFor, type KeyringEntry, matchesImage, registryPattern } from './keyring.ts';
 import { MAX_CACHED_CREDENTIALS } from './limits.ts';
 

@@ -1,8 +1,8 @@
 /** Which images that are there a pod may use without pulling them: those that it could pull, as the policy has it. */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { canonicalName } from '@podwright/kube-api';
 import { type AccessMetrics, accessMetrics } from './image-metrics.ts';
-import { canonicalName } from './image-reference.ts';
 import type { KeyringEntry } from './keyring.ts';
 import { accessTo, type PullSecret, usedCredentials } from './pull-credentials.ts';
 import { PullRecords } from './pull-records.ts';

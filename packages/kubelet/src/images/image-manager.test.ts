@@ -6,12 +6,10 @@ import { after, test } from 'node:test';
 import { PodwrightError, silentLogger, sleep, waitFor } from '@podwright/base';
 import { create, PodSandboxConfigSchema } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
-import type { Container, LocalObject, Pod } from '../api/types.ts';
-import { LocalObjects } from '../config/local-objects.ts';
+import { type Container, type LocalObject, LocalObjects, nameProblem, type Pod } from '@podwright/kube-api';
 import { PodEvents } from '../events/pod-events.ts';
 import { ImageAccess } from './image-access.ts';
 import { ImageManager, type ImageOutcome } from './image-manager.ts';
-import { nameProblem } from './image-reference.ts';
 import { pullFailure } from './pull-failure.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-images-'));

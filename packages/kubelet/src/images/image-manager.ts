@@ -1,16 +1,24 @@
 /** Sees to it that the images of containers are there, by their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
-import { formatDuration } from '../api/time.ts';
-import type { Container, Pod, PullPolicy } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import {
+  type Container,
+  type EventRecorder,
+  eventSubject,
+  formatDuration,
+  type ImageReference,
+  nameProblem,
+  type Pod,
+  type PodObjects,
+  type PullPolicy,
+  parseImageReference,
+  withDefaultTag,
+} from '@podwright/kube-api';
 import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { CredentialProviders } from './credential-providers.ts';
 import type { ImageAccess } from './image-access.ts';
 import { type ImageMetrics, imageMetrics } from './image-metrics.ts';
-import { type ImageReference, nameProblem, parseImageReference, withDefaultTag } from './image-reference.ts';
 import { entriesFor, type KeyringEntry, readNodeKeyring } from './keyring.ts';
 import { PULL_BACKOFF_SHOWN_AFTER_MS } from './limits.ts';
 import { pullSecret } from './pull-credentials.ts';

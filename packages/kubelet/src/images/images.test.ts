@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sleep } from '@podwright/base';
+import { parseImageReference, withDefaultTag } from '@podwright/kube-api';
 import { decidePull } from './image-manager.ts';
-import { parseImageReference, withDefaultTag } from './image-reference.ts';
 import { entriesFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
 import { PullQueue } from './pull-queue.ts';
 

@@ -1,7 +1,7 @@
 /** Finds registry credentials for an image among docker configurations. */
 import { readFile } from 'node:fs/promises';
 import { isErrno, isRecord, PodwrightError } from '@podwright/base';
-import type { ImageReference } from './image-reference.ts';
+import type { ImageReference } from '@podwright/kube-api';
 import { MAX_DOCKER_CONFIG_BYTES } from './limits.ts';
 
 /** What a registry wants to know; the fields of the CRI's AuthConfig. Without a server's address, as upstream has it: a runtime may take a path for none. */

@@ -1,6 +1,6 @@
 /** What is remembered of an image that the kubelet has pulled: by whose credentials (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
 import { createHash } from 'node:crypto';
-import { canonicalName, withoutTag } from './image-reference.ts';
+import { canonicalName, withoutTag } from '@podwright/kube-api';
 import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyring.ts';
 import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 

@@ -1,6 +1,5 @@
 import { errorMessage, type Logger } from '@podwright/base';
-import type { Pod, Secret } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
+import type { Pod, PodObjects, Secret } from '@podwright/kube-api';
 import { type KeyringEntry, parseDockerConfig } from './keyring.ts';
 
 const MAY_FAIL = 'attempting to pull the image may not succeed';

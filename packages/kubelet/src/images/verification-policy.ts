@@ -1,4 +1,4 @@
-import { parseImageReference, withoutTag } from './image-reference.ts';
+import { parseImageReference, withoutTag } from '@podwright/kube-api';
 
 /** Which images that are there a pod may use only if it could pull them itself (`imagePullCredentialsVerificationPolicy`). */
 export type VerificationPolicy =

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 
 /** Which pod something of the runtime belongs to. */
 export type PodIdentity = { name: string; namespace: string; uid: string };

@@ -1,5 +1,5 @@
 /** What the runtime says about pods, in the kubelet's types and without the CRI's messages. */
-import type { LifecycleHandler, Pod, ResourceRequirements } from '../api/types.ts';
+import type { LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { ExistingPod } from '../config/pod-update.ts';
 import type { PodIdentity } from './pod-identity.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Pod, PodSpec } from '../api/types.ts';
+import type { Container, Pod, PodSpec } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { computePodActions } from './compute-pod-actions.ts';

@@ -3,7 +3,7 @@
  * same input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again
  * when something has changed.
  */
-import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '../api/types.ts';
+import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { killUnknown, planResize, reasonToKill, shouldRestart } from './container-restart.ts';
 import { planInitContainers } from './init-container-actions.ts';

@@ -1,7 +1,6 @@
 /** What a runtime gets for a pod of a manifest. */
 import { create, ImageSchema } from '@podwright/cri';
-import { allContainers, type Pod } from '../api/types.ts';
-import { type DecodedManifest, decodeManifest } from '../config/manifest.ts';
+import { allContainers, type DecodedManifest, decodeManifest, type Pod } from '@podwright/kube-api';
 import { wantedMounts } from '../container/container-mounts.ts';
 import type { IdRange } from '../container/user-namespaces.ts';
 import { containerConfig } from './container-config.ts';

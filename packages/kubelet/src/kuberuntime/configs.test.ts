@@ -10,7 +10,7 @@ import {
   SecurityProfile_ProfileType,
   Signal,
 } from '@podwright/cri';
-import type { Container, Pod, PodSpec } from '../api/types.ts';
+import type { Container, Pod, PodSpec } from '@podwright/kube-api';
 import { podHostname } from '../container/pod-hostname.ts';
 import { containerConfig } from './container-config.ts';
 import { fakeNode } from './dependencies.fixture.ts';

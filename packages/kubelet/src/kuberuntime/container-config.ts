@@ -12,7 +12,7 @@ import {
   type NamespaceOption,
   Signal,
 } from '@podwright/cri';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import type { ContainerMount, PreparedContainer } from '../container/prepared-container.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 import { containerResources } from './container-resources.ts';

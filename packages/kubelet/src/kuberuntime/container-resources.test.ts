@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { qosClass } from '../api/qos-class.ts';
-import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
+import { type Container, type Pod, qosClass, type ResourceRequirements } from '@podwright/kube-api';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 import { containerResources } from './container-resources.ts';
 import { fakeNode } from './dependencies.fixture.ts';

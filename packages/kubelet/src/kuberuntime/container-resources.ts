@@ -1,15 +1,19 @@
 import { create, HugepageLimitSchema, type LinuxContainerResources } from '@podwright/cri';
 import {
+  allContainers,
+  type Container,
   containersAmount,
   hasPodLevelResources,
   isHugePages,
+  isNodeCriticalPod,
+  type Pod,
+  type PodSpec,
   podLevelAmount,
+  qosClass,
+  quantityValue,
+  sidecarsOf,
   withPodLimits,
-} from '../api/pod-amounts.ts';
-import { isNodeCriticalPod } from '../api/pod-priority.ts';
-import { qosClass } from '../api/qos-class.ts';
-import { quantityValue } from '../api/quantity.ts';
-import { allContainers, type Container, type Pod, type PodSpec, sidecarsOf } from '../api/types.ts';
+} from '@podwright/kube-api';
 import { hugePageSize } from '../cgroups/huge-pages.ts';
 import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, requestOf } from '../cgroups/qos.ts';

@@ -1,5 +1,5 @@
 /** When a container is killed, and whether it is started again. Pure. */
-import { type Container, type Pod, restartsAfter } from '../api/types.ts';
+import { type Container, type Pod, restartsAfter } from '@podwright/kube-api';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { containerHash } from './labels.ts';
 import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';

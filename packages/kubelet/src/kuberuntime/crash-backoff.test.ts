@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { CrashBackoff } from './crash-backoff.ts';
 

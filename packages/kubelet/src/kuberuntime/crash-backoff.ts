@@ -1,7 +1,5 @@
 import { Backoff, type BackoffPolicy } from '@podwright/base';
-import { resourcesKey } from '../api/pod-amounts.ts';
-import { formatDuration } from '../api/time.ts';
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, formatDuration, type Pod, resourcesKey } from '@podwright/kube-api';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Limiter, silentLogger } from '@podwright/base';
 import { noSpanExporter } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
-import { LocalObjects } from '../config/local-objects.ts';
+import { LocalObjects } from '@podwright/kube-api';
 import { UserNamespaces } from '../container/user-namespaces.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { ImageAccess } from '../images/image-access.ts';

@@ -1,10 +1,8 @@
 import type { Limiter, Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
+import type { EventRecorder, Pod, PodObjects } from '@podwright/kube-api';
 import type { PreparedContainer, PrepareRequest } from '../container/prepared-container.ts';
 import type { UserNamespaces } from '../container/user-namespaces.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ImageManager } from '../images/image-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
 import type { ActuatedResources } from './actuated-resources.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, PodSpec } from '../api/types.ts';
+import type { Pod, PodSpec } from '@podwright/kube-api';
 import { parseResolvConf, searchProblem } from '../node/resolv-conf.ts';
 import { podDnsConfig } from './dns-config.ts';
 

@@ -1,5 +1,5 @@
 import { create, type DNSConfig, DNSConfigSchema } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import {

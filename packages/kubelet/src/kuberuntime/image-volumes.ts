@@ -1,5 +1,5 @@
 import type { PodSandboxConfig } from '@podwright/cri';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import type { MountedImage } from '../container/prepared-container.ts';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';

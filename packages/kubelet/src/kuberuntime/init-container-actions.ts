@@ -2,7 +2,7 @@
  * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
  * has started (its startup probe succeeded, if it has one), and is kept running from then on.
  */
-import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '../api/types.ts';
+import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { killUnknown, planResize, reasonToKill } from './container-restart.ts';
 import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';

@@ -1,6 +1,5 @@
 import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
-import type { Container, Pod } from '../api/types.ts';
-import { eventSubject } from '../events/event-recorder.ts';
+import { type Container, eventSubject, type Pod } from '@podwright/kube-api';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodwrightError, waitFor } from '@podwright/base';
 import { ContainerState } from '@podwright/cri';
 import type { FakeRuntime } from '@podwright/cri/testing';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { failureText } from '../kubecontainer/sync-result.ts';

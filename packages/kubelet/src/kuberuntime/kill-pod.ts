@@ -1,5 +1,5 @@
 import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
-import { everyContainer, type Pod, sidecarsOf } from '../api/types.ts';
+import { everyContainer, type Pod, sidecarsOf } from '@podwright/kube-api';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import {
   podAddresses,

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { PodwrightError, Registry } from '@podwright/base';
+import type { Container, LifecycleHandler, Pod } from '@podwright/kube-api';
 import { Certificates } from '../../../../tests/fixtures/certificates.ts';
-import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 

@@ -1,6 +1,5 @@
 import { Counter, errorCode, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
-import type { Container, LifecycleHandler, Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { type Container, type EventRecorder, eventSubject, type LifecycleHandler, type Pod } from '@podwright/kube-api';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { rpcErrorText } from '../kubecontainer/rpc-error.ts';

@@ -1,5 +1,4 @@
-import { qosClass } from '../api/qos-class.ts';
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, type Pod, qosClass } from '@podwright/kube-api';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 

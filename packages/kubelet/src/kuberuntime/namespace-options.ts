@@ -6,7 +6,7 @@ import {
   NamespaceOptionSchema,
   UserNamespaceSchema,
 } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { IdRange } from '../container/user-namespaces.ts';
 
 /** Which namespaces the pod shares with the host or among its containers. `users` are those of its own user namespace. */

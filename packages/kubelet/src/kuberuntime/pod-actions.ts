@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';

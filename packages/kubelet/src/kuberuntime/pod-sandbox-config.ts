@@ -14,8 +14,7 @@ import {
   SecurityProfile_ProfileType,
   SecurityProfileSchema,
 } from '@podwright/cri';
-import { dottedSysctl } from '../api/sysctl.ts';
-import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import { allContainers, dottedSysctl, isSidecar, type Pod } from '@podwright/kube-api';
 import type { Enforcement } from '../cgroups/linux-resources.ts';
 import { podOverhead, podResources } from '../cgroups/pod-resources.ts';
 import { podHostname } from '../container/pod-hostname.ts';

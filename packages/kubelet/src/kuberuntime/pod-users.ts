@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { IdRange, UserNamespaces } from '../container/user-namespaces.ts';
 import type { RuntimeFeatures } from './runtime-features.ts';
 

@@ -1,5 +1,5 @@
 import { isNotFound, removeTree } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
+import type { Container, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { type ContainerToUpdate, decideResize, updateOrder, widestPod, withResource } from './resize-actions.ts';
 

@@ -1,6 +1,5 @@
 /** What a change of a running container's CPU and memory takes. Pure. */
-import { withPodLimits } from '../api/pod-amounts.ts';
-import type { Container, Pod, PodSpec, ResourceRequirements } from '../api/types.ts';
+import { type Container, type Pod, type PodSpec, type ResourceRequirements, withPodLimits } from '@podwright/kube-api';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, ResourceRequirements } from '../api/types.ts';
+import type { Pod, ResourceRequirements } from '@podwright/kube-api';
 import { emptyRuntimePod, type RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { computePodActions } from './compute-pod-actions.ts';
 import { fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';

@@ -1,7 +1,6 @@
 import { isUnimplemented, PodwrightError, shownError } from '@podwright/base';
 import type { LinuxContainerResources } from '@podwright/cri';
-import { withPodLimits } from '../api/pod-amounts.ts';
-import { type Container, everyContainer, type Pod } from '../api/types.ts';
+import { type Container, everyContainer, type Pod, withPodLimits } from '@podwright/kube-api';
 import { podOverhead, podResources } from '../cgroups/pod-resources.ts';
 import { limitOf } from '../cgroups/qos.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { ContainerState, type CriClient, connectCri, createCriServer } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
 import { RuntimePodReader } from './runtime-pod-reader.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';

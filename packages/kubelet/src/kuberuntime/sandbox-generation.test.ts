@@ -11,9 +11,14 @@ import {
   type RuntimeHandlerFeatures,
 } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
-import { applyDefaults } from '../api/defaults.ts';
-import type { Container, Pod, PodSpec, RuntimeClass } from '../api/types.ts';
-import { LocalObjects } from '../config/local-objects.ts';
+import {
+  applyDefaults,
+  type Container,
+  LocalObjects,
+  type Pod,
+  type PodSpec,
+  type RuntimeClass,
+} from '@podwright/kube-api';
 import type { MountedImage } from '../container/prepared-container.ts';
 import { fakeDependencies } from './dependencies.fixture.ts';
 import type { PodActions } from './pod-actions.ts';

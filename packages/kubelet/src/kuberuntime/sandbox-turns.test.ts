@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { IDLE_LOOK_MS, SANDBOX_PATIENCE_MS } from '../limits.ts';
 import { hostIdleShare, SandboxTurns, sandboxesAtOnce } from './sandbox-turns.ts';
 

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import {
   IDLE_LOOK_MS,
   IDLE_PROCESSORS_SHARE,

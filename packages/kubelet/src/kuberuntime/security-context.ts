@@ -11,8 +11,14 @@ import {
   SecurityProfileSchema,
   SupplementalGroupsPolicy,
 } from '@podwright/cri';
-import { appArmorProfile } from '../api/app-armor.ts';
-import type { Container, Pod, PodSecurityContext, SecurityContext, SecurityProfile } from '../api/types.ts';
+import {
+  appArmorProfile,
+  type Container,
+  type Pod,
+  type PodSecurityContext,
+  type SecurityContext,
+  type SecurityProfile,
+} from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 /** Paths of /proc and /sys that an ordinary container must not see, as the kubelet and Docker have them. */

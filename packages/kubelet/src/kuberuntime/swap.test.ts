@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Pod, ResourceRequirements } from '../api/types.ts';
+import type { Container, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 import { fakeNode } from './dependencies.fixture.ts';
 import { resizesSwap } from './swap.ts';

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { Limiter, PodwrightError, sleep, waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
 import type { FakeRuntime } from '@podwright/cri/testing';
-import type { Container, Pod, PodSpec } from '../api/types.ts';
+import type { Container, Pod, PodSpec } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';

@@ -5,8 +5,7 @@
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
 import { repeatedError, shownError } from '@podwright/base';
-import { type Container, everyContainer, isSidecar, type Pod } from '../api/types.ts';
-import { eventSubject } from '../events/event-recorder.ts';
+import { type Container, eventSubject, everyContainer, isSidecar, type Pod } from '@podwright/kube-api';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { asRpcError, asTold } from '../kubecontainer/rpc-error.ts';

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 import type { NumaNode } from '../topology/machine.ts';
 import { maskOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
 import { writeAtStart } from '../topology/state-file.ts';

@@ -1,7 +1,12 @@
-import { hasPodLevelResources, isHugePages } from '../api/pod-amounts.ts';
-import { qosClass } from '../api/qos-class.ts';
-import { quantityValue } from '../api/quantity.ts';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import {
+  type Container,
+  hasPodLevelResources,
+  isHugePages,
+  isSidecar,
+  type Pod,
+  qosClass,
+  quantityValue,
+} from '@podwright/kube-api';
 import type { MemoryRequest } from './memory-machine.ts';
 
 /** What a container is given of NUMA nodes: all that it asks for, if its pod is guaranteed, else nothing. Pure. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { metricsText, Registry } from '@podwright/base';
-import type { Container, Pod, PodSpec, PodStatus } from '../api/types.ts';
+import type { Container, Pod, PodSpec, PodStatus } from '@podwright/kube-api';
 import type { PodSteps, WorkerPhase } from '../pod/pod-workers.ts';
 import { KubeletMetrics } from './kubelet-metrics.ts';
 import { countPods } from './pod-counts.ts';

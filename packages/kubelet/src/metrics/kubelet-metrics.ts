@@ -1,5 +1,5 @@
 import type { Registry } from '@podwright/base';
-import { everyContainer, type Pod } from '../api/types.ts';
+import { everyContainer, type Pod } from '@podwright/kube-api';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
 import type { PodSteps } from '../pod/pod-workers.ts';
 import type { PodObserver } from '../pod/sync-loop.ts';

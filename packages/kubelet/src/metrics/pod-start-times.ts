@@ -1,5 +1,5 @@
 import type { Gauge, Histogram } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 
 type Interval = { startMs: number; endMs: number };
 

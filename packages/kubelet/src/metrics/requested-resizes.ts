@@ -1,5 +1,4 @@
-import { parseQuantity } from '../api/quantity.ts';
-import type { Container, Pod } from '../api/types.ts';
+import { type Container, type Pod, parseQuantity } from '@podwright/kube-api';
 
 /** A change of an amount that a container asks for, by the labels of upstream's metric. */
 export type RequestedResize = {

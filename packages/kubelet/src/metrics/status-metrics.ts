@@ -1,5 +1,5 @@
 import { Counter, type Registry } from '@podwright/base';
-import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
+import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 
 /** Which of a pod's containers were shown as ended, and why a resize had not begun. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };

@@ -1,6 +1,5 @@
 import type { Logger } from '@podwright/base';
-import { namespacedName, type Pod } from '../api/types.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import { type EventRecorder, namespacedName, type Pod } from '@podwright/kube-api';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry, silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
 import { type Logind, writeConfiguration } from './logind.ts';

@@ -1,6 +1,6 @@
 /** Ends pods in order before the host shuts down, where systemd-logind lets us delay that (pkg/kubelet/nodeshutdown). */
 import { errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
-import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
 import { REFUSED_AT_SHUTDOWN, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { endPodsInOrder, type PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';

@@ -1,6 +1,5 @@
 /** Which pods end when, before a host shuts down (pkg/kubelet/nodeshutdown). Pure. */
-import { podPriority, SYSTEM_CRITICAL_PRIORITY } from '../api/pod-priority.ts';
-import type { Pod } from '../api/types.ts';
+import { type Pod, podPriority, SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../limits.ts';
 
 /** Pods of this priority and above, up to that of the next period, have so long to end. */

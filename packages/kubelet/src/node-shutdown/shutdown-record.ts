@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry, writeFileAtomic } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
+import { formatTime } from '@podwright/kube-api';
 import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 
 const FILE = 'graceful_node_shutdown_state';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import type { CsiNode } from '@podwright/kube-api';
 import { CSI_NODES, NODES } from '@podwright/kube-client';
 import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import type { CsiNode } from '../api/csi-node.ts';
 import { CsiNodeStart } from './csi-node.ts';
 import { standStill } from './node-api.fixture.ts';
 import { registered } from './seen-node.fixture.ts';

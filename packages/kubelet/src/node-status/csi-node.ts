@@ -1,6 +1,6 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
+import type { CsiNode } from '@podwright/kube-api';
 import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
-import type { CsiNode } from '../api/csi-node.ts';
 import { absentAsUndefined } from './api-answer.ts';
 import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node, NodeStatus } from '../api/node.ts';
+import type { Node, NodeStatus } from '@podwright/kube-api';
 import { takeOverNode } from './existing-node.ts';
 import { registered } from './seen-node.fixture.ts';
 

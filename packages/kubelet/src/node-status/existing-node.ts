@@ -1,5 +1,4 @@
-import type { Node } from '../api/node.ts';
-import { isHugePages } from '../api/pod-amounts.ts';
+import { isHugePages, type Node } from '@podwright/kube-api';
 import { CONTROLLER_ATTACHES } from './initial-node.ts';
 import { isExtendedResource, isSameQuantity } from './node-capacity-status.ts';
 

@@ -1,4 +1,4 @@
-import { parseQuantity, quantityValue } from '../api/quantity.ts';
+import { parseQuantity, quantityValue } from '@podwright/kube-api';
 import { amountOf, thresholdValue } from '../eviction/thresholds/thresholds.ts';
 
 /** The signals whose hard thresholds are kept back, and of which resource. */

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { VERSION } from '@podwright/base';
-import type { NodeSystemInfo } from '../api/node.ts';
+import type { NodeSystemInfo } from '@podwright/kube-api';
 import { osImage } from '../node/node-object.ts';
 
 const MACHINE_ID = ['/etc/machine-id', '/var/lib/dbus/machine-id'];

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Node, NodeAddress } from '../api/node.ts';
+import type { Node, NodeAddress } from '@podwright/kube-api';
 
 /**
  * The host's addresses that pods show: the first internal one of the node object, or external one where there is none, and the

@@ -1,4 +1,4 @@
-import type { Node } from '../api/node.ts';
+import type { Node } from '@podwright/kube-api';
 import { standardLabels } from '../node/node-facts.ts';
 import type { NodeSettings } from './node-settings.ts';
 import type { ObservedNode } from './observed-node.ts';

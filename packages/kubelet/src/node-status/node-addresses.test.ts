@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeAddress } from '../api/node.ts';
+import type { NodeAddress } from '@podwright/kube-api';
 import { nodeHostIps, servingNames } from './host-ips.ts';
 import { type AddressSources, nodeAddresses, providedAddresses } from './node-addresses.ts';
 

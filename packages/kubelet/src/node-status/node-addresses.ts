@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP, SocketAddress } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { errorMessage, PodwrightError } from '@podwright/base';
-import type { NodeAddress } from '../api/node.ts';
+import type { NodeAddress } from '@podwright/kube-api';
 import { hostAddresses } from '../node/node-facts.ts';
 
 /** Addresses that say which family is meant, and no address. */

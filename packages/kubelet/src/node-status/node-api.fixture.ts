@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
-import type { KubeObject, ObjectPlace, PatchType, Resource } from '@podwright/kube-client';
+import type { KubeObject, Node, NodeAddress, NodeCondition, NodeStatus, Resource } from '@podwright/kube-api';
+import type { ObjectPlace, PatchType } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
-import type { Node, NodeAddress, NodeCondition, NodeStatus } from '../api/node.ts';
 
 type PatchBody = { status?: Omit<NodeStatus, 'addresses'> & { addresses?: (NodeAddress | { $patch: string })[] } };
 

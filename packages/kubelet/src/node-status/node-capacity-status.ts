@@ -1,5 +1,4 @@
-import { isHugePages } from '../api/pod-amounts.ts';
-import { compareQuantities, formatQuantity, isQuantity, parseQuantity } from '../api/quantity.ts';
+import { compareQuantities, formatQuantity, isHugePages, isQuantity, parseQuantity } from '@podwright/kube-api';
 import type { ObservedNode } from './observed-node.ts';
 
 type Quantities = Record<string, string>;

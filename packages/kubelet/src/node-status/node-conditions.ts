@@ -1,5 +1,4 @@
-import type { NodeCondition } from '../api/node.ts';
-import { formatTime } from '../api/time.ts';
+import { formatTime, type NodeCondition } from '@podwright/kube-api';
 import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import type { PressureCondition } from '../eviction/thresholds/signals.ts';
 import type { NodeObject } from '../node/node-object.ts';

@@ -1,5 +1,5 @@
 import type { Image } from '@podwright/cri';
-import type { NodeImage } from '../api/node.ts';
+import type { NodeImage } from '@podwright/kube-api';
 
 /** Names of an image in a node's status at most (upstream's MaxNamesPerImageInNodeStatus). */
 const MAX_NAMES = 5;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import type { Lease } from '@podwright/kube-api';
 import { LEASES, NODES } from '@podwright/kube-client';
 import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import type { Lease } from '../api/lease.ts';
 import { standStill } from './node-api.fixture.ts';
 import { NodeLease } from './node-lease.ts';
 import { registered } from './seen-node.fixture.ts';

@@ -1,7 +1,6 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { formatMicroTime, type Lease } from '@podwright/kube-api';
 import { compareVersions, isApiStatus, type KubeClient, LEASES, NODES } from '@podwright/kube-client';
-import type { Lease } from '../api/lease.ts';
-import { formatMicroTime } from '../api/time.ts';
 import { absentAsUndefined } from './api-answer.ts';
 import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from './limits.ts';
 import { difference } from './node-patch.ts';

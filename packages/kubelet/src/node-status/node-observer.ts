@@ -1,7 +1,6 @@
 import { errorMessage, type Logger, raceAbort, withTimeout } from '@podwright/base';
 import type { CriClient, Image } from '@podwright/cri';
-import type { NodeAddress } from '../api/node.ts';
-import { formatQuantity } from '../api/quantity.ts';
+import { formatQuantity, type NodeAddress } from '@podwright/kube-api';
 import { type NodeResources, resourceList } from '../node/node-resources.ts';
 import { addReserves, hardEvictionReserve } from './hard-eviction.ts';
 import type { HostFacts } from './host-facts.ts';

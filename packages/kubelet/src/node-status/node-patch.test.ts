@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node, NodeCondition, NodeStatus } from '../api/node.ts';
+import type { Node, NodeCondition, NodeStatus } from '@podwright/kube-api';
 import { nodePatch } from './node-patch.ts';
 
 const ready = (given: Partial<NodeCondition> = {}): NodeCondition => ({

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
-import type { Node, NodeCondition } from '../api/node.ts';
+import type { Node, NodeCondition } from '@podwright/kube-api';
 
 type Json = Record<string, unknown>;
 

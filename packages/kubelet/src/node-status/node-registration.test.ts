@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError, silentLogger } from '@podwright/base';
+import type { Node } from '@podwright/kube-api';
 import { NODES } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import type { Node } from '../api/node.ts';
 import { eventReasons, NodeApi, standStill } from './node-api.fixture.ts';
 import { registerNode } from './node-registration.ts';
 import { identity, registered, seen } from './seen-node.fixture.ts';

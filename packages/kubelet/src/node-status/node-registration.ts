@@ -1,7 +1,6 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { type EventRecorder, type Node, nodeSubject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
-import type { Node } from '../api/node.ts';
-import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { takeOverNode } from './existing-node.ts';
 import { initialNode, type NodeIdentity } from './initial-node.ts';
 import { NODE_REGISTRATION_BACKOFF } from './limits.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import { formatTime, type Node } from '@podwright/kube-api';
 import { NODES } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import type { Node } from '../api/node.ts';
-import { formatTime } from '../api/time.ts';
 import { eventReasons, NodeApi, standStill } from './node-api.fixture.ts';
 import { NodeReporter } from './node-reporter.ts';
 import type { ObservedNode } from './observed-node.ts';

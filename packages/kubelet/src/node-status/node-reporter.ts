@@ -1,7 +1,6 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { type EventRecorder, type Node, nodeSubject } from '@podwright/kube-api';
 import { compareVersions, type Informer, type KubeClient, NODES } from '@podwright/kube-client';
-import type { Node } from '../api/node.ts';
-import { type EventRecorder, nodeSubject } from '../events/event-recorder.ts';
 import { HEARTBEAT_JITTER, NODE_PROMPT_PERIOD_MS, NODE_STATUS_TRIES } from './limits.ts';
 import { type NodeEvent, nodeStatusEvent } from './node-conditions.ts';
 import { nodePatch } from './node-patch.ts';

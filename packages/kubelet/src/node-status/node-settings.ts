@@ -1,4 +1,4 @@
-import type { Taint } from '../api/node.ts';
+import type { Taint } from '@podwright/kube-api';
 
 /** How the node object is made and kept: KubeletConfiguration's fields and the flags of the same names. */
 export type NodeSettings = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import type { NodeAddress } from '../api/node.ts';
+import type { NodeAddress } from '@podwright/kube-api';
 import { hostFacts } from './host-facts.ts';
 import { standStill } from './node-api.fixture.ts';
 import { NodeObserver, type NodeObserverOptions } from './node-observer.ts';

@@ -1,4 +1,4 @@
-import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '../api/node.ts';
+import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '@podwright/kube-api';
 
 /** What devices add to the node; those of plugins that are gone count as resources of which there are none. */
 export type DeviceResources = {

@@ -1,4 +1,4 @@
-import type { NodeStatus } from '../api/node.ts';
+import type { NodeStatus } from '@podwright/kube-api';
 
 /** What a runtime says that it can do, as the CRI has it. */
 export type RuntimeAbilities = {

@@ -1,4 +1,4 @@
-import type { Node } from '../api/node.ts';
+import type { Node } from '@podwright/kube-api';
 import { initialNode, type NodeIdentity } from './initial-node.ts';
 import { nodeSettings } from './node-settings.ts';
 import type { ObservedNode } from './observed-node.ts';

@@ -1,8 +1,7 @@
 import { errorMessage, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { EventRecorder, Node } from '@podwright/kube-api';
 import type { Informer, KubeClient } from '@podwright/kube-client';
-import type { Node } from '../api/node.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
 import { CsiNodeStart } from './csi-node.ts';
 import { hostFacts } from './host-facts.ts';
 import { NodeLease } from './node-lease.ts';

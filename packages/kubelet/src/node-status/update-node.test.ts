@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node, NodeStatus } from '../api/node.ts';
-import { formatTime } from '../api/time.ts';
+import { formatTime, type Node, type NodeStatus } from '@podwright/kube-api';
 import type { ObservedNode } from './observed-node.ts';
 import { AT, registered, seen } from './seen-node.fixture.ts';
 import { updateNode } from './update-node.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Node, NodeCondition, NodeStatus } from '../api/node.ts';
+import type { Node, NodeCondition, NodeStatus } from '@podwright/kube-api';
 import { nodeArchitecture } from './host-facts.ts';
 import { updateResources } from './node-capacity-status.ts';
 import { type NodeEvent, nodeStatusEvent, updateConditions } from './node-conditions.ts';

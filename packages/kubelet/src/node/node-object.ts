@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { arch, hostname, release } from 'node:os';
 import { isErrno, VERSION } from '@podwright/base';
-import type { ObjectMeta } from '../api/object-meta.ts';
-import { formatTime } from '../api/time.ts';
+import { formatTime, type ObjectMeta } from '@podwright/kube-api';
 import { standardLabels } from './node-facts.ts';
 import { type NodeResources, resourceList } from './node-resources.ts';
 

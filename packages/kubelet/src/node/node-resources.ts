@@ -2,8 +2,7 @@ import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isErrno, namesIn, PodwrightError } from '@podwright/base';
-import { isHugePages } from '../api/pod-amounts.ts';
-import { formatQuantity } from '../api/quantity.ts';
+import { formatQuantity, isHugePages } from '@podwright/kube-api';
 import type { NodeAmounts, SystemReserved } from './node-allocatable.ts';
 
 /** What pods may ask for, by the resource's name: millicores of `cpu`, of the others bytes or pieces. */

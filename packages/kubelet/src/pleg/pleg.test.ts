@@ -9,7 +9,7 @@ import {
   create,
 } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from '../kuberuntime/labels.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';

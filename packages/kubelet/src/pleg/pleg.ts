@@ -14,7 +14,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import { type ContainerEventResponse, ContainerEventType, type CriClient } from '@podwright/cri';
-import { formatDuration } from '../api/time.ts';
+import { formatDuration } from '@podwright/kube-api';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kubecontainer/runtime-pod.ts';
 import type { ListedPod, RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { connectService } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { CallLimit } from './call-limit.ts';
 import { servePodResources } from './serve-pod-resources.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
-import { type Container, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 import { POD_RESOURCES_CALLS } from '../limits.ts';
 import { CallLimit } from './call-limit.ts';
 import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';

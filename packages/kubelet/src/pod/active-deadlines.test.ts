@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { ActiveDeadlines } from './active-deadlines.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');

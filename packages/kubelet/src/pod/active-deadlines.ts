@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from '../api/types.ts';
+import type { Pod, PodStatus } from '@podwright/kube-api';
 
 /**
  * How long pods may still be active (`activeDeadlineSeconds`), by a clock that nobody sets: the host's counts only for what was before

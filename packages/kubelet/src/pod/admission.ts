@@ -1,7 +1,5 @@
 /** Decides once for each pod, one after the other, whether it may run here. */
-import type { Node } from '../api/node.ts';
-import { isCriticalPod } from '../api/pod-priority.ts';
-import type { Pod } from '../api/types.ts';
+import { isCriticalPod, type Node, type Pod } from '@podwright/kube-api';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
 import { makeRoom } from './preemption.ts';
 

@@ -6,7 +6,7 @@ import {
   namespacedName,
   type Pod,
   restartsWhenKilled,
-} from '../api/types.ts';
+} from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { shouldRestart } from '../kuberuntime/container-restart.ts';
 

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../limits.ts';
 
 /** How much time a pod is given to end; absent for its own. */

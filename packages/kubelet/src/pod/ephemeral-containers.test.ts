@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import type { EphemeralContainer, Pod } from '../api/types.ts';
+import type { EphemeralContainer, Pod } from '@podwright/kube-api';
 import { startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
 import { EphemeralContainers } from './ephemeral-containers.ts';

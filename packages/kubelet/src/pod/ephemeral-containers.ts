@@ -11,12 +11,17 @@ import {
   PRIVATE_FILE,
   writeFileDurable,
 } from '@podwright/base';
-import { completeEphemeral } from '../api/defaults.ts';
-import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { ephemeralContainer } from '../api/schema/container-schema.ts';
-import { list } from '../api/schema/decoder.ts';
-import { type EphemeralContainer, namespacedName, type Pod } from '../api/types.ts';
-import { validateEphemeralContainers } from '../api/validation/ephemeral.ts';
+import {
+  completeEphemeral,
+  type EphemeralContainer,
+  ephemeralContainer,
+  formatFieldPath,
+  IssueList,
+  list,
+  namespacedName,
+  type Pod,
+  validateEphemeralContainers,
+} from '@podwright/kube-api';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
 
 /** Returns the ephemeral containers that a pod shall have, from those that it has. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { PodEvents } from '../events/pod-events.ts';
 import { foreignPorts, warnOfForeignPorts } from './foreign-ports.ts';
 

@@ -1,5 +1,4 @@
-import type { Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 import { hostListeners, socketOwner } from '../node/host-listeners.ts';
 import { ANY, conflicts, type HostPort, hostPorts, portText } from './host-ports.ts';
 

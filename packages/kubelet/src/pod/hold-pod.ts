@@ -1,5 +1,4 @@
-import type { Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 import { HELD_RETRY_MS } from '../limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 

@@ -1,6 +1,5 @@
 /** Ports of the host that pods ask for. Pure. */
-import type { FieldPath } from '../api/issue.ts';
-import { isSidecar, type Pod } from '../api/types.ts';
+import { type FieldPath, isSidecar, type Pod } from '@podwright/kube-api';
 
 /** All addresses of the host. */
 export const ANY = '0.0.0.0';

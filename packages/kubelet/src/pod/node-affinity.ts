@@ -1,4 +1,4 @@
-import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../api/types.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '@podwright/kube-api';
 
 /** What selectors are held against. */
 export type SelectableNode = { name: string; labels: Record<string, string> };

@@ -1,5 +1,4 @@
-import type { Node } from '../api/node.ts';
-import { parseQuantity } from '../api/quantity.ts';
+import { type Node, parseQuantity } from '@podwright/kube-api';
 import { standardLabels } from '../node/node-facts.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';

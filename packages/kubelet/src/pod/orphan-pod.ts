@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /** A pod that only the runtime knows, as far as the runtime shows it: enough to stop and remove it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSelectorRequirement, Pod, PodSpec, Toleration } from '../api/types.ts';
+import type { NodeSelectorRequirement, Pod, PodSpec, Toleration } from '@podwright/kube-api';
 import { toldNodeFacts } from './node-offer.ts';
 import { refusePod } from './pod-admission.ts';
 

@@ -1,8 +1,14 @@
-import { wantsAppArmor } from '../api/app-armor.ts';
-import { claimStatusesOf, isClaimed } from '../api/claim-statuses.ts';
-import type { Taint } from '../api/node.ts';
-import { dottedSysctl } from '../api/sysctl.ts';
-import { allContainers, type Container, namespacedName, type Pod } from '../api/types.ts';
+import {
+  allContainers,
+  type Container,
+  claimStatusesOf,
+  dottedSysctl,
+  isClaimed,
+  namespacedName,
+  type Pod,
+  type Taint,
+  wantsAppArmor,
+} from '@podwright/kube-api';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';

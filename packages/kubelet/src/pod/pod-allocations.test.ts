@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError, sleep } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';

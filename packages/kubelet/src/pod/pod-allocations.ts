@@ -1,15 +1,17 @@
-import { containerAmount, resourcesKey } from '../api/pod-amounts.ts';
-import { qosClass } from '../api/qos-class.ts';
 import {
   allContainers,
+  containerAmount,
+  type EventRecorder,
+  eventSubject,
   type Pod,
   type PodCondition,
   type PodSpec,
+  qosClass,
   type ResourceList,
   type ResourceRequirements,
-} from '../api/types.ts';
+  resourcesKey,
+} from '@podwright/kube-api';
 import { podRequest } from '../cgroups/pod-resources.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ContainerState, Pod } from '../api/types.ts';
+import type { ContainerState, Pod } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { containerLog } from './pod-containers.ts';
 

@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import type { ContainerStatus } from '../api/pod-status.ts';
-import { everyContainer, namespacedName, type Pod } from '../api/types.ts';
+import { type ContainerStatus, everyContainer, namespacedName, type Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { containerLogPath } from '../kuberuntime/container-config.ts';

@@ -1,7 +1,12 @@
 import { errorMessage } from '@podwright/base';
-import { qosClass } from '../api/qos-class.ts';
-import type { AllocatedResourceStatus, Pod, PodStatus } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import {
+  type AllocatedResourceStatus,
+  type EventRecorder,
+  eventSubject,
+  type Pod,
+  type PodStatus,
+  qosClass,
+} from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { HELD_RETRY_MS } from '../limits.ts';
 import type { StatusManager } from '../status/status-manager.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { PodSourceName } from '../config/pod-update.ts';
 
 /** The pods that should be, as their sources say. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
-import type { Pod, PodSpec } from '../api/types.ts';
+import type { Pod, PodSpec } from '@podwright/kube-api';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';

@@ -1,9 +1,15 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { errorCode, type Logger, PodwrightError, shownError } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
-import { allContainers, namespacedName, type Pod, type PodStatus, type ResourceRequirements } from '../api/types.ts';
+import {
+  allContainers,
+  eventSubject,
+  formatTime,
+  namespacedName,
+  type Pod,
+  type PodStatus,
+  type ResourceRequirements,
+} from '@podwright/kube-api';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
-import { eventSubject } from '../events/event-recorder.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger, sleep, waitFor } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { type PodEnd, type PodSteps, PodWorkers, type SyncOutcome } from './pod-workers.ts';
 
 function podOf(uid: string, name = 'web', image = '1'): Pod {

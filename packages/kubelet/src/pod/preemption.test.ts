@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, ResourceRequirements } from '../api/types.ts';
+import type { Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { Shortage } from './pod-admission.ts';
 import { makeRoom } from './preemption.ts';
 

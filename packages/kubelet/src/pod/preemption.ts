@@ -1,7 +1,5 @@
 /** Which pods make room for a pod that is more important (pkg/kubelet/preemption). Pure. */
-import { isCriticalPod, podPriority } from '../api/pod-priority.ts';
-import { qosClass } from '../api/qos-class.ts';
-import type { Pod, QosClass } from '../api/types.ts';
+import { isCriticalPod, type Pod, podPriority, type QosClass, qosClass } from '@podwright/kube-api';
 import { podRequest } from '../cgroups/pod-resources.ts';
 import { isStaticPod } from '../config/pod-update.ts';
 import type { Refusal } from './pod-admission.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
-import type { Node } from '../api/node.ts';
-import type { Pod } from '../api/types.ts';
+import type { Node, Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';

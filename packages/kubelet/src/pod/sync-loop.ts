@@ -4,12 +4,16 @@
  */
 import { dirname } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
-import type { Node } from '../api/node.ts';
-import { formatTime } from '../api/time.ts';
-import { namespacedName, type Pod } from '../api/types.ts';
-import type { LocalObjectChange } from '../config/local-objects.ts';
+import {
+  type EventRecorder,
+  eventSubject,
+  formatTime,
+  type LocalObjectChange,
+  type Node,
+  namespacedName,
+  type Pod,
+} from '@podwright/kube-api';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';

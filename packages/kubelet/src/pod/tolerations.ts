@@ -1,5 +1,4 @@
-import type { Taint } from '../api/node.ts';
-import type { Pod, Toleration } from '../api/types.ts';
+import type { Pod, Taint, Toleration } from '@podwright/kube-api';
 
 /** Whether a pod may be on a node with a taint that ends those that do not tolerate it (Toleration.ToleratesTaint). Pure. */
 export function toleratesAll({ spec: { tolerations = [] } }: Pod, taints: readonly Taint[]): boolean {

@@ -1,6 +1,4 @@
-import type { Pod } from '../api/types.ts';
-import { isExtendedResource } from '../api/validation/resources.ts';
-import { type Finding, ObjectFindings } from '../config/finding.ts';
+import { type Finding, isExtendedResource, ObjectFindings, type Pod } from '@podwright/kube-api';
 
 /** What a node offers to pods; without one that runs nobody knows what device plugins offer. */
 type Offer = { resources: Readonly<Record<string, bigint>>; isRunning: boolean };

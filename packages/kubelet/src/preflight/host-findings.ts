@@ -2,10 +2,16 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, isDeadlineExceeded, isErrno, raceAbort, withTimeout } from '@podwright/base';
-import { appArmorProfile } from '../api/app-armor.ts';
-import type { FieldPath } from '../api/issue.ts';
-import { type ManifestObject, namespacedName, type Pod, type SecurityProfile } from '../api/types.ts';
-import { type Finding, ObjectFindings } from '../config/finding.ts';
+import {
+  appArmorProfile,
+  type FieldPath,
+  type Finding,
+  type ManifestObject,
+  namespacedName,
+  ObjectFindings,
+  type Pod,
+  type SecurityProfile,
+} from '@podwright/kube-api';
 import { HOST_LOOK_TIMEOUT_MS } from '../limits.ts';
 import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';

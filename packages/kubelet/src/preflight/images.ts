@@ -1,7 +1,11 @@
-import type { FieldPath } from '../api/issue.ts';
-import type { Pod, PullPolicy } from '../api/types.ts';
-import { type Finding, ObjectFindings } from '../config/finding.ts';
-import { parseImageReference } from '../images/image-reference.ts';
+import {
+  type FieldPath,
+  type Finding,
+  ObjectFindings,
+  type Pod,
+  type PullPolicy,
+  parseImageReference,
+} from '@podwright/kube-api';
 
 /** What is to be known of the images of a pod; `local` are the names of those on the host, in full, if that is known. */
 export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined): Finding[] {

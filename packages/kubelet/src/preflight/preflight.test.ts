@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatFieldPath } from '../api/issue.ts';
-import { LocalObjects } from '../config/local-objects.ts';
-import { decodeManifest } from '../config/manifest.ts';
+import { decodeManifest, formatFieldPath, LocalObjects } from '@podwright/kube-api';
 import { type PreflightHost, preflight } from './preflight.ts';
 
 const host: PreflightHost = {

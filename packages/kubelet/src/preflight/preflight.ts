@@ -1,11 +1,16 @@
-import type { FieldPath } from '../api/issue.ts';
-import { podLevelAmount } from '../api/pod-amounts.ts';
-import type { ManifestObject, Pod } from '../api/types.ts';
+import {
+  type FieldPath,
+  type Finding,
+  ignoredFields,
+  type LocalObjectOf,
+  type ManifestObject,
+  ObjectFindings,
+  type ObjectLookup,
+  type Pod,
+  podLevelAmount,
+  podReferences,
+} from '@podwright/kube-api';
 import { requestOf } from '../cgroups/qos.ts';
-import { type Finding, ObjectFindings } from '../config/finding.ts';
-import { ignoredFields } from '../config/ignored-fields.ts';
-import type { LocalObjectOf, ObjectLookup } from '../config/local-objects.ts';
-import { podReferences } from '../config/pod-references.ts';
 import { takenPort } from '../pod/host-ports.ts';
 import { wantsNode } from '../pod/node-affinity.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';

@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { isDeadlineExceeded } from '@podwright/base';
-import { formatDuration } from '../api/time.ts';
+import { formatDuration } from '@podwright/kube-api';
 import { codeName } from '../kubecontainer/rpc-error.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';

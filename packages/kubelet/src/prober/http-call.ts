@@ -10,7 +10,7 @@ import {
   readAnswer,
   requestText,
 } from '@podwright/base';
-import type { Container, HttpGetAction } from '../api/types.ts';
+import type { Container, HttpGetAction } from '@podwright/kube-api';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { type CallUrl, handlerUrl, hostnameOf, portOf, redirectUrl, requestTarget, urlText } from './call-url.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';

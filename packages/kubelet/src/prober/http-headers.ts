@@ -1,5 +1,5 @@
 import type { RequestFields } from '@podwright/base';
-import type { HttpHeader } from '../api/types.ts';
+import type { HttpHeader } from '@podwright/kube-api';
 
 /** What Go's client does not take from a request's header fields, but works out itself. */
 const NOT_SENT = ['Content-Length', 'Host', 'Trailer', 'Transfer-Encoding', 'User-Agent'];

@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResults } from './probe-results.ts';
 

@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { Container, IntOrString } from '../api/types.ts';
+import type { Container, IntOrString } from '@podwright/kube-api';
 
 /** The number of a port that is given by number, or by name as one of the container's ports. */
 export function resolvePort(port: IntOrString, container: Container): number {

@@ -1,6 +1,12 @@
 import type { Registry } from '@podwright/base';
-import { allContainers, type Container, type Pod, type Probe } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import {
+  allContainers,
+  type Container,
+  type EventRecorder,
+  eventSubject,
+  type Pod,
+  type Probe,
+} from '@podwright/kube-api';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { KUBELET_RESTART_GRACE_MS } from './limits.ts';

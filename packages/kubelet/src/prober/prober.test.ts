@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { PodwrightError, sleep } from '@podwright/base';
-import type { Container, HttpGetAction, Probe } from '../api/types.ts';
+import type { Container, HttpGetAction, Probe } from '@podwright/kube-api';
 import { Prober } from './prober.ts';
 import { ThresholdCounter } from './threshold-counter.ts';
 

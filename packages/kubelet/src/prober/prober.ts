@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
-import { formatDuration } from '../api/time.ts';
-import type { Container, Probe } from '../api/types.ts';
+import { type Container, formatDuration, type Probe } from '@podwright/kube-api';
 import { expand } from '../container/expansion.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';

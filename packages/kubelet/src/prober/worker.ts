@@ -1,4 +1,4 @@
-import type { Probe } from '../api/types.ts';
+import type { Probe } from '@podwright/kube-api';
 import { EAGER_PROBE_INITIAL_MS } from './limits.ts';
 import type { Alarm, ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';

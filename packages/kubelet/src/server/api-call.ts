@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gatherBytes, PodwrightError } from '@podwright/base';
-import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
+import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
 /** One call of the local API. `signal` aborts when the client has gone. */
 export type Call = {

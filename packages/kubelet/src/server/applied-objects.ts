@@ -10,11 +10,17 @@ import {
   removeFileDurable,
   writeFileDurable,
 } from '@podwright/base';
-import { unresizable } from '../api/resizable.ts';
-import { formatTime } from '../api/time.ts';
-import type { LocalObject, ManifestObject, ObjectMeta, Pod } from '../api/types.ts';
-import { immutableProblems } from '../config/immutable.ts';
-import { decodeManifest, MAX_MANIFEST_BYTES } from '../config/manifest.ts';
+import {
+  decodeManifest,
+  formatTime,
+  immutableProblems,
+  type LocalObject,
+  MAX_MANIFEST_BYTES,
+  type ManifestObject,
+  type ObjectMeta,
+  type Pod,
+  unresizable,
+} from '@podwright/kube-api';
 import { isOneManifest } from '../config/manifest-place.ts';
 import {
   CONFIG_CONTENT_ANNOTATION,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EphemeralContainer, Pod } from '../api/types.ts';
+import type { EphemeralContainer, Pod } from '@podwright/kube-api';
 import type { Applicable } from './applied-objects.ts';
 import type { ApiObject } from './node-backend.ts';
 import { plain } from './sent-patch.ts';

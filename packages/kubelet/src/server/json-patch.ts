@@ -1,7 +1,7 @@
 /** JSON patches (RFC 6902) of objects, and what they come to as merge patches (RFC 7386), which say what changes. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, PodwrightError } from '@podwright/base';
-import { MAX_MANIFEST_BYTES } from '../config/manifest.ts';
+import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
 /** As an API server limits it. */
 const MAX_OPERATIONS = 10_000;

@@ -1,5 +1,4 @@
-import type { Event, Pod } from '../api/types.ts';
-import type { Finding } from '../config/finding.ts';
+import type { Event, Finding, Pod } from '@podwright/kube-api';
 import type { PodDefaults } from '../kubelet.ts';
 
 /**

@@ -7,8 +7,7 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
-import type { ManifestObject, Pod } from '../api/types.ts';
-import type { Finding } from '../config/finding.ts';
+import type { Finding, ManifestObject, Pod } from '@podwright/kube-api';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
 import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';

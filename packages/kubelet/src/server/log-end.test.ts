@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Broadcast, PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { PodChange } from '../status/status-manager.ts';
 import { endOfLog } from './log-end.ts';
 

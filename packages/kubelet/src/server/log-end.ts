@@ -1,5 +1,5 @@
 import { follow } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { Kubelet } from '../kubelet.ts';
 import type { PodChange } from '../status/status-manager.ts';
 

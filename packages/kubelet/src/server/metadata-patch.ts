@@ -1,5 +1,5 @@
 import { isRecord, PodwrightError } from '@podwright/base';
-import type { ObjectMeta } from '../api/types.ts';
+import type { ObjectMeta } from '@podwright/kube-api';
 
 /** A merge patch (RFC 7386) of an object's labels and annotations: null removes one. */
 export type MetadataPatch = {

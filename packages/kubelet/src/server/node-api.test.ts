@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { podSummary } from '../api/pod-summary.ts';
-import type { Pod } from '../api/types.ts';
+import { type Pod, podSummary } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { serveLocalApi } from './serve-local-api.ts';
 

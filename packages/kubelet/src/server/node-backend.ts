@@ -1,4 +1,4 @@
-import type { Event, LocalObject, Pod } from '../api/types.ts';
+import type { Event, LocalObject, Pod } from '@podwright/kube-api';
 import type { LogPlace } from '../logs/container-logs.ts';
 import type { LogEnd } from '../logs/log-reader.ts';
 import type { NodeObject } from '../node/node-object.ts';

@@ -1,6 +1,5 @@
 import type { Subscription } from '@podwright/base';
-import { absentObject } from '../api/absent-object.ts';
-import type { LocalObjectEvent } from '../config/local-objects.ts';
+import { absentObject, type LocalObjectEvent } from '@podwright/kube-api';
 import type { Kubelet } from '../kubelet.ts';
 import type { WatchEvent } from './local-api.ts';
 import type { ApiKind, ApiObject, ObjectName, ObjectWatch } from './node-backend.ts';

@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, Limiter, silentLogger, waitFor, withTimeout } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import { AppliedObjects } from './applied-objects.ts';
 import { LocalNode } from './local-node.ts';

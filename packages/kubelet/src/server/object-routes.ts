@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { errorCode } from '@podwright/base';
-import type { Event, LocalObject, Pod } from '../api/types.ts';
+import type { Event, LocalObject, Pod } from '@podwright/kube-api';
 import { type Call, type Handler, type Method, type Route, readBody, sendJson, sendLine } from './api-call.ts';
 import { discoveryRoutes } from './discovery-routes.ts';
 import type { ApiKind, ApiObject, NodeBackend } from './node-backend.ts';

@@ -1,9 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, PodwrightError } from '@podwright/base';
-import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { ephemeralContainer, resources } from '../api/schema/container-schema.ts';
-import { type Decoder, list, object, string } from '../api/schema/decoder.ts';
-import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from '../api/types.ts';
+import {
+  type Container,
+  type Decoder,
+  type EphemeralContainer,
+  ephemeralContainer,
+  formatFieldPath,
+  IssueList,
+  list,
+  object,
+  type Pod,
+  type PodSpec,
+  type ResourceRequirements,
+  resources,
+  string,
+} from '@podwright/kube-api';
 
 /** How a list of a patch meets the one that is there: by the names of its elements, or in its place. */
 export type PatchKind = 'merge-by-name' | 'replace';

@@ -1,7 +1,6 @@
 /** Selectors of the Kubernetes API (apimachinery, pkg/labels and pkg/fields): which objects of a kind are meant. */
 import { didYouMean, PodwrightError } from '@podwright/base';
-import { IssueList } from '../api/issue.ts';
-import { labelValue, qualifiedName } from '../api/validation/names.ts';
+import { IssueList, labelValue, qualifiedName } from '@podwright/kube-api';
 import { MAX_SELECTOR_LENGTH } from '../limits.ts';
 
 /** Whether an object's labels are meant. */

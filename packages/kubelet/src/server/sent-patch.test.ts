@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { jsonPatch } from './json-patch.ts';
 import { asMergePatch, asStatusPatch, jsonEphemeralPatch, jsonResizePatch, sentKind } from './sent-patch.ts';
 

@@ -1,7 +1,7 @@
 /** Patches as clients send them. */
 import { isDeepStrictEqual } from 'node:util';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { jsonPatch, mergePatchBetween } from './json-patch.ts';
 import { type MetadataPatch, parseMetadataPatch } from './metadata-patch.ts';
 import type { PatchOf } from './node-backend.ts';

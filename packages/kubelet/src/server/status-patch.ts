@@ -1,7 +1,15 @@
 import { isRecord, PodwrightError } from '@podwright/base';
-import { formatFieldPath, IssueList } from '../api/issue.ts';
-import { type Decoder, integer, list, object, oneOf, string } from '../api/schema/decoder.ts';
-import { qualifiedName } from '../api/validation/names.ts';
+import {
+  type Decoder,
+  formatFieldPath,
+  IssueList,
+  integer,
+  list,
+  object,
+  oneOf,
+  qualifiedName,
+  string,
+} from '@podwright/kube-api';
 import { MAX_CONDITION_MESSAGE_LENGTH, MAX_CONDITION_REASON_LENGTH, MAX_PATCHED_CONDITIONS } from '../limits.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
 

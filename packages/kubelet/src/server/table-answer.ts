@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PodwrightError } from '@podwright/base';
-import { podSummary } from '../api/pod-summary.ts';
-import type {
-  ConfigMap,
-  Event,
-  PersistentVolumeClaim,
-  Pod,
-  RuntimeClass,
-  Secret,
-  VolumeAccessMode,
-} from '../api/types.ts';
+import {
+  type ConfigMap,
+  type Event,
+  type PersistentVolumeClaim,
+  type Pod,
+  podSummary,
+  type RuntimeClass,
+  type Secret,
+  type VolumeAccessMode,
+} from '@podwright/kube-api';
 import type { NodeObject } from '../node/node-object.ts';
 import { humanDuration } from './human-duration.ts';
 import type { ApiKind, ApiObject } from './node-backend.ts';

@@ -1,5 +1,4 @@
-import { formatTime } from '../api/time.ts';
-import type { Pod } from '../api/types.ts';
+import { formatTime, type Pod } from '@podwright/kube-api';
 import type { ContainerUse, UsageReport } from '../usage/container-usage.ts';
 import { type Call, type Route, sendJson } from './api-call.ts';
 import type { NodeBackend } from './node-backend.ts';

@@ -1,6 +1,6 @@
 /** What must hold whatever happens. */
 import type { FakeContainer } from '@podwright/cri/testing';
-import type { ContainerStatus, Pod, PodStatus } from '../api/types.ts';
+import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 import type { StatusRecord } from '../status/status-records.ts';
 
 type Shown = {

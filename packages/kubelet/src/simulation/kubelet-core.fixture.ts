@@ -1,12 +1,11 @@
 /** The kubelet's core as `start-kubelet.ts` puts it together, on a world that can be looked into. */
 import { silentLogger } from '@podwright/base';
 import { type CriClient, noSpanExporter } from '@podwright/cri';
+import { LocalObjects, type PlacedObject } from '@podwright/kube-api';
 import type { KubeletParts } from '../assembly/kubelet-parts.ts';
 import { removeOrphans } from '../assembly/orphans.ts';
 import { createPodSync, type PodSync } from '../assembly/pod-sync.ts';
 import { noPodCgroups, type PodCgroups } from '../cgroups/pod-cgroups.ts';
-import { LocalObjects } from '../config/local-objects.ts';
-import type { PlacedObject } from '../config/manifest.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { collectContainers } from '../gc/container-gc.ts';

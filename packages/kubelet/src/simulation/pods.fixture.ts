@@ -1,5 +1,4 @@
-import type { Pod } from '../api/types.ts';
-import { decodeManifest, type PlacedObject } from '../config/manifest.ts';
+import { decodeManifest, type PlacedObject, type Pod } from '@podwright/kube-api';
 import { identifyPod } from '../config/static-pod.ts';
 
 const MANIFESTS = {

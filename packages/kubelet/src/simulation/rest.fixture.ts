@@ -1,6 +1,6 @@
 /** What must be so once nothing goes wrong any more. */
 import { existsSync, readdirSync } from 'node:fs';
-import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import { allContainers, isSidecar, type Pod } from '@podwright/kube-api';
 import type { FaultyRuntime } from './faulty-runtime.fixture.ts';
 import { uidOf } from './invariants.fixture.ts';
 import type { NodeState } from './kubelet-core.fixture.ts';

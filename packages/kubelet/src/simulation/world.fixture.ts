@@ -1,7 +1,7 @@
 /** A node with a kubelet, on which a history happens. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { FakeContainer } from '@podwright/cri/testing';
-import { allContainers, isSidecar, type Pod } from '../api/types.ts';
+import { allContainers, isSidecar, type Pod } from '@podwright/kube-api';
 import type { StatusManager } from '../status/status-manager.ts';
 import { FaultyRuntime } from './faulty-runtime.fixture.ts';
 import type { Action, History } from './history.fixture.ts';

@@ -1,5 +1,5 @@
 import type { ContainerStats as CriContainerStats, LinuxPodSandboxStats } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, timeOf } from './cri-stats.ts';
 import { type FileUse, sumOf } from './file-system-use.ts';

@@ -7,7 +7,7 @@ import {
   type PodSandboxMetrics,
   PodSandboxMetricsSchema,
 } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { familiesOf, summaryMetrics } from '../metrics/cadvisor-metrics.ts';
 import { exposition } from '../metrics/exposition.ts';

@@ -9,7 +9,7 @@ import {
   raceAbort,
 } from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { LEAST_USAGE_WINDOW_MS, STATISTICS_TIMEOUT_MS } from '../limits.ts';
 import { CpuRates } from './cpu-rates.ts';

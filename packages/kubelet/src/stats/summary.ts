@@ -1,4 +1,4 @@
-import { formatTime } from '../api/time.ts';
+import { formatTime } from '@podwright/kube-api';
 
 /** When something was measured or began, to the millisecond; in JSON whole seconds, as metav1.Time has them. */
 export class StatsTime extends Date {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { VolumeUse } from './volume-use.ts';
 
 test('a volume is measured by its files, one of a claim with its name, one of a server by its file system', async (context) => {

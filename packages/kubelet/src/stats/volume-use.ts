@@ -1,5 +1,5 @@
 import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
-import type { Pod, Volume } from '../api/types.ts';
+import type { Pod, Volume } from '@podwright/kube-api';
 import { VOLUME_USE_KEPT_MS } from '../limits.ts';
 import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod, PodCondition } from '../api/types.ts';
+import type { Pod, PodCondition } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { restartingCondition } from './all-containers-restarting.ts';
 

@@ -7,7 +7,7 @@ import {
   type PodCondition,
   type PodPhase,
   restartsAllContainers,
-} from '../api/types.ts';
+} from '@podwright/kube-api';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /** Reason of containers that were removed for it. */

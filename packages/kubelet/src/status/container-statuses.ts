@@ -1,14 +1,14 @@
-import { withPodLimits } from '../api/pod-amounts.ts';
-import { formatTime } from '../api/time.ts';
 import {
   type Container,
   type ContainerState,
   type ContainerStateTerminated,
   type ContainerStatus,
+  formatTime,
   isSidecar,
   type Pod,
   restartsAfter,
-} from '../api/types.ts';
+  withPodLimits,
+} from '@podwright/kube-api';
 import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConditionStatus, Pod, PodStatus } from '../api/types.ts';
+import type { ConditionStatus, Pod, PodStatus } from '@podwright/kube-api';
 import { type ConditionsPatch, withForeignConditions } from './foreign-conditions.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 

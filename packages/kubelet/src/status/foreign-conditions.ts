@@ -1,5 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import type { ConditionStatus, Pod, PodCondition, PodStatus } from '../api/types.ts';
+import type { ConditionStatus, Pod, PodCondition, PodStatus } from '@podwright/kube-api';
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions, withCondition } from './pod-conditions.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, Pod, PodSpec, PodStatus } from '../api/types.ts';
+import type { Container, Pod, PodSpec, PodStatus } from '@podwright/kube-api';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { generatePodStatus, type PodStatusInput } from './generate-pod-status.ts';
 import { withProbeAnswers } from './probe-answers.ts';

@@ -1,6 +1,12 @@
-import { qosClass } from '../api/qos-class.ts';
-import { formatTime } from '../api/time.ts';
-import { type ContainerStatus, everyContainer, type Pod, type PodCondition, type PodStatus } from '../api/types.ts';
+import {
+  type ContainerStatus,
+  everyContainer,
+  formatTime,
+  type Pod,
+  type PodCondition,
+  type PodStatus,
+  qosClass,
+} from '@podwright/kube-api';
 import {
   type GivenResources,
   isStopped,

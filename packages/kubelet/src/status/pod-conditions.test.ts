@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, ContainerStatus, Pod, PodCondition } from '../api/types.ts';
+import type { Container, ContainerStatus, Pod, PodCondition } from '@podwright/kube-api';
 import { type ConditionsInput, podConditions } from './pod-conditions.ts';
 
 const container = (name: string, rest: Partial<Container> = {}): Container => ({ name, image: 'busybox', ...rest });

@@ -5,7 +5,7 @@ import {
   type PodCondition,
   type PodPhase,
   type PodStatus,
-} from '../api/types.ts';
+} from '@podwright/kube-api';
 
 /** A condition without its times. */
 export type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, ContainerState, ContainerStatus, Pod } from '../api/types.ts';
+import type { Container, ContainerState, ContainerStatus, Pod } from '@podwright/kube-api';
 import { endedStatuses } from './pod-end.ts';
 
 const STATES: Record<string, [ContainerState, ContainerState?]> = {

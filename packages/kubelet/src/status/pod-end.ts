@@ -1,4 +1,4 @@
-import { type Container, type ContainerStatus, isSidecar, type Pod } from '../api/types.ts';
+import { type Container, type ContainerStatus, isSidecar, type Pod } from '@podwright/kube-api';
 import { lost } from './container-statuses.ts';
 
 /** Statuses of a pod's init containers and of its ordinary ones, in the order of the specification. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContainerStatus, Pod, PodPhase, PodSpec } from '../api/types.ts';
+import type { ContainerStatus, Pod, PodPhase, PodSpec } from '@podwright/kube-api';
 import { podPhase } from './pod-phase.ts';
 
 type Course = 'running' | 'ok' | 'starved' | 'failed' | 'waiting' | 'restarting' | 'unstarted';

@@ -7,7 +7,7 @@ import {
   type Pod,
   type PodPhase,
   restartsAfter,
-} from '../api/types.ts';
+} from '@podwright/kube-api';
 import { RESTARTING_ALL_CONTAINERS } from './all-containers-restarting.ts';
 
 export type PhaseInput = {

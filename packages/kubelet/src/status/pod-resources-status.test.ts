@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodSpec, PodStatus, ResourceRequirements } from '../api/types.ts';
+import type { PodSpec, PodStatus, ResourceRequirements } from '@podwright/kube-api';
 import { podResourcesStatus } from './pod-resources-status.ts';
 
 type Expected = Pick<PodStatus, 'resources' | 'allocatedResources'>;

@@ -1,12 +1,17 @@
 import {
   type AmountKind,
+  allContainers,
   containersAmount,
   containersAmountNames,
+  formatQuantity,
   isPodLevelResource,
+  type Pod,
+  type PodSpec,
+  type PodStatus,
+  parseQuantity,
   podLevelAmount,
-} from '../api/pod-amounts.ts';
-import { formatQuantity, parseQuantity } from '../api/quantity.ts';
-import { allContainers, type Pod, type PodSpec, type PodStatus, type ResourceList } from '../api/types.ts';
+  type ResourceList,
+} from '@podwright/kube-api';
 
 /** What the pod has as a whole: what it was given, or else what its containers have together, and its overhead. */
 export function podResourcesStatus({ spec }: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {

@@ -1,4 +1,4 @@
-import { allContainers, type ContainerStatus, type Pod, type PodStatus } from '../api/types.ts';
+import { allContainers, type ContainerStatus, type Pod, type PodStatus } from '@podwright/kube-api';
 import { type ProbeAnswers, probed } from './container-statuses.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
-import type { ObjectMeta, Pod, PodStatus } from '../api/types.ts';
+import { formatTime, type ObjectMeta, type Pod, type PodStatus } from '@podwright/kube-api';
 import { isStaticPod } from '../config/pod-update.ts';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
 import { withForeign } from './foreign-conditions.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { REFUSED_AT_SHUTDOWN, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { StatusManager } from './status-manager.ts';
 import { type StatusRecord, StatusRecords } from './status-records.ts';

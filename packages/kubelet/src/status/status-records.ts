@@ -10,7 +10,7 @@ import {
   writeFileAtomic,
   writeFileDurable,
 } from '@podwright/base';
-import type { PodStatus } from '../api/types.ts';
+import type { PodStatus } from '@podwright/kube-api';
 import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_AGAIN_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
 
 /** The status of a pod as it was last published, with the name of the pod; `going` if the pod was being deleted. */

@@ -1,4 +1,4 @@
-import type { ContainerStatus, PodStatus } from '../api/types.ts';
+import type { ContainerStatus, PodStatus } from '@podwright/kube-api';
 
 const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 

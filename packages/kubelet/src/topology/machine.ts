@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { isErrno, namesIn, PodwrightError } from '@podwright/base';
-import { parseCpus } from './cpu-set.ts';
+import { parseCpus } from '@podwright/kube-api';
 
 /** A logical processor: `core` is the lowest one of its core, `cache` the last level of cache that it shares with others. */
 export type Cpu = { id: number; core: number; socket: number; node: number; cache: number };

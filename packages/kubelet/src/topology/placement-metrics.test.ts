@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { placementMetrics } from './placement-metrics.ts';
 import { ResourceAdmission, type TopologySettings } from './resource-admission.ts';
 import type { HintProvider, TopologyHint } from './topology-hint.ts';

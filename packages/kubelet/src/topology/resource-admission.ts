@@ -1,5 +1,5 @@
 import { errorMessage, KeyedLock } from '@podwright/base';
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import { type MergeOptions, mergeHints } from './merge-hints.ts';
 import type { PlacementMetrics } from './placement-metrics.ts';
 import { AdmissionError, type HintProvider, NO_HINT, type TopologyHint } from './topology-hint.ts';

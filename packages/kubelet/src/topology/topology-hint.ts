@@ -1,4 +1,4 @@
-import type { Container, Pod } from '../api/types.ts';
+import type { Container, Pod } from '@podwright/kube-api';
 import type { NodeMask } from './node-mask.ts';
 
 /** NUMA nodes that would do; `undefined` if it does not matter. */

@@ -11,7 +11,7 @@ import {
   PRIVATE_FILE,
   SET_GROUP_ID,
 } from '@podwright/base';
-import { shortestPath } from '../api/volume-path.ts';
+import { shortestPath } from '@podwright/kube-api';
 import type { Payload } from './payload.ts';
 
 /**

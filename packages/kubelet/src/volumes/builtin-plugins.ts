@@ -1,4 +1,4 @@
-import type { PodObjects } from '../config/local-objects.ts';
+import type { PodObjects } from '@podwright/kube-api';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import type { ClaimVolumes } from './claims.ts';
 import { EmptyDirPlugin } from './empty-dir.ts';

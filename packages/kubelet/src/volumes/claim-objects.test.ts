@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PersistentVolumeClaim, Pod } from '../api/types.ts';
+import type { PersistentVolumeClaim, Pod } from '@podwright/kube-api';
 import { claimObjects, refuseUsedClaim } from './claim-objects.ts';
 
 const claim = (name: string): PersistentVolumeClaim => ({

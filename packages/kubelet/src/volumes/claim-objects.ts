@@ -1,6 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { formatTime } from '../api/time.ts';
-import type { LocalObject, PersistentVolumeClaim, Pod } from '../api/types.ts';
+import { formatTime, type LocalObject, type PersistentVolumeClaim, type Pod } from '@podwright/kube-api';
 import type { ClaimVolume } from './claims.ts';
 
 /** Where a claim's files are. */

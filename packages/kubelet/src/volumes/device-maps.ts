@@ -1,8 +1,7 @@
 import { lstat, mkdir, open, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage, isErrno, MOUNT_POINT_FILE, namesIn, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
-import { type EventRecorder, eventSubject } from '../events/event-recorder.ts';
+import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 import type { LoopDevices } from './loop-devices.ts';
 import type { Mounter } from './mounter.ts';
 

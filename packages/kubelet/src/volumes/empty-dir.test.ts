@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { tmpfsOptions } from './empty-dir.ts';
 
 function options(sizeLimit: string | undefined, memoryLimits: (string | undefined)[], fsGroup?: number): string {

@@ -1,7 +1,6 @@
 import { chmod, chown, lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { isErrno, OPEN_DIRECTORY, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
-import { quantityValue } from '../api/quantity.ts';
-import type { Pod, Volume } from '../api/types.ts';
+import { type Pod, quantityValue, type Volume } from '@podwright/kube-api';
 import { podTotals } from '../cgroups/pod-resources.ts';
 import { hugePagesOptions } from './huge-pages.ts';
 import type { Mounter } from './mounter.ts';

@@ -1,4 +1,4 @@
-import type { Pod, Volume } from '../api/types.ts';
+import type { Pod, Volume } from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
 /** Name of the claim that a controller of the cluster makes for an `ephemeral` volume of the pod. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { HostPathType, Pod } from '../api/types.ts';
+import type { HostPathType, Pod } from '@podwright/kube-api';
 import { HostPathPlugin } from './host-path.ts';
 
 let directory: string;

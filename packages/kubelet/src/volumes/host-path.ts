@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HOST_PATH_DIRECTORY, HOST_PATH_FILE, isErrno, PodwrightError } from '@podwright/base';
-import type { HostPathType, Volume } from '../api/types.ts';
+import type { HostPathType, Volume } from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
 type HostPathSource = NonNullable<Volume['hostPath']>;

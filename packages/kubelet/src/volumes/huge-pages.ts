@@ -1,6 +1,5 @@
 import { PodwrightError } from '@podwright/base';
-import { quantityValue } from '../api/quantity.ts';
-import { allContainers, type Pod } from '../api/types.ts';
+import { allContainers, type Pod, quantityValue } from '@podwright/kube-api';
 
 const RESOURCE = 'hugepages-';
 const MEDIUM = 'HugePages-';

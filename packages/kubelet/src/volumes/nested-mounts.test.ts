@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { nestedMountPoints } from './nested-mounts.ts';
 
 test('of the mounts inside a volume the outermost need a directory in it', () => {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type Container, everyContainer, type Pod } from '../api/types.ts';
+import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
 
 /**
  * Where other volumes are mounted inside this one, relative to it: the runtime cannot make these directories in a volume that is

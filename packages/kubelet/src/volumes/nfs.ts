@@ -1,6 +1,6 @@
 import { access, mkdir } from 'node:fs/promises';
 import { isErrno, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { Volume } from '../api/types.ts';
+import type { Volume } from '@podwright/kube-api';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 

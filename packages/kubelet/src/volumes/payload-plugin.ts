@@ -1,6 +1,5 @@
 import { OPEN_DIRECTORY } from '@podwright/base';
-import type { Pod, Volume } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
+import type { Pod, PodObjects, Volume } from '@podwright/kube-api';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
 import { isWritten, writeAtomically } from './atomic-writer.ts';
 import { makeOpenDirectory, tmpfsOptions } from './empty-dir.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LocalObject, Pod, PodSpec, Volume } from '../api/types.ts';
-import { LocalObjects } from '../config/local-objects.ts';
+import { type LocalObject, LocalObjects, type Pod, type PodSpec, type Volume } from '@podwright/kube-api';
 import { volumePayload } from './payload.ts';
 
 const metadata = (name: string) => ({ name, namespace: 'default', uid: 'u' });

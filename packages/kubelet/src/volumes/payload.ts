@@ -1,19 +1,20 @@
 import { CONTAINER_FILE, PodwrightError, PRIVATE_FILE } from '@podwright/base';
-import { withPodLimits } from '../api/pod-amounts.ts';
-import type {
-  ConfigMap,
-  ConfigMapProjection,
-  DownwardApiFile,
-  KeyToPath,
-  Pod,
-  Secret,
-  SecretProjection,
-  ServiceAccountTokenProjection,
-  Volume,
-  VolumeProjection,
-} from '../api/types.ts';
-import { allContainers, everyContainer } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
+import {
+  allContainers,
+  type ConfigMap,
+  type ConfigMapProjection,
+  type DownwardApiFile,
+  everyContainer,
+  type KeyToPath,
+  type Pod,
+  type PodObjects,
+  type Secret,
+  type SecretProjection,
+  type ServiceAccountTokenProjection,
+  type Volume,
+  type VolumeProjection,
+  withPodLimits,
+} from '@podwright/kube-api';
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { podField } from '../downward-api/pod-fields.ts';
 

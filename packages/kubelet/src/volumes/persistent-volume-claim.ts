@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { KeyedLock, POD_DIRECTORY } from '@podwright/base';
-import type { Pod, Volume } from '../api/types.ts';
-import type { PodObjects } from '../config/local-objects.ts';
+import type { Pod, PodObjects, Volume } from '@podwright/kube-api';
 import type { ClaimVolumes } from './claims.ts';
 import type { Mounter } from './mounter.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';

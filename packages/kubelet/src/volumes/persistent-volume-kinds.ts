@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedLock, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { PersistentVolume } from '../api/types.ts';
+import type { PersistentVolume } from '@podwright/kube-api';
 import { HostPathPlugin } from './host-path.ts';
 import { LOCAL_PLUGIN, type LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter } from './mounter.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { PersistentVolume, Pod } from '../api/types.ts';
+import type { PersistentVolume, Pod } from '@podwright/kube-api';
 import { DeviceMaps } from './device-maps.ts';
 import { LocalBlockVolumes } from './local-block-volumes.ts';
 import type { Mounter, MountRequest } from './mounter.ts';

@@ -1,4 +1,4 @@
-import type { Pod, Volume } from '../api/types.ts';
+import type { Pod, Volume } from '@podwright/kube-api';
 import type { StorageOperation } from './storage-metrics.ts';
 
 /** One volume of a pod, and the directory that its plugin may use for it. */

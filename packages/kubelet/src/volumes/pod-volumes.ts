@@ -1,4 +1,4 @@
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { VolumeFailure } from './volume-failure.ts';
 
 /** Host path of each volume of a pod, by the volume's name. */

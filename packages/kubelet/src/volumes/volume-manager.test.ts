@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { metricsText, Registry, silentLogger } from '@podwright/base';
-import type { Pod } from '../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { PodDirectories } from './pod-directories.ts';

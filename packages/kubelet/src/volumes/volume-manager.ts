@@ -11,7 +11,7 @@ import {
   sleep,
   Trash,
 } from '@podwright/base';
-import { everyContainer, type Pod, type Volume } from '../api/types.ts';
+import { everyContainer, type Pod, type Volume } from '@podwright/kube-api';
 import { ORPHAN_PATIENCE_MS } from '../limits.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';

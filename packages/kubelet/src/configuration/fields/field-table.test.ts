@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IssueList } from '../../api/issue.ts';
+import { IssueList } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS } from './field-table.ts';
 
 /** The fields of KubeletConfiguration v1beta1 in Kubernetes 1.36, without those inside of them. */

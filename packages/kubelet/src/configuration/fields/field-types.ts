@@ -1,6 +1,5 @@
 /** The types that fields of a KubeletConfiguration and flags of the kubelet have: how they are read from a file and from a flag. */
 import { isIP } from 'node:net';
-import { parseGoDuration } from '../../api/go-duration.ts';
 import {
   anything,
   boolean,
@@ -10,9 +9,10 @@ import {
   mapOf,
   object,
   oneOf,
+  parseGoDuration,
   quantity,
   string as text,
-} from '../../api/schema/decoder.ts';
+} from '@podwright/kube-api';
 
 export type FieldType<T> = {
   /** As help and documents call it. */

@@ -1,4 +1,4 @@
-import { type Decoder, list } from '../../api/schema/decoder.ts';
+import { type Decoder, list } from '@podwright/kube-api';
 import type { FieldType } from './field-types.ts';
 
 /** A taint of a node (v1 Taint), as it is registered with. */

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../api/time.ts';
+import { formatDuration } from '@podwright/kube-api';
 import { allowlistProblem } from '../../images/verification-policy.ts';
 import { must, type Rule, within } from './rule.ts';
 

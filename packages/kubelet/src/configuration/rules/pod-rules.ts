@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { isQuantity, parseQuantity } from '../../api/quantity.ts';
+import { isQuantity, parseQuantity } from '@podwright/kube-api';
 import { must, type Rule, within } from './rule.ts';
 
 const IDS_UNIT = 65_536;

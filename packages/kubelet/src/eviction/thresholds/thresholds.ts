@@ -1,5 +1,4 @@
-import { parseGoDuration } from '../../api/go-duration.ts';
-import { formatQuantity, isQuantity, parseQuantity, quantityValue } from '../../api/quantity.ts';
+import { formatQuantity, isQuantity, parseGoDuration, parseQuantity, quantityValue } from '@podwright/kube-api';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
 /** KubeletConfiguration's fields of the same names, after `eviction`. */

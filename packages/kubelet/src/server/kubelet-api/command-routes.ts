@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { makePrivateDirectory } from '@podwright/base';
-import { formatTime } from '../../api/time.ts';
+import { formatTime } from '@podwright/kube-api';
 import { rpcErrorText } from '../../kubecontainer/rpc-error.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { sendJson } from '../api-call.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ContainerStatus, Pod } from '../../api/types.ts';
+import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { Kubelet } from '../../kubelet.ts';
 import { readContainerLog } from '../../logs/container-logs.ts';
 import { endOfLog } from '../log-end.ts';

@@ -1,4 +1,4 @@
-import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
+import { formatQuantity, parseQuantity } from '@podwright/kube-api';
 import { completeConfiguration } from '../../configuration/complete-configuration.ts';
 import { configurationDocument } from '../../configuration/configuration-document.ts';
 import type { KubeletConfiguration } from '../../configuration/fields/field-table.ts';

@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import type { Pod } from '../../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import { serveApi, type TestApi } from './served-api.fixture.ts';
 
 const POD = `apiVersion: v1

@@ -1,4 +1,4 @@
-import { type Container, everyContainer, type Pod } from '../../api/types.ts';
+import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
 import type { RuntimeContainer } from '../../kubecontainer/runtime-pod.ts';
 import type { Kubelet } from '../../kubelet.ts';
 

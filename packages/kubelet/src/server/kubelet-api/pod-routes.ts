@@ -1,4 +1,4 @@
-import type { Pod } from '../../api/types.ts';
+import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../../kubecontainer/runtime-pod.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { sendJson, sendJsonText } from '../api-call.ts';

@@ -1,5 +1,6 @@
 import { isDeadlineExceeded, sleep, withTimeout } from '@podwright/base';
-import { ApiStatusError, type KubeClient, type KubeObject, type Resource } from '@podwright/kube-client';
+import type { KubeObject, Resource } from '@podwright/kube-api';
+import { ApiStatusError, type KubeClient } from '@podwright/kube-client';
 import { REVIEW_RETRIES, REVIEW_TIMEOUT_MS } from './limits.ts';
 
 /** Asks the API server for a review, which nothing keeps; its answer is whatever it says. Transient failures are tried again. */

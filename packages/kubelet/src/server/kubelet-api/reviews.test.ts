@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Logger, PodwrightError } from '@podwright/base';
-import { ApiStatusError, type KubeClient, type KubeObject, type Resource } from '@podwright/kube-client';
+import type { KubeObject, Resource } from '@podwright/kube-api';
+import { ApiStatusError, type KubeClient } from '@podwright/kube-client';
 import { reviewedAccess } from './access-reviews.ts';
 import { ReviewCache } from './review-cache.ts';
 import { serveApi } from './served-api.fixture.ts';

@@ -1,5 +1,5 @@
 import { VERSION } from '@podwright/base';
-import { formatTime } from '../../api/time.ts';
+import { formatTime } from '@podwright/kube-api';
 import { sendJson } from '../api-call.ts';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 

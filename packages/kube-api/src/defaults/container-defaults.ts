@@ -1,0 +1,113 @@
+import type {
+  Container,
+  ContainerPort,
+  EnvVar,
+  EnvVarSource,
+  HttpGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  PodSpec,
+  Probe,
+  PullPolicy,
+  ResourceList,
+  ResourceRequirements,
+} from '../objects/types.ts';
+import { roundUpToMilli } from '../values/quantity.ts';
+
+/** A container of `spec` with everything set that was left out. */
+export function completeContainer(container: Container, spec: PodSpec): Container {
+  return {
+    ...container,
+    imagePullPolicy: container.imagePullPolicy ?? defaultPullPolicy(container.image ?? ''),
+    terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
+    terminationMessagePolicy: container.terminationMessagePolicy ?? 'File',
+    resources: completeResources(container.resources ?? {}),
+    ...present(
+      'ports',
+      container.ports?.map((port) => completePort(port, spec.hostNetwork === true)),
+    ),
+    ...present('env', container.env?.map(completeVariable)),
+    ...present('livenessProbe', container.livenessProbe && completeProbe(container.livenessProbe)),
+    ...present('readinessProbe', container.readinessProbe && completeProbe(container.readinessProbe)),
+    ...present('startupProbe', container.startupProbe && completeProbe(container.startupProbe)),
+    ...present('lifecycle', container.lifecycle && completeLifecycle(container.lifecycle)),
+  };
+}
+
+/** An object with this one field, or none when the value is absent. */
+function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
+}
+
+/** `Always` for `latest`, given or implied; an image with another tag or a digest stays as it is once pulled. */
+export function defaultPullPolicy(image: string): PullPolicy {
+  if (image.includes('@')) return 'IfNotPresent';
+  const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+/** A limit without a request is the request as well; amounts are rounded up to thousandths. */
+function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
+  if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
+  return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };
+}
+
+function roundedUp(list: ResourceList): ResourceList {
+  return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, roundUpToMilli(text)]));
+}
+
+function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort {
+  const { hostPort: given, ...others } = port;
+  const hostPort = given || (hostNetwork ? port.containerPort : undefined); // 0 is none, as upstream
+  return { ...others, protocol: port.protocol ?? 'TCP', ...present('hostPort', hostPort) };
+}
+
+function completeVariable(variable: EnvVar): EnvVar {
+  const { valueFrom } = variable;
+  if (valueFrom === undefined) return variable;
+  const { fileKeyRef } = valueFrom;
+  const file = present('fileKeyRef', fileKeyRef && { ...fileKeyRef, optional: fileKeyRef.optional ?? false });
+  return { ...variable, valueFrom: { ...completeReference(valueFrom), ...file } };
+}
+
+/** A reference to a field or a resource of the pod; a divisor of 0 stands for 1. */
+export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'resourceFieldRef'>>(source: T): T {
+  const { fieldRef, resourceFieldRef } = source;
+  return {
+    ...source,
+    ...present('fieldRef', fieldRef && { ...fieldRef, apiVersion: fieldRef.apiVersion || 'v1' }),
+    ...present(
+      'resourceFieldRef',
+      resourceFieldRef && { ...resourceFieldRef, divisor: resourceFieldRef.divisor ?? '0' },
+    ),
+  };
+}
+
+/** For these numbers the API cannot tell 0 from absent. */
+function completeProbe(probe: Probe): Probe {
+  return {
+    ...probe,
+    ...present('httpGet', probe.httpGet && completeHttpGet(probe.httpGet)),
+    ...present('grpc', probe.grpc && { ...probe.grpc, service: probe.grpc.service ?? '' }),
+    timeoutSeconds: probe.timeoutSeconds || 1,
+    periodSeconds: probe.periodSeconds || 10,
+    successThreshold: probe.successThreshold || 1,
+    failureThreshold: probe.failureThreshold || 3,
+  };
+}
+
+function completeHttpGet(action: HttpGetAction): HttpGetAction {
+  return { ...action, path: action.path || '/', scheme: action.scheme ?? 'HTTP' };
+}
+
+function completeLifecycle(lifecycle: Lifecycle): Lifecycle {
+  return {
+    ...lifecycle,
+    ...present('postStart', lifecycle.postStart && completeHandler(lifecycle.postStart)),
+    ...present('preStop', lifecycle.preStop && completeHandler(lifecycle.preStop)),
+  };
+}
+
+function completeHandler(handler: LifecycleHandler): LifecycleHandler {
+  return { ...handler, ...present('httpGet', handler.httpGet && completeHttpGet(handler.httpGet)) };
+}

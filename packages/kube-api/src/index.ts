@@ -1,0 +1,193 @@
+export { applyDefaults, completeEphemeral } from './defaults/defaults.ts';
+export {
+  type EventRecorder,
+  type EventSubject,
+  eventSubject,
+  nodeSubject,
+  type RecordedEvent,
+} from './events/event-recorder.ts';
+export { type FieldPath, formatFieldPath, IssueList } from './issue.ts';
+export { type Finding, ObjectFindings } from './manifest/finding.ts';
+export { ignoredFields } from './manifest/ignored-fields.ts';
+export { immutableProblems } from './manifest/immutable.ts';
+export {
+  type DecodedManifest,
+  decodeManifest,
+  decodeManifests,
+  MAX_MANIFEST_BYTES,
+  ManifestError,
+  type ManifestText,
+  type PlacedObject,
+  withoutDuplicates,
+} from './manifest/manifest.ts';
+export { NO_TEXT, textOfManifest } from './manifest/manifest-text.ts';
+export { absentObject } from './objects/absent-object.ts';
+export { appArmorProfile, wantsAppArmor } from './objects/app-armor.ts';
+export { claimStatusesOf, isClaimed } from './objects/claim-statuses.ts';
+export {
+  type Container,
+  type ContainerPort,
+  type EnvFromSource,
+  type EnvVar,
+  type EnvVarSource,
+  type EphemeralContainer,
+  type FileKeySelector,
+  isSidecar,
+  type KeySelector,
+  type MountPropagation,
+  type PullPolicy,
+  type ResourceList,
+  type ResourceRequirements,
+  type VolumeMount,
+} from './objects/container.ts';
+export type { CsiNode, CsiNodeDriver } from './objects/csi-node.ts';
+export type { Event, EventType } from './objects/event.ts';
+export type { KubeMetadata, KubeObject, Resource } from './objects/kube-object.ts';
+export type { Lease } from './objects/lease.ts';
+export type {
+  ConfigMap,
+  LocalObject,
+  ManifestObject,
+  PersistentVolumeClaim,
+  RuntimeClass,
+  Secret,
+  VolumeAccessMode,
+} from './objects/local-object.ts';
+export {
+  type LocalObjectChange,
+  type LocalObjectEvent,
+  type LocalObjectKind,
+  type LocalObjectOf,
+  LocalObjects,
+  localObjectKey,
+  type ObjectLookup,
+  type PodObjects,
+} from './objects/local-objects.ts';
+export type {
+  Node,
+  NodeAddress,
+  NodeCondition,
+  NodeImage,
+  NodeRuntimeHandler,
+  NodeStatus,
+  NodeSystemInfo,
+  Taint,
+} from './objects/node.ts';
+export type { ObjectMeta } from './objects/object-meta.ts';
+export type {
+  BoundClaim,
+  BoundVolume,
+  ClaimCondition,
+  ClaimStatus,
+  PersistentVolume,
+} from './objects/persistent-volume.ts';
+export {
+  allContainers,
+  everyContainer,
+  type HostAlias,
+  namespacedName,
+  type Pod,
+  type PodSpec,
+  sidecarsOf,
+  type Toleration,
+} from './objects/pod.ts';
+export type {
+  AllocatedResourceStatus,
+  ConditionStatus,
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+  PodCondition,
+  PodPhase,
+  PodStatus,
+  QosClass,
+} from './objects/pod-status.ts';
+export type { HttpGetAction, HttpHeader, IntOrString, LifecycleHandler, Probe } from './objects/probe.ts';
+export type { ContainerClaim, PodResourceClaim, ResourceClaim } from './objects/resource-claim.ts';
+export {
+  couldRestartAllContainers,
+  hasFailedToPrepare,
+  restartsAfter,
+  restartsAllContainers,
+  restartsWhenKilled,
+} from './objects/restart-policy.ts';
+export type { NodeSelectorRequirement, NodeSelectorTerm } from './objects/scheduling.ts';
+export type {
+  PodSecurityContext,
+  SecurityContext,
+  SecurityProfile,
+  SeLinuxOptions,
+} from './objects/security-context.ts';
+export type { Service } from './objects/service.ts';
+export type { CsiDriver, CsiTokenRequest, VolumeAttachment, VolumeLifecycleMode } from './objects/storage.ts';
+export type {
+  ConfigMapProjection,
+  DownwardApiFile,
+  HostPathType,
+  KeyToPath,
+  ResourceFieldSelector,
+  SecretProjection,
+  ServiceAccountTokenProjection,
+  Volume,
+  VolumeProjection,
+} from './objects/volume.ts';
+export { apiReference } from './pods/api-references.ts';
+export {
+  type AmountKind,
+  containerAmount,
+  containersAmount,
+  containersAmountNames,
+  hasPodLevelResources,
+  isHugePages,
+  isPodLevelResource,
+  podLevelAmount,
+  resourcesKey,
+  withPodLimits,
+} from './pods/pod-amounts.ts';
+export { isCriticalPod, isNodeCriticalPod, podPriority, SYSTEM_CRITICAL_PRIORITY } from './pods/pod-priority.ts';
+export { podReferences } from './pods/pod-references.ts';
+export { podSummary } from './pods/pod-summary.ts';
+export { qosClass } from './pods/qos-class.ts';
+export { unresizable } from './pods/resizable.ts';
+export { ephemeralContainer, resources } from './schema/container-schema.ts';
+export {
+  anything,
+  boolean,
+  type Decoder,
+  integer,
+  list,
+  mapOf,
+  object,
+  oneOf,
+  quantity,
+  string,
+  UNSUPPORTED,
+} from './schema/decoder.ts';
+export { pod } from './schema/pod-schema.ts';
+export { readYamlDocuments, type YamlDocument } from './text/yaml-documents.ts';
+export { validateEphemeralContainers } from './validation/ephemeral.ts';
+export { parseSubscript } from './validation/field-refs.ts';
+export { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName } from './validation/names.ts';
+export { isExtendedResource } from './validation/resources.ts';
+export { differenceOf, formatCpus, intersectionOf, isSameSet, parseCpus, unionOf } from './values/cpu-set.ts';
+export { parseGoDuration } from './values/go-duration.ts';
+export {
+  canonicalName,
+  type ImageReference,
+  nameProblem,
+  parseImageReference,
+  withDefaultTag,
+  withoutTag,
+} from './values/image-reference.ts';
+export {
+  compareQuantities,
+  formatQuantity,
+  isQuantity,
+  parseQuantity,
+  quantityInUnitsOf,
+  quantityMilliValue,
+  quantityValue,
+} from './values/quantity.ts';
+export { dottedSysctl } from './values/sysctl.ts';
+export { formatDuration, formatMicroTime, formatTime } from './values/time.ts';
+export { shortestPath } from './values/volume-path.ts';

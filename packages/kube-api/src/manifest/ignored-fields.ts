@@ -1,0 +1,25 @@
+import type { FieldPath } from '../issue.ts';
+import type { Pod } from '../objects/types.ts';
+import { podPriority } from '../pods/pod-priority.ts';
+import { type Finding, ObjectFindings } from './finding.ts';
+
+/** Notes on the fields of a pod that only a cluster acts on. A toleration is none of them: there is no taint that it could miss. */
+export function ignoredFields(pod: Pod, nodeName: string): Finding[] {
+  const findings = new ObjectFindings(pod);
+  const { spec } = pod;
+  const ignored = (path: FieldPath, value: string | number | undefined, why: string) =>
+    findings.note(path, `"${value}" is ignored: ${why}`);
+  if (spec.nodeName && spec.nodeName !== nodeName)
+    ignored(['spec', 'nodeName'], spec.nodeName, `this node is "${nodeName}", and runs the pod`);
+  if (spec.schedulerName !== undefined && spec.schedulerName !== 'default-scheduler')
+    ignored(['spec', 'schedulerName'], spec.schedulerName, 'a lone node has no scheduler');
+  if (spec.priorityClassName && podPriority(pod) === 0)
+    ignored(['spec', 'priorityClassName'], spec.priorityClassName, 'a lone node has no priority classes');
+  if (spec.preemptionPolicy !== undefined)
+    ignored(['spec', 'preemptionPolicy'], spec.preemptionPolicy, 'a lone node has no scheduler');
+  if (spec.serviceAccountName && spec.serviceAccountName !== 'default') {
+    const field = 'serviceAccountName' in spec ? 'serviceAccountName' : 'serviceAccount';
+    ignored(['spec', field], spec.serviceAccountName, 'without an API server there are no service accounts');
+  }
+  return findings.list;
+}

@@ -1,0 +1,359 @@
+import { isRecord } from '@podwright/base';
+import { applyDefaults } from '../defaults/defaults.ts';
+import { type FieldPath, formatFieldPath, IssueList } from '../issue.ts';
+import type { ConfigMap, ManifestObject, PersistentVolumeClaim, Pod, RuntimeClass, Secret } from '../objects/types.ts';
+import { decodeObject, reasonToLeaveOut, templatePath } from '../schema/kinds.ts';
+import type { TextPosition } from '../text/text-lines.ts';
+import { readYamlDocuments, type YamlDocument } from '../text/yaml-documents.ts';
+import { validateObject } from '../validation/validate-object.ts';
+
+/** Larger manifests are refused unread. */
+export const MAX_MANIFEST_BYTES = 4 << 20;
+const MAX_DOCUMENTS = 1000;
+const MAX_ERRORS = 100;
+/** Names and values of a hostile manifest may be megabytes: an error shows as much of them as a person reads. */
+const MAX_PATH_LENGTH = 500;
+const MAX_MESSAGE_LENGTH = 1000;
+
+/** One thing wrong with a manifest; as a string `file:line:column: field.path: message`. */
+export class ManifestError {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** '' if the whole document or file is meant. */
+  readonly path: string;
+  readonly message: string;
+
+  constructor(place: TextPosition & { file: string; path?: string }, message: string) {
+    this.file = place.file;
+    this.line = place.line;
+    this.column = place.column;
+    this.path = cut(place.path ?? '', MAX_PATH_LENGTH);
+    this.message = cut(message, MAX_MESSAGE_LENGTH);
+  }
+
+  toString(): string {
+    const place = `${this.file}:${this.line}:${this.column}`;
+    return this.path === '' ? `${place}: ${this.message}` : `${place}: ${this.path}: ${this.message}`;
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** The errors of manifests: the first ones of each file, and how many it has. */
+class ErrorList {
+  readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
+
+  countIn(file: string): number {
+    return this.#of(file).count;
+  }
+
+  push(error: ManifestError): void {
+    const { first } = this.#of(error.file);
+    this.skip(error.file, 1);
+    if (first.length <= MAX_ERRORS) first.push(error);
+  }
+
+  /** Counts errors that nobody wrote down. */
+  skip(file: string, count: number): void {
+    this.#of(file).count += count;
+  }
+
+  /** The first errors of each of `files` in the order of their places, and one that tells how many more it has. */
+  list(files: readonly string[]): ManifestError[] {
+    return [...new Set(files)].flatMap((file) => {
+      const { first, count } = this.#of(file);
+      const sorted = first.toSorted((a, b) => a.line - b.line); // in a line the likely cause comes first
+      if (count <= MAX_ERRORS) return sorted;
+      const { line, column } = sorted[MAX_ERRORS]!;
+      const more = new ManifestError({ file, line, column }, `and ${count - MAX_ERRORS} more errors`);
+      return [...sorted.slice(0, MAX_ERRORS), more];
+    });
+  }
+
+  #of(file: string): { first: ManifestError[]; count: number } {
+    const known = this.#files.get(file) ?? { first: [], count: 0 };
+    this.#files.set(file, known);
+    return known;
+  }
+}
+
+/** An object of a manifest and where it begins, for messages about it later. */
+export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
+
+/** A manifest and the name of its file, for messages. */
+export type ManifestText = { file: string; text: string };
+
+/** What manifests say: complete, defaulted and valid objects in the order of the texts; with errors, the good ones among them. */
+export type DecodedManifest = {
+  objects: PlacedObject[];
+  pods: Pod[];
+  configMaps: ConfigMap[];
+  secrets: Secret[];
+  runtimeClasses: RuntimeClass[];
+  claims: PersistentVolumeClaim[];
+  errors: ManifestError[];
+  /** Names of objects that have errors, such as `Secret default/a`, as far as they can be told. */
+  refused: string[];
+  /** Objects that a lone node makes nothing of, one each. */
+  leftOut: ManifestError[];
+  /** What was taken though it may not be what was meant: fields that are there twice. */
+  warnings: ManifestError[];
+  /** The pods of workloads, if they were asked for: good ones. */
+  templates: DecodedTemplate[];
+  /** The place of a field of one of the objects, or of the pod of a template. */
+  placeOf: (
+    object: ManifestObject,
+    path: FieldPath,
+    at: 'key' | 'value',
+  ) => (TextPosition & { file: string }) | undefined;
+};
+
+/** A pod as a workload would make it: `path` leads to the template, and `workload` names it, such as `Deployment default/web`. */
+export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
+
+/**
+ * `templates`: workloads are looked into, though they are refused. `strict` makes errors of what is left out, and of warnings. With `namespace` objects that name none are in it, and those that
+ * name another are refused.
+ */
+export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean };
+
+/**
+ * Decodes a YAML or JSON manifest of any number of documents, strictly: every unknown or unsupported field, wrong type and
+ * broken rule is an error with its place. `file` only names the text in the errors. Objects that pods run without are left out
+ * if there are others.
+ */
+export function decodeManifest(text: string, { file, ...options }: { file: string } & DecodeOptions): DecodedManifest {
+  return decodeManifests([{ file, text }], options);
+}
+
+/** Decodes several manifests as if they were one, each with its own bounds and places. */
+export function decodeManifests(texts: readonly ManifestText[], options: DecodeOptions = {}): DecodedManifest {
+  const found = new Findings(options.strict ?? false);
+  const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
+  const leaveOut = parts.some(({ reason }) => reason === undefined) && !found.strict;
+  const placed: PlacedObject[] = [];
+  const refused: string[] = [];
+  const partOf = new Map<ManifestObject, Part>();
+  for (const part of parts) {
+    if (part.reason !== undefined && leaveOut) {
+      found.leftOut.push(leftOutNote(part, part.reason));
+      continue;
+    }
+    const one = decodePart(part, found.errors, options.namespace);
+    if (one === undefined) refused.push(nameOfPart(part, options.namespace));
+    else {
+      partOf.set(one.object, part);
+      placed.push(one);
+    }
+  }
+  const objects = withoutDuplicates(placed, found.errors);
+  const templates = options.templates ? templatesOf(parts, { objects, errors: found.errors, partOf, options }) : [];
+  const files = texts.map(({ file }) => file);
+  return {
+    ...byKind(objects),
+    errors: found.errors.list(files),
+    refused,
+    leftOut: found.leftOut.list(files),
+    warnings: found.warnings === found.errors ? [] : found.warnings.list(files),
+    templates,
+    placeOf: (object, path, at) => {
+      const part = partOf.get(object);
+      return part && { file: part.file, ...part.document.locate([...part.base, ...path], at) };
+    },
+  };
+}
+
+/** What is found while manifests are read. */
+class Findings {
+  readonly strict: boolean;
+  readonly errors = new ErrorList();
+  readonly leftOut = new ErrorList();
+  readonly warnings: ErrorList;
+
+  constructor(strict: boolean) {
+    this.strict = strict;
+    this.warnings = strict ? this.errors : new ErrorList();
+  }
+}
+
+function byKind(objects: PlacedObject[]) {
+  const only = <K extends ManifestObject['kind']>(kind: K) =>
+    objects.map(({ object }) => object).filter((object) => object.kind === kind) as Extract<
+      ManifestObject,
+      { kind: K }
+    >[];
+  return {
+    objects,
+    pods: only('Pod'),
+    configMaps: only('ConfigMap'),
+    secrets: only('Secret'),
+    runtimeClasses: only('RuntimeClass'),
+    claims: only('PersistentVolumeClaim'),
+  };
+}
+
+/** One object of a document: the document itself, or an item of a list. `reason` is why it may be left out. */
+type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
+
+function partsOf(text: string, file: string, { errors, warnings }: Findings): Part[] {
+  const whole = { file, line: 1, column: 1 };
+  const refuse = (message: string): Part[] => {
+    errors.push(new ManifestError(whole, message));
+    return [];
+  };
+  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) return refuse(`is larger than ${MAX_MANIFEST_BYTES >> 20} MiB`);
+  const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS);
+  for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
+  if (documents.length > MAX_DOCUMENTS) return refuse(`holds more than ${MAX_DOCUMENTS} documents`);
+  for (const twice of documents.flatMap(({ duplicates }) => duplicates))
+    warnings.push(new ManifestError({ file, ...twice }, twice.message));
+  const parts = documents.flatMap((document) => itemsOf({ file, document, value: document.value, base: [] }));
+  return parts.length === 0 && problems.length === 0 ? refuse('holds no Kubernetes object') : parts;
+}
+
+/** The objects in a `List`, a `PodList` and the like, whose items need not repeat their kind; any other value is one itself. */
+function itemsOf(part: Part): Part[] {
+  const { value, base } = part;
+  if (value === null || value === undefined) return [];
+  const { apiVersion, kind, items } = value as { apiVersion?: unknown; kind?: unknown; items?: unknown };
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) {
+    const reason = typeof kind === 'string' && typeof apiVersion === 'string' && reasonToLeaveOut(kind, apiVersion);
+    return [{ ...part, ...(reason ? { reason } : {}) }];
+  }
+  const implied = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
+  return items.flatMap((item: unknown, index) =>
+    itemsOf({ ...part, value: isRecord(item) ? { ...implied, ...item } : item, base: [...base, 'items', index] }),
+  );
+}
+
+function leftOutNote({ file, document, value, base }: Part, reason: string): ManifestError {
+  const { kind, metadata } = value as { kind: string; metadata?: { name?: unknown } };
+  const name = typeof metadata?.name === 'string' ? ` ${metadata.name.slice(0, 300)}` : '';
+  return new ManifestError({ file, ...document.locate(base, 'value') }, `${kind}${name} is left out: ${reason}`);
+}
+
+function nameOfPart({ value }: Part, namespace = 'default'): string {
+  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown; name?: unknown } };
+  return kind === 'RuntimeClass'
+    ? `RuntimeClass ${metadata?.name}`
+    : `${kind} ${metadata?.namespace ?? namespace}/${metadata?.name}`;
+}
+
+function decodePart(
+  { file, document, value, base }: Part,
+  errors: ErrorList,
+  namespace: string | undefined,
+): PlacedObject | undefined {
+  // one more than are shown, which tells where the others begin
+  const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
+  const written = decodeObject(value, issues);
+  const decoded = written && inNamespace(written, namespace, issues);
+  const object = decoded === undefined || issues.count > 0 ? undefined : applyDefaults(decoded);
+  if (object !== undefined) validateObject(object, issues);
+  for (const { path, message, at, unquoted } of issues.issues) {
+    const hint = unquoted ? quoteHint(document.written(path)) : '';
+    errors.push(new ManifestError({ file, ...document.locate(path, at), path: formatFieldPath(path) }, message + hint));
+  }
+  errors.skip(file, issues.count - issues.issues.length);
+  if (object === undefined || issues.count > 0) return undefined;
+  return { file, ...document.locate(base, 'value'), object };
+}
+
+type TemplatesInput = {
+  objects: readonly PlacedObject[];
+  errors: ErrorList;
+  partOf: Map<ManifestObject, Part>;
+  options: DecodeOptions;
+};
+
+/** Decodes the pods of workloads. Each has its workload's name, or, if another pod has that, one with the workload's kind. */
+function templatesOf(parts: Part[], { objects, errors, partOf, options }: TemplatesInput): DecodedTemplate[] {
+  const names = new Set(objects.filter(({ object }) => object.kind === 'Pod').map(({ object }) => nameIn(object)));
+  return parts.flatMap((part): DecodedTemplate[] => {
+    const { kind, metadata } = isRecord(part.value) ? part.value : {};
+    const path = templatePath(kind);
+    const template = path && fieldAt(part.value, path);
+    if (path === undefined || !isRecord(template)) return [];
+    const { name = 'template', namespace } = isRecord(metadata) ? metadata : {};
+    const own = isRecord(template.metadata) ? template.metadata : {};
+    const spec = withClaims(template.spec, fieldAt(part.value, ['spec', 'volumeClaimTemplates']));
+    const value = { ...template, spec, apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name, namespace } };
+    const inside = { ...part, value, base: [...part.base, ...path] };
+    const pod = decodePart(inside, errors, options.namespace)?.object;
+    if (pod?.kind !== 'Pod') return [];
+    const policy = restartPolicyProblem(String(kind), pod, template);
+    if (policy !== undefined) {
+      const field = [...inside.base, 'spec', 'restartPolicy'];
+      const { file, document } = part;
+      errors.push(
+        new ManifestError({ file, ...document.locate(field, 'value'), path: formatFieldPath(field) }, policy),
+      );
+    }
+    const workload = `${kind} ${nameIn(pod)}`;
+    while (names.has(nameIn(pod))) pod.metadata.name += `-${String(kind).toLowerCase()}`;
+    names.add(nameIn(pod));
+    partOf.set(pod, inside);
+    return [{ pod, workload, path }];
+  });
+}
+
+/** The spec with a volume for each claim that a StatefulSet makes for its pods, behind the volumes of the template, whose places stay. */
+function withClaims(spec: unknown, claims: unknown): unknown {
+  if (!isRecord(spec) || !Array.isArray(claims)) return spec;
+  const { volumes = [] } = spec;
+  if (!Array.isArray(volumes)) return spec;
+  const known = new Set(volumes.map((volume) => fieldAt(volume, ['name'])));
+  const names = claims.map((claim) => fieldAt(claim, ['metadata', 'name']));
+  const added = names.filter((name) => typeof name === 'string' && !known.has(name));
+  return { ...spec, volumes: [...volumes, ...added.map((name) => ({ name, emptyDir: {} }))] };
+}
+
+/** As upstream's API server validates templates: pods of Jobs end, those of other workloads are kept running. */
+function restartPolicyProblem(kind: string, { spec: { restartPolicy } }: Pod, template: object): string | undefined {
+  if (kind === 'PodTemplate') return undefined;
+  const isJob = kind === 'Job' || kind === 'CronJob';
+  if ((restartPolicy === 'Always') !== isJob) return undefined;
+  const byDefault = fieldAt(template, ['spec', 'restartPolicy']) === undefined ? ', the default' : '';
+  return `must be ${isJob ? 'OnFailure or Never' : 'Always'} in a ${kind}, got "${restartPolicy}"${byDefault}`;
+}
+
+const nameIn = ({ metadata: { namespace, name } }: ManifestObject) => `${namespace}/${name}`;
+
+function fieldAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((at, step) => (isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
+}
+
+/** As kubectl's `--namespace`. */
+function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
+  if (namespace === undefined || object.kind === 'RuntimeClass') return object;
+  const own = object.metadata?.namespace || namespace; // there may be none: that is an issue already
+  if (own !== namespace)
+    issues.at('metadata', 'namespace').add(`must be "${namespace}" as on the command line, got "${own}"`);
+  return { ...object, metadata: { ...object.metadata, namespace } } as ManifestObject;
+}
+
+function quoteHint(written: string | undefined): string {
+  return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
+}
+
+/** Keeps the first of objects with one kind, namespace and name, and names both places for the others. */
+export function withoutDuplicates(objects: PlacedObject[], errors: Pick<ErrorList, 'push'>): PlacedObject[] {
+  const first = new Map<string, PlacedObject>();
+  return objects.filter((placed) => {
+    const { kind, metadata } = placed.object;
+    const name = metadata.namespace === '' ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+    const other = first.get(`${kind} ${name}`);
+    if (other === undefined) {
+      first.set(`${kind} ${name}`, placed);
+      return true;
+    }
+    const where = `${other.file}:${other.line}:${other.column}`;
+    errors.push(
+      new ManifestError({ ...placed, path: 'metadata.name' }, `${kind} ${name} is already defined at ${where}`),
+    );
+    return false;
+  });
+}

@@ -1,0 +1,27 @@
+/** What every object has (meta/v1 ObjectMeta). `namespace` is `default` unless given; `uid` is '' until a source sets it. */
+export type ObjectMeta = {
+  name: string;
+  namespace: string;
+  uid: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  generation?: number;
+  resourceVersion?: string;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+};
+
+export type OwnerReference = {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+};
+
+/** The name of an object in the same namespace. */
+export type LocalObjectReference = { name: string };

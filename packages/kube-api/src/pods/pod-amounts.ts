@@ -1,0 +1,80 @@
+/** What pods have of each resource, of their containers and as a whole (KEP-2837). In billionths of a unit. */
+import { type Container, isSidecar, type ResourceRequirements } from '../objects/container.ts';
+import type { PodSpec } from '../objects/pod.ts';
+import { parseQuantity } from '../values/quantity.ts';
+
+export type AmountKind = 'requests' | 'limits';
+type Containers = Pick<PodSpec, 'containers' | 'initContainers'>;
+
+/** Names of huge pages: `hugepages-2Mi`. */
+export const isHugePages = (name: string) => name.startsWith('hugepages-');
+
+/** Whether a pod as a whole can have an amount of it. */
+export const isPodLevelResource = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name);
+
+/** Names of all resources that a container has an amount of. */
+export function containersAmountNames(spec: Containers, kind: AmountKind): string[] {
+  const all = [...spec.containers, ...(spec.initContainers ?? [])];
+  return [...new Set(all.flatMap(({ resources }) => Object.keys(resources?.[kind] ?? {})))];
+}
+
+/** What a container has of it; for a request that is not there, its limit. */
+export function containerAmount(container: Pick<Container, 'resources'>, kind: AmountKind, name: string): bigint {
+  const { requests = {}, limits = {} } = container.resources ?? {};
+  const text = (kind === 'requests' ? ownAmount(requests, name) : undefined) ?? ownAmount(limits, name);
+  return text === undefined ? 0n : parseQuantity(text).nanos;
+}
+
+/**
+ * What the containers need together: the ordinary ones with all sidecars, or any init container with the sidecars started before it,
+ * whichever is more.
+ */
+export function containersAmount(spec: Containers, kind: AmountKind, name: string): bigint {
+  let sidecars = 0n;
+  let initPeak = 0n;
+  for (const container of spec.initContainers ?? []) {
+    const own = containerAmount(container, kind, name);
+    if (isSidecar(container)) sidecars += own;
+    initPeak = larger(initPeak, isSidecar(container) ? sidecars : sidecars + own);
+  }
+  const sum = spec.containers.reduce((total, container) => total + containerAmount(container, kind, name), sidecars);
+  return larger(sum, initPeak);
+}
+
+/** What the pod as a whole was given of it; `undefined` if nothing was said. */
+export function podLevelAmount({ resources }: PodSpec, kind: AmountKind, name: string): bigint | undefined {
+  const text = isPodLevelResource(name) ? ownAmount(resources?.[kind] ?? {}, name) : undefined;
+  return text === undefined ? undefined : parseQuantity(text).nanos;
+}
+
+/** Whether the pod as a whole was given anything that counts (IsPodLevelResourcesSet). */
+export function hasPodLevelResources({ resources = {} }: PodSpec, kinds: AmountKind[] = ['requests', 'limits']) {
+  return kinds.some((kind) => Object.keys(resources[kind] ?? {}).some(isPodLevelResource));
+}
+
+/** The container with the limits of CPU and memory that hold for it: its own, or, for one that it does not have, the pod's. */
+export function withPodLimits(container: Container, spec: PodSpec): Container {
+  const { resources = {} } = container;
+  const missing = (['cpu', 'memory'] as const).flatMap((name) => {
+    const text = ownAmount(spec.resources?.limits ?? {}, name);
+    const isGiven = text !== undefined && parseQuantity(text).nanos > 0n;
+    return isGiven && containerAmount(container, 'limits', name) === 0n ? [[name, text] as const] : [];
+  });
+  if (missing.length === 0) return container;
+  return { ...container, resources: { ...resources, limits: { ...resources.limits, ...Object.fromEntries(missing) } } };
+}
+
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
+function ownAmount(list: NonNullable<ResourceRequirements[AmountKind]>, name: string): string | undefined {
+  return Object.hasOwn(list, name) ? list[name] : undefined;
+}
+
+/** A text that is the same for the same resources, however and in whatever order their amounts are written. */
+export function resourcesKey({ limits, requests, claims = [] }: ResourceRequirements = {}): string {
+  const amounts = (list: Record<string, string> = {}) =>
+    Object.entries(list)
+      .map(([name, quantity]) => `${name}=${parseQuantity(quantity).nanos}`)
+      .sort();
+  return JSON.stringify([amounts(limits), amounts(requests), claims]);
+}

@@ -1,0 +1,28 @@
+import type { Pod } from '../objects/pod.ts';
+
+/** Pods of this priority and above are critical (scheduling.k8s.io: SystemCriticalPriority). */
+export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
+
+const NODE_CRITICAL_CLASS = 'system-node-critical';
+
+/** The classes that Kubernetes itself has, with their values. */
+const SYSTEM_CLASSES: Record<string, number> = {
+  'system-cluster-critical': SYSTEM_CRITICAL_PRIORITY,
+  [NODE_CRITICAL_CLASS]: 2_000_001_000,
+};
+
+/** The pod's priority: its number, or that of the class that every cluster has; 0 for none. */
+export function podPriority({ spec }: Pod): number {
+  const name = spec.priorityClassName ?? '';
+  return spec.priority ?? (Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name]! : 0);
+}
+
+/** Whether a cluster or its nodes do not work without the pod. */
+export function isCriticalPod(pod: Pod): boolean {
+  return podPriority(pod) >= SYSTEM_CRITICAL_PRIORITY;
+}
+
+/** Whether the node does not work without the pod: by the name of its class, not by its priority, as upstream. */
+export function isNodeCriticalPod({ spec }: Pod): boolean {
+  return spec.priorityClassName === NODE_CRITICAL_CLASS;
+}

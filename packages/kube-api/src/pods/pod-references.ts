@@ -1,0 +1,66 @@
+import type { FieldPath } from '../issue.ts';
+import type { Container, EnvVar, KeyToPath, Pod, Volume } from '../objects/types.ts';
+
+/** An object that a pod names, and where. Without `keys` all of it is meant; what is `optional` may be missing. */
+export type PodReference = {
+  kind: 'ConfigMap' | 'Secret' | 'RuntimeClass';
+  name: string;
+  keys: { key: string; path: FieldPath }[];
+  optional: boolean;
+  path: FieldPath;
+};
+
+/** Every ConfigMap, Secret and RuntimeClass that a pod needs to run. Without the secrets for its images it is tried all the same. */
+export function podReferences({ spec }: Pod): PodReference[] {
+  const { runtimeClassName } = spec;
+  return [
+    ...(runtimeClassName ? [reference('RuntimeClass', { name: runtimeClassName }, ['spec', 'runtimeClassName'])] : []),
+    ...(spec.volumes ?? []).flatMap((volume, index) => ofVolume(volume, ['spec', 'volumes', index])),
+    ...(['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((field) =>
+      (spec[field] ?? []).flatMap((container, index) => ofContainer(container, ['spec', field, index])),
+    ),
+  ];
+}
+
+type Source = { name: string; key?: string; items?: KeyToPath[]; optional?: boolean };
+
+/** `path` is that of the name. */
+function reference(kind: PodReference['kind'], { name, key, items, optional }: Source, path: FieldPath): PodReference {
+  const around = path.slice(0, -1);
+  const keys =
+    key === undefined
+      ? (items ?? []).map((item, index) => ({ key: item.key, path: [...around, 'items', index, 'key'] }))
+      : [{ key, path: [...around, 'key'] }];
+  return { kind, name, keys, optional: optional ?? false, path };
+}
+
+function ofVolume({ configMap, secret, projected }: Volume, path: FieldPath): PodReference[] {
+  const found: PodReference[] = [];
+  if (configMap) found.push(reference('ConfigMap', configMap, [...path, 'configMap', 'name']));
+  if (secret)
+    found.push(reference('Secret', { ...secret, name: secret.secretName }, [...path, 'secret', 'secretName']));
+  for (const [index, source] of (projected?.sources ?? []).entries()) {
+    const at = [...path, 'projected', 'sources', index];
+    if (source.configMap) found.push(reference('ConfigMap', source.configMap, [...at, 'configMap', 'name']));
+    if (source.secret) found.push(reference('Secret', source.secret, [...at, 'secret', 'name']));
+  }
+  return found;
+}
+
+function ofContainer({ env, envFrom }: Container, path: FieldPath): PodReference[] {
+  const found = (env ?? []).flatMap((variable, index) => ofVariable(variable, [...path, 'env', index, 'valueFrom']));
+  for (const [index, { configMapRef, secretRef }] of (envFrom ?? []).entries()) {
+    const at = [...path, 'envFrom', index];
+    if (configMapRef) found.push(reference('ConfigMap', configMapRef, [...at, 'configMapRef', 'name']));
+    if (secretRef) found.push(reference('Secret', secretRef, [...at, 'secretRef', 'name']));
+  }
+  return found;
+}
+
+function ofVariable({ valueFrom }: EnvVar, path: FieldPath): PodReference[] {
+  const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
+  return [
+    ...(configMapKeyRef ? [reference('ConfigMap', configMapKeyRef, [...path, 'configMapKeyRef', 'name'])] : []),
+    ...(secretKeyRef ? [reference('Secret', secretKeyRef, [...path, 'secretKeyRef', 'name'])] : []),
+  ];
+}

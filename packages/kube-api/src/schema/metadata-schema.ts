@@ -1,0 +1,37 @@
+import type { LocalObjectReference, ObjectMeta, OwnerReference } from '../objects/types.ts';
+import { boolean, type Decoder, type Fields, int64, integer, list, mapOf, object, string } from './decoder.ts';
+
+const ownerReference = object<OwnerReference>(
+  { apiVersion: string, kind: string, name: string, uid: string, controller: boolean, blockOwnerDeletion: boolean },
+  { required: ['apiVersion', 'kind', 'name', 'uid'] },
+);
+
+const BY_THE_API_SERVER = 'is kept by the API server only; leave it out';
+
+const FIELDS: Fields<ObjectMeta> = {
+  name: string,
+  namespace: string,
+  uid: string,
+  labels: mapOf(string),
+  annotations: mapOf(string),
+  creationTimestamp: string,
+  deletionTimestamp: string,
+  deletionGracePeriodSeconds: integer(0),
+  generation: int64,
+  resourceVersion: string,
+  ownerReferences: list(ownerReference),
+  finalizers: list(string),
+};
+const serverOnly = {
+  generateName: 'needs an API server that makes up names; give metadata.name instead',
+  managedFields: BY_THE_API_SERVER,
+  selfLink: BY_THE_API_SERVER,
+};
+const named = object(FIELDS, { required: ['name'], serverOnly });
+const nameless = object(FIELDS, { serverOnly });
+
+/** meta/v1 ObjectMeta. That a name is missing is told once where a `generateName` is refused. */
+export const objectMeta: Decoder<ObjectMeta> = (value, issues) =>
+  ((value as { generateName?: unknown } | null)?.generateName === undefined ? named : nameless)(value, issues);
+
+export const localObjectReference = object<LocalObjectReference>({ name: string }, { required: ['name'] });

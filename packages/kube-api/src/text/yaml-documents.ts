@@ -1,0 +1,153 @@
+import { type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
+import type { FieldPath } from '../issue.ts';
+import { type JsonDocument, readJsonDocument } from './json-document.ts';
+import { TextLines, type TextPosition } from './text-lines.ts';
+import { composeDocuments, type DocumentShape, inspectDocument, isMergeKey, keyName } from './yaml-bounds.ts';
+import { YamlValues } from './yaml-values.ts';
+
+/** Something wrong with the text as YAML. */
+export type SyntaxProblem = TextPosition & { message: string };
+
+/** One document of a text: its plain value, and where each field stands. */
+export type YamlDocument = {
+  value: unknown;
+  /** The place of a field's value, or of its name; the nearest part around it if it is not there. */
+  locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
+  /** A scalar as it is written, without quotes; `undefined` for what is none. */
+  written(path: FieldPath): string | undefined;
+  /** Fields that are there twice: of these the last counts. */
+  duplicates: SyntaxProblem[];
+};
+
+/**
+ * Reads a text of YAML (or JSON) documents as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`), at most `maxDocuments` and one more. With problems, the documents are not to be
+ * used. What it costs is bounded and grows with the length of the text.
+ */
+export function readYamlDocuments(
+  text: string,
+  maxDocuments: number,
+): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
+  const json = readJsonDocument(text);
+  return json === undefined ? readYaml(text, maxDocuments) : { documents: [ofJson(text, json)], problems: [] };
+}
+
+function ofJson(text: string, { value, offsetOf, written }: JsonDocument): YamlDocument {
+  const lines = new TextLines(text);
+  return { value, locate: (path, at) => lines.positionOf(offsetOf(path, at)), written, duplicates: [] };
+}
+
+function readYaml(text: string, maxDocuments: number): { documents: YamlDocument[]; problems: SyntaxProblem[] } {
+  const lines = new TextLines(text);
+  const position = (offset: number) => lines.positionOf(offset);
+  const problems: SyntaxProblem[] = [];
+  const report = (offset: number, message: string) => {
+    problems.push({ ...position(offset), message: inOneLine(message) });
+  };
+  const documents: YamlDocument[] = [];
+  for (const document of composeDocuments(text, report)) {
+    const before = problems.length;
+    for (const { pos, code, message } of document.errors)
+      report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
+    // go-yaml minds neither how far a list in brackets is indented nor a version in %YAML
+    for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
+    const shape = inspectDocument(document);
+    if (shape.refusal !== undefined) report(shape.refusal.offset, shape.refusal.message);
+    if (problems.length > before) continue;
+    const values = new YamlValues(shape.targets, report);
+    const value = values.of(document.contents);
+    if (problems.length > before) continue;
+    const locator = new NodeLocator(document, shape.targets);
+    const duplicates = shape.duplicates.map(({ key, offset, firstOffset }) => ({
+      ...position(offset),
+      message: `${shortly(key)} is in line ${position(firstOffset).line} already; this one counts, as in Kubernetes`,
+    }));
+    documents.push({
+      value,
+      duplicates,
+      locate: (path, at) => position(locator.offsetOf(path, at)),
+      written: (path) => locator.writtenAt(path),
+    });
+    if (documents.length > maxDocuments) break;
+  }
+  return { documents, problems };
+}
+
+/** Most such keys are those of templates, which begin with two braces. */
+function nonStringKey(text: string, offset: number): string {
+  const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
+  return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which is to be rendered first' : ''}`;
+}
+
+function inOneLine(message: string): string {
+  const line = message
+    .slice(0, 1000)
+    .replace(/^\w*Error: /, '')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 300);
+  return line.charAt(0).toLowerCase() + line.slice(1);
+}
+
+function shortly(key: string): string {
+  return JSON.stringify(key.length > 60 ? `${key.slice(0, 57)}…` : key);
+}
+
+/** Finds fields of a document in its text. */
+class NodeLocator {
+  readonly #document: Document;
+  readonly #targets: DocumentShape['targets'];
+  /** The pairs of maps that were looked into, by key: a map is gone through once. */
+  readonly #pairs = new Map<YAMLMap, Map<string, { key: unknown; value: unknown }>>();
+
+  constructor(document: Document, targets: DocumentShape['targets']) {
+    this.#document = document;
+    this.#targets = targets;
+  }
+
+  offsetOf(path: FieldPath, at: 'key' | 'value'): number {
+    let offset = startOf(this.#document.contents) ?? 0;
+    for (const { node, keyOffset, isLast } of this.#walk(path))
+      offset = (at === 'key' && isLast ? undefined : startOf(node)) ?? keyOffset ?? offset;
+    return offset;
+  }
+
+  writtenAt(path: FieldPath): string | undefined {
+    let found: unknown = path.length === 0 ? this.#document.contents : undefined;
+    for (const { node, isLast } of this.#walk(path)) if (isLast) found = isAlias(node) ? this.#targets.get(node) : node;
+    return isScalar(found) ? found.source : undefined;
+  }
+
+  /** The parts of the document from its root to the one at `path`, as far as they are there. */
+  *#walk(path: FieldPath): Generator<{ node: unknown; keyOffset?: number; isLast: boolean }> {
+    let node: unknown = this.#document.contents;
+    for (const [index, step] of path.entries()) {
+      const child = this.#childOf(isAlias(node) ? this.#targets.get(node) : node, step);
+      if (child === undefined) return;
+      node = child.value;
+      yield { node, keyOffset: child.keyOffset, isLast: index === path.length - 1 };
+    }
+  }
+
+  #childOf(node: unknown, step: string | number): { value: unknown; keyOffset?: number } | undefined {
+    if (isSeq(node) && typeof step === 'number')
+      return step < node.items.length ? { value: node.items[step] } : undefined;
+    if (!isMap(node)) return undefined;
+    const pair = this.#pairsOf(node).get(String(step));
+    return pair === undefined ? undefined : { value: pair.value, keyOffset: startOf(pair.key) };
+  }
+
+  #pairsOf(map: YAMLMap): Map<string, { key: unknown; value: unknown }> {
+    const known = this.#pairs.get(map);
+    if (known !== undefined) return known;
+    const pairs = new Map<string, { key: unknown; value: unknown }>();
+    for (const item of map.items) {
+      const name = isPair(item) && !isMergeKey(item.key) ? keyName(item.key) : undefined;
+      if (name !== undefined) pairs.set(name, item);
+    }
+    this.#pairs.set(map, pairs);
+    return pairs;
+  }
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as Node | null | undefined)?.range?.[0];
+}

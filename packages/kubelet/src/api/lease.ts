@@ -1,6 +1,0 @@
-import type { KubeObject } from '@podwright/kube-client';
-
-/** coordination.k8s.io/v1 Lease: who has it, for how many seconds after `renewTime`, which is in microseconds. */
-export type Lease = KubeObject & {
-  spec?: { holderIdentity?: string; leaseDurationSeconds?: number; renewTime?: string };
-};
