@@ -170,7 +170,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'runtime-state': [],
     preflight: ['cgroups', 'node', 'pod', 'volumes'],
     prober: ['container', 'kubecontainer'],
-    server: ['config', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],
+    server: ['config', 'kubecontainer', 'logs', 'node', 'preflight', 'status', 'trace', 'usage'],
     'server/kubelet-api': [
       'certificates',
       'configuration',
@@ -181,7 +181,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'metrics',
       'server',
     ],
-    stats: ['kubecontainer'],
+    stats: ['kubecontainer', 'usage'],
     status: ['config', 'kubecontainer', 'prober'],
     topology: [],
     trace: [],

@@ -3,7 +3,9 @@ import {
   LONE_HARD_THRESHOLDS,
   type ThresholdSettings,
 } from './eviction/thresholds/thresholds.ts';
-import { EVICTION_PERIOD_MS } from './limits.ts';
+
+/** How often the node is looked at for what it is short of, and the volumes of pods for their limits (evictionMonitoringPeriod). */
+const EVICTION_PERIOD_MS = 10_000;
 
 /** When pods are evicted because the node runs short, and how: KubeletConfiguration's fields that begin with `eviction`. */
 export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {

@@ -24,7 +24,6 @@ import {
   type RuntimeSandbox,
 } from './kubecontainer/runtime-pod.ts';
 import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
-import { SYNC_LOOP_THRESHOLD_MS } from './limits.ts';
 import type { LogPlace } from './logs/container-logs.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
@@ -47,6 +46,9 @@ import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 import { claimObjects, refuseUsedClaim } from './volumes/claim-objects.ts';
 import type { ClaimVolumes } from './volumes/claims.ts';
+
+/** A kubelet that has not asked for the runtime's status for this long is unhealthy (upstream's minimum for its `syncloop` check). */
+const SYNC_LOOP_THRESHOLD_MS = 120_000;
 
 export type KubeletDependencies = {
   options: KubeletOptions;

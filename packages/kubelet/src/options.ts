@@ -5,7 +5,6 @@ import type { KubeClient } from '@podwright/kube-client';
 import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
 import { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
 import type { VerificationPolicy } from './images/verification-policy.ts';
-import { ORPHAN_PERIOD_MS } from './limits.ts';
 import type { LegacyLogs } from './logs/container-logs.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
@@ -16,6 +15,9 @@ import type { ShutdownPeriod } from './node-shutdown/shutdown-groups.ts';
 import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
 
 import { NO_PLACEMENT, type PlacementOptions } from './placement-options.ts';
+
+/** How often pods that no source has are looked for. */
+export const ORPHAN_PERIOD_MS = 60_000;
 
 /** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
 export type KubeletOptions = {

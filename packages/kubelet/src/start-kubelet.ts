@@ -38,7 +38,6 @@ import { type EndPods, Kubelet, type KubeletDependencies } from './kubelet.ts';
 import { podLogDirectory } from './kuberuntime/pod-sandbox-config.ts';
 import { RuntimeFeatures } from './kuberuntime/runtime-features.ts';
 import { withSharedRemovals } from './kuberuntime/shared-removals.ts';
-import { RUNTIME_START_PATIENCE_MS } from './limits.ts';
 import { type CountedPods, countPods } from './metrics/pod-counts.ts';
 import { requireOfHost } from './node/host-requirements.ts';
 import type { NodeFacts } from './node/node-object.ts';
@@ -56,6 +55,9 @@ import { StatusRecords } from './status/status-records.ts';
 import { PodTracer } from './trace/pod-tracer.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
 import { PodDirectories } from './volumes/pod-directories.ts';
+
+/** A runtime that is down for this long when the kubelet starts is reported as down, and waited for. */
+const RUNTIME_START_PATIENCE_MS = 2000;
 
 /** What a caller gives of the kubelet itself: a connection, which the kubelet closes, and parts in place of its own. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };

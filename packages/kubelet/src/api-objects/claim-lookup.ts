@@ -7,9 +7,13 @@ import {
   type Pod,
 } from '@podwright/kube-api';
 import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
-import { CLAIM_KEPT_MS, CLAIM_PATIENCE_MS } from '../limits.ts';
 import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 import { apiMessage } from './api-message.ts';
+
+const CLAIM_PATIENCE_MS = 30_000;
+
+/** How often a claim and its volume are asked for again at the most, while their pod is looked at; and how long that may take. */
+const CLAIM_KEPT_MS = 1000;
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 

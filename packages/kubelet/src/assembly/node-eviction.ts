@@ -12,7 +12,6 @@ import { thresholdsOf } from '../eviction/thresholds/thresholds.ts';
 import { thresholdSettings } from '../eviction-options.ts';
 import { collectUnusedContainers } from '../gc/container-gc.ts';
 import { ImageGarbageCollector } from '../gc/image-gc.ts';
-import { EVICTION_WALKS_MS } from '../limits.ts';
 import { pressureEvents } from '../node-status/node-conditions.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { SummaryProvider } from '../stats/summary-provider.ts';
@@ -20,6 +19,9 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { KnownHost } from './known-host.ts';
 import { sleepAtMost } from './node-shutdown.ts';
 import type { PodSync } from './pod-sync.ts';
+
+/** How long an eviction waits for walks through volumes that were begun; then what was known before counts. */
+const EVICTION_WALKS_MS = 10_000;
 
 export type NodeEvictionInput = {
   options: KubeletOptions;

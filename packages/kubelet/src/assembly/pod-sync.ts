@@ -22,7 +22,6 @@ import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
 import { SandboxNetworks } from '../kuberuntime/sandbox-networks.ts';
 import { SandboxTurns, sandboxesAtOnce } from '../kuberuntime/sandbox-turns.ts';
-import { ERROR_BACKOFF, RESTART_PATIENCE_MS } from '../limits.ts';
 import { KubeletMetrics } from '../metrics/kubelet-metrics.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { NodeResources } from '../node/node-resources.ts';
@@ -52,6 +51,12 @@ import { PodDirectories } from '../volumes/pod-directories.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 import { PodChanges } from './pod-changes.ts';
 import { tracedSteps } from './traced-steps.ts';
+
+/** A restart of a container that takes longer waits for something else than a processor, and holds up no others. */
+const RESTART_PATIENCE_MS = 500;
+
+/** Delays after steps that failed for a reason whose end no event announces. */
+const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
   options: KubeletOptions;

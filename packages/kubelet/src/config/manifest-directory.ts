@@ -14,10 +14,19 @@ import {
   withTimeout,
 } from '@podwright/base';
 import { ManifestError, type PlacedObject } from '@podwright/kube-api';
-import { MANIFEST_PATIENCE_MS, MANIFEST_QUIET_MS, MANIFEST_START_PATIENCE_MS, MAX_MANIFEST_FILES } from '../limits.ts';
 import { type ManifestFile, readManifestFile } from './manifest-file.ts';
 import { type ManifestPlace, manifestPlace } from './manifest-place.ts';
 import type { SourceSnapshot } from './pod-config.ts';
+
+const MAX_MANIFEST_FILES = 5000;
+
+const MANIFEST_START_PATIENCE_MS = 1000;
+
+/** A file that is wrong is given this long to become right before it is reported. */
+const MANIFEST_PATIENCE_MS = 300;
+
+/** A file that was written this recently may be written still, so it is looked at again. */
+const MANIFEST_QUIET_MS = 3;
 
 export type ManifestDirectoryOptions = {
   path: string;

@@ -1,8 +1,9 @@
 import { errorMessage, getDocument, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
 import { MAX_MANIFEST_BYTES, ManifestError } from '@podwright/kube-api';
-import { MANIFEST_URL_TIMEOUT_MS } from '../limits.ts';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
+
+const MANIFEST_URL_TIMEOUT_MS = 10_000;
 
 export type ManifestUrlOptions = {
   url: string;

@@ -1,10 +1,12 @@
 import { errorMessage, type Logger } from '@podwright/base';
 import type { LocalObjects, ManifestError } from '@podwright/kube-api';
-import { SOURCE_RETRY_MS } from '../limits.ts';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
 import type { ExistingPod, PodUpdate } from './pod-update.ts';
+
+/** How often a directory is tried that could not be read yet. */
+const SOURCE_RETRY_MS = 1000;
 
 /** What the sources of pods report, and what they must know of the pods that exist. */
 export type PodSourceListener = {

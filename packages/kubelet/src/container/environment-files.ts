@@ -1,7 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import type { Container, FileKeySelector } from '@podwright/kube-api';
-import { MAX_ENVIRONMENT_FILE_BYTES } from '../limits.ts';
 import { readInside } from '../volumes/read-inside.ts';
+
+/** An environment file larger than this is not read. */
+const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 
 /** Content of the files that variables are taken from, by volume and path; those that are not there are absent. */
 export type EnvironmentFiles = ReadonlyMap<string, string>;

@@ -14,10 +14,12 @@ import {
 } from '@podwright/kube-api';
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
-import { MAX_ENVIRONMENT_LENGTH } from '../limits.ts';
 import { type EnvironmentFiles, environmentFileValue } from './environment-files.ts';
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';
+
+/** Arguments and variables that the kernel takes at most for one program: three quarters of 8 MiB (execve(2)). */
+const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 
 /** What the environment of a container is made from. */
 export type EnvironmentInput = PodAddresses & {

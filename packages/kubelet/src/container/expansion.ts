@@ -1,5 +1,7 @@
 import { PodwrightError } from '@podwright/base';
-import { MAX_EXPANDED_LENGTH } from '../limits.ts';
+
+/** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
+const MAX_EXPANDED_LENGTH = 128 << 10;
 
 /** The value that a name stands for, or `undefined` to leave the reference as it is. */
 export type Lookup = (name: string) => string | undefined;

@@ -15,7 +15,6 @@ import {
 } from '@podwright/base';
 import type { Container, Pod, PodObjects } from '@podwright/kube-api';
 import type { NodeAllocatable } from '../downward-api/container-resource.ts';
-import { KEPT_MESSAGE_FILES } from '../limits.ts';
 import type { PodDirectories } from '../volumes/pod-directories.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { absolutePath, type WantedMount, wantedMounts } from './container-mounts.ts';
@@ -30,6 +29,9 @@ import type {
   PreparedContainer,
   PrepareRequest,
 } from './prepared-container.ts';
+
+/** Message files of earlier starts that are kept, for the container before this one and those of other sandboxes. */
+const KEPT_MESSAGE_FILES = 4;
 
 export type ContainerPreparerOptions = {
   volumes: PodVolumes;

@@ -1,19 +1,25 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
-import {
-  LEGACY_LOG_TIMEOUT_MS,
-  MAX_LOG_MESSAGE_BYTES,
-  MAX_LOG_MESSAGE_LINES,
-  MAX_LOG_MESSAGE_READ_BYTES,
-  MAX_MESSAGE_FILE_BYTES,
-} from '../limits.ts';
 import type { LegacyLog } from '../logs/container-logs.ts';
 import { parseLogLine } from '../logs/cri-log.ts';
 import { followLink } from '../logs/log-link.ts';
 import { findTail } from '../logs/log-tail.ts';
 import { NEWLINE } from '../logs/log-text.ts';
 import { rotatedLogs } from '../logs/rotated-logs.ts';
+
+/** A line of a log may carry this much around its text, and come in pieces of it. */
+const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
+
+/** How long a runtime may take to give the end of a log that is in no file. */
+const LEGACY_LOG_TIMEOUT_MS = 10_000;
+
+const MAX_LOG_MESSAGE_LINES = 80;
+
+const MAX_LOG_MESSAGE_BYTES = 2048;
+
+/** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
+const MAX_MESSAGE_FILE_BYTES = 4096;
 
 export type EndedContainer = {
   /** Where on the host the container's message file is; '' if it has none. */

@@ -2,11 +2,12 @@ import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwrigh
 import { type ConnectedService, connectService } from '@podwright/cri';
 import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
 import { asRpcError, codeName } from '../kubecontainer/rpc-error.ts';
-import { CSI_TIMEOUT_MS, MAX_PLUGIN_ANSWER_BYTES } from '../limits.ts';
+import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
 import type { CsiMetrics } from './csi-metrics.ts';
 import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
+import { CSI_TIMEOUT_MS } from './limits.ts';
 
 /** How a driver names this node, and what it can do here. */
 export type DriverNodeInfo = {

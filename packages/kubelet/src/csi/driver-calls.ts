@@ -2,11 +2,11 @@
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type VolumeUsage, VolumeUsage_Unit } from '@podwright/cri/csi';
 import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
-import { CSI_TIMEOUT_MS } from '../limits.ts';
 import { type CsiDrivers, unknownDriver } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
 import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
 import { ExpansionFailure, expansionFailure } from './expansion-failure.ts';
+import { CSI_TIMEOUT_MS } from './limits.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';
 import { type NodeCapabilities, nodeCapabilities, volumeCapability } from './volume-capability.ts';
 

@@ -1,5 +1,11 @@
 import { Backoff, raceAbort, sleep, withTimeout } from '@podwright/base';
-import { ATTACH_TIMEOUT_MS, CSI_TIMEOUT_MS, REPORT_BACKOFF } from '../limits.ts';
+import { CSI_TIMEOUT_MS } from './limits.ts';
+
+/** How long a pod waits for a volume to be attached before it says so (upstream's podAttachAndMountTimeout). */
+const ATTACH_TIMEOUT_MS = 123_000;
+
+/** Pauses between reports of the volumes in use that a mount waits for. */
+const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
 /** Which attached volumes the node uses, by upstream's names of them, and what the API server knows of that. */
 export class VolumesInUse {

@@ -1,6 +1,11 @@
 /** How the devices of DRA drivers are, as their drivers say. */
 import { HealthStatus, type DeviceHealth as ToldHealth } from '@podwright/cri/dra-health';
-import { DRA_HEALTH_KEPT_MS, MAX_HEALTH_MESSAGE_LENGTH } from '../limits.ts';
+
+/** Upstream's bound of what is said of a device. */
+const MAX_HEALTH_MESSAGE_LENGTH = 1024;
+
+/** How long is believed what a driver has said of a device, if it does not say itself: upstream's. */
+const DRA_HEALTH_KEPT_MS = 30_000;
 
 /** What is known of a device now. */
 export type DeviceHealth = { health: 'Healthy' | 'Unhealthy' | 'Unknown'; message?: string };

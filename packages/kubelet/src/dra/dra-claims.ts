@@ -2,13 +2,18 @@ import { errorMessage, KeyedLock, type Logger, type Registry } from '@podwright/
 import type { NodePrepareResourceResponse } from '@podwright/cri/dra';
 import type { Pod, ResourceClaim } from '@podwright/kube-api';
 import { apiMessage } from '../api-objects/api-message.ts';
-import { DRA_TIMEOUT_MS, ORPHAN_PATIENCE_MS } from '../limits.ts';
 import type { PreparedClaims } from './claim-devices.ts';
 import { type ClaimRecord, type PreparedDevice, readClaimRecords, writeClaimRecords } from './claim-records.ts';
 import type { DeviceName } from './device-health.ts';
 import type { DraDrivers, DraService } from './dra-drivers.ts';
 import { type DraMetrics, draMetrics } from './dra-metrics.ts';
 import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
+
+/** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
+const ORPHAN_PATIENCE_MS = 10_000;
+
+/** Upstream's bound of a call to a DRA driver. */
+const DRA_TIMEOUT_MS = 45_000;
 
 export type DraClaimsOptions = {
   drivers: DraDrivers;

@@ -2,7 +2,13 @@ import { connect } from 'node:net';
 import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
 import { connectService } from '@podwright/cri';
 import { type DeviceHealth, DRAResourceHealth } from '@podwright/cri/dra-health';
-import { DRA_WATCH_RETRY_MS, DRA_WATCH_STANDS_MS, MAX_PLUGIN_ANSWER_BYTES } from '../limits.ts';
+import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
+
+/** A watch that has not failed for so long has reached its driver. */
+const DRA_WATCH_STANDS_MS = 1000;
+
+/** Pauses between watches of how the devices of a DRA driver are: upstream's. */
+const DRA_WATCH_RETRY_MS = 5000;
 
 export type DriverWatch = {
   /** Whether its socket can be reached, at each change; before the first one it can. */

@@ -1,6 +1,11 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { isApiStatus, type KubeClient, RESOURCE_SLICES } from '@podwright/kube-client';
-import { DRA_SLICES_KEPT_MS, SLICES_BACKOFF } from '../limits.ts';
+
+/** Pauses between tries to delete ResourceSlices: upstream's. */
+const SLICES_BACKOFF = { initialMs: 100, maxMs: 300_000 };
+
+/** How long the ResourceSlices of a driver stay that has gone, as upstream's. */
+const DRA_SLICES_KEPT_MS = 30_000;
 
 export type SliceWiperOptions = {
   client: Pick<KubeClient, 'deleteCollection'>;

@@ -1,9 +1,15 @@
 import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
 import type { RecordedEvent } from '@podwright/kube-api';
 import { ApiStatusError, EVENTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
-import { EVENT_RETRY_MS, MAX_EVENT_TRIES, MAX_QUEUED_EVENTS } from '../limits.ts';
 import { type CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
 import type { PodEvents } from './pod-events.ts';
+
+const EVENT_RETRY_MS = 10_000;
+
+const MAX_EVENT_TRIES = 12;
+
+/** Events that wait for the API server (tools/record/event.go, as are the next two). */
+const MAX_QUEUED_EVENTS = 1000;
 
 export type ApiEventSinkOptions = {
   /** With limits of its own: events hold up nothing else. */

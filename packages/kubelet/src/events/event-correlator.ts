@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { RecentlyUsed } from '@podwright/base';
 import { formatTime, type RecordedEvent } from '@podwright/kube-api';
-import {
-  EVENT_SPAM_BURST,
-  EVENT_SPAM_REFILL_MS,
-  MAX_CORRELATED_EVENTS,
-  MAX_EVENT_MESSAGE_LENGTH,
-  MAX_SIMILAR_EVENTS,
-  SIMILAR_EVENTS_WINDOW_MS,
-} from '../limits.ts';
+import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
+
+/** Objects and events that are remembered to know repeats. */
+const MAX_CORRELATED_EVENTS = 4096;
+
+const EVENT_SPAM_REFILL_MS = 300_000;
+
+/** Of one object may be told so many events at once, then one more each five minutes (the same file, as are the next three). */
+const EVENT_SPAM_BURST = 25;
 
 /** core/v1 Event, as the kubelet writes it. */
 export type ApiEvent = {

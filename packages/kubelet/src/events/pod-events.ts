@@ -8,7 +8,10 @@ import {
   formatTime,
   type RecordedEvent,
 } from '@podwright/kube-api';
-import { MAX_EVENT_MESSAGE_LENGTH, MAX_EVENTS, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from '../limits.ts';
+import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
+
+/** Events kept at most; the one that was not repeated for longest goes first. */
+const MAX_EVENTS = 2000;
 
 const COMBINED_PREFIX = '(combined from similar events): ';
 

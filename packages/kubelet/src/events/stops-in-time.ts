@@ -1,5 +1,7 @@
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
-import { LEAST_KILL_PATIENCE_MS } from '../limits.ts';
+
+/** An event tells of an end that takes longer than half as much again as the pod's time, and than this (killPodNow). */
+const LEAST_KILL_PATIENCE_MS = 10_000;
 
 export type PodEnd = {
   /** Resolves when nothing of the pod runs any more. */

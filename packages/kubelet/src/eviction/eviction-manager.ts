@@ -2,13 +2,6 @@
 import { errorMessage, type Logger, raceAbort, sleep } from '@podwright/base';
 import { type EventRecorder, eventSubject, namespacedName, nodeSubject, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
-import {
-  EVICTION_CLEAN_UP_LOOK_MS,
-  EVICTION_CLEAN_UP_MS,
-  EVICTION_GRACE_SECONDS,
-  EVICTION_LOOKS_IN_VAIN,
-  EVICTION_MEASURE_MS,
-} from '../limits.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { evictionMessage } from './eviction-message.ts';
 import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
@@ -28,6 +21,20 @@ import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
 import type { NodePressure } from './thresholds/node-pressure.ts';
 import { isOfDisk, resourceOf } from './thresholds/signals.ts';
 import { isHard, type Threshold } from './thresholds/thresholds.ts';
+
+/** How long a round waits for volumes to be measured; what is found later is left to a later one. */
+const EVICTION_MEASURE_MS = 1000;
+
+/** Files are still being removed until so many looks on end found no more free. */
+const EVICTION_LOOKS_IN_VAIN = 4;
+
+const EVICTION_CLEAN_UP_LOOK_MS = 250;
+
+/** How long the end of an evicted pod is waited for before the next look, and how often it is looked for (podCleanupTimeout, podCleanupPollFreq). */
+const EVICTION_CLEAN_UP_MS = 30_000;
+
+/** Upstream's immediate eviction: hooks before the stop may still begin. */
+const EVICTION_GRACE_SECONDS = 1;
 
 /** How a pod is evicted. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };

@@ -1,7 +1,9 @@
-import { EVICTION_MIN_LOOK_MS } from '../limits.ts';
 import type { Observations } from './observed-signals.ts';
 import { isInBytes, isOfDisk, type Signal } from './thresholds/signals.ts';
 import { amountOf, type Threshold } from './thresholds/thresholds.ts';
+
+/** How soon the disks are looked at again at the soonest while one of them fills. */
+const EVICTION_MIN_LOOK_MS = 100;
 
 /** What a disk is expected to lose at most in a second while nothing is known of a writer, in bytes and in inodes. */
 const EXPECTED_BYTES = 100 << 20;

@@ -1,9 +1,17 @@
 /** What pods used at recent shortages: a pod may have freed what it had before it is measured for an eviction. */
 import type { Pod } from '@podwright/kube-api';
-import { EVICTION_MEASUREMENTS, EVICTION_RECENT_MS, EVICTION_SHORTAGES } from '../limits.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Shortage, useOf } from './rank-pods.ts';
 import { conditionOf, isOfDisk, type PressureCondition, type Signal } from './thresholds/signals.ts';
+
+/** After so many shortages that ended, or that no pod explained, a pod is evicted for the last one all the same. */
+const EVICTION_SHORTAGES = 3;
+
+/** At most so many measurements are kept. */
+const EVICTION_MEASUREMENTS = 30;
+
+/** How long the use of pods at a shortage counts at the next one; for unsteady pods it is at least twice the transition period. */
+const EVICTION_RECENT_MS = 120_000;
 
 type Resource = Omit<Shortage, 'missing'>;
 type Measurement = { atMs: number; byUid: ReadonlyMap<string, PodStatsByDisk> };

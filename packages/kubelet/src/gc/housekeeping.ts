@@ -2,12 +2,19 @@ import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { CGROUP_REFRESH_PERIOD_MS, CONTAINER_GC_PERIOD_MS, IMAGE_GC_PERIOD_MS } from '../limits.ts';
 import { collectContainers, pruneContainers } from './container-gc.ts';
 import { ContainerLogLinks } from './container-log-links.ts';
 import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGarbageCollector } from './image-gc.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
+
+/** Upstream's period of the cgroups of QoS classes. */
+const CGROUP_REFRESH_PERIOD_MS = 60_000;
+
+const IMAGE_GC_PERIOD_MS = 300_000;
+
+/** Upstream's periods of garbage collection. */
+const CONTAINER_GC_PERIOD_MS = 60_000;
 
 export type HousekeepingInput = {
   cri: CriClient;

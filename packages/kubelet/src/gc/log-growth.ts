@@ -1,10 +1,13 @@
-import {
-  LEAST_LOG_LOOK_MS,
-  LOG_REOPEN_MS,
-  MOST_LOG_BYTES_A_MS,
-  MOST_LOG_LOOK_MS,
-  MOST_LOG_SHARE_AHEAD,
-} from '../limits.ts';
+import { LEAST_LOG_LOOK_MS, MOST_LOG_LOOK_MS } from './limits.ts';
+
+/** A log that grows fast is rotated by as much before its limit as it grows meanwhile, but by no more than this share of the limit. */
+const MOST_LOG_SHARE_AHEAD = 0.3;
+
+/** How long a log is taken to grow from a look to the runtime's opening a new file, before that has been measured. */
+const LOG_REOPEN_MS = 20;
+
+/** A log that was written to is looked at after as long as so many bytes a millisecond take to fill it. */
+const MOST_LOG_BYTES_A_MS = 200_000;
 
 /** Rotate the log now, or look at it again when something has been written and this time is over. */
 export type LogVerdict = { kind: 'rotate' } | { kind: 'look-again'; afterMs: number };

@@ -17,9 +17,12 @@ import {
 } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
-import { LEAST_LOG_LOOK_MS, LOG_COMPRESS_AFTER_MS, MOST_LOG_LOOK_MS } from '../limits.ts';
 import { nextRotated, rotatedLogs } from '../logs/rotated-logs.ts';
+import { LEAST_LOG_LOOK_MS, MOST_LOG_LOOK_MS } from './limits.ts';
 import { LogGrowth } from './log-growth.ts';
+
+/** Age at which a rotated log is compressed: at 3 MB/s and more, one of 10 MiB with four others is removed before that. */
+const LOG_COMPRESS_AFTER_MS = 10_000;
 
 export type LogRotationPolicy = {
   maxSizeBytes: number;

@@ -1,7 +1,9 @@
 import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
-import { MAX_COMMAND_OUTPUT_BYTES } from '../limits.ts';
+
+/** Output of a command that is kept. */
+const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 
 /**
  * Runs commands in containers through ExecSync, whose timeouts are whole seconds. A runtime that does not answer holds a command up for

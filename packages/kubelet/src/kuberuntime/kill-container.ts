@@ -1,7 +1,12 @@
 import { errorMessage, isNotFound, withTimeout } from '@podwright/base';
 import { type Container, eventSubject, type Pod } from '@podwright/kube-api';
+import {
+  DEFAULT_GRACE_SECONDS,
+  MAX_GRACE_SECONDS,
+  MINIMUM_GRACE_SECONDS,
+  STOP_MARGIN_MS,
+} from '../kubecontainer/grace-periods.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS, MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../limits.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import type { KillReason } from './pod-actions.ts';
 

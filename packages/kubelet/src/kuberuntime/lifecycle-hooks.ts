@@ -3,8 +3,10 @@ import { type Container, type EventRecorder, eventSubject, type LifecycleHandler
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
-import { MAX_HOOK_MS } from '../limits.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
+
+/** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
+const MAX_HOOK_MS = 24 * 3_600_000;
 
 /** Runs one hook to its end. Rejects with what went wrong, or the signal's reason. */
 export interface HookRunner {

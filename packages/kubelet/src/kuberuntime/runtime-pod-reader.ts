@@ -21,6 +21,7 @@ import {
 } from '@podwright/cri';
 import { absolutePath } from '../container/container-mounts.ts';
 import { type EndedContainer, terminationMessage } from '../container/termination-message.ts';
+import { MAX_CONDITION_REASON_LENGTH } from '../kubecontainer/limits.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type {
   RuntimeContainer,
@@ -29,7 +30,6 @@ import type {
   RuntimeSandbox,
   SandboxSnapshot,
 } from '../kubecontainer/runtime-pod.ts';
-import { MAX_CONDITION_REASON_LENGTH, REASON_SETTLES_MS } from '../limits.ts';
 import {
   type ContainerInfo,
   decodeContainerInfo,
@@ -38,6 +38,7 @@ import {
   isOfKubelet,
   labelSelector,
 } from './labels.ts';
+import { REASON_SETTLES_MS } from './limits.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 
 type LegacyLogs = NonNullable<EndedContainer['legacyLog']>['logs'];

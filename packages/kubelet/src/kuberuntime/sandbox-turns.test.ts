@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import { IDLE_LOOK_MS, SANDBOX_PATIENCE_MS } from '../limits.ts';
-import { hostIdleShare, SandboxTurns, sandboxesAtOnce } from './sandbox-turns.ts';
+import { hostIdleShare, IDLE_LOOK_MS, SANDBOX_PATIENCE_MS, SandboxTurns, sandboxesAtOnce } from './sandbox-turns.ts';
 
 const pod = { metadata: { uid: 'u' }, spec: { containers: [] } } as unknown as Pod;
 

@@ -1,13 +1,19 @@
 import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import {
-  IDLE_LOOK_MS,
-  IDLE_PROCESSORS_SHARE,
-  LEAST_SANDBOXES_AT_ONCE,
-  SANDBOX_PATIENCE_MS,
-  SANDBOXES_PER_PROCESSOR,
-} from '../limits.ts';
+
+/** On a host that others keep busy, a sandbox that takes longer holds up no others. */
+export const SANDBOX_PATIENCE_MS = 2000;
+
+const IDLE_PROCESSORS_SHARE = 0.2;
+
+/** While sandboxes wait for their turn, how often it is looked whether the processors are idle for this part of their time. */
+export const IDLE_LOOK_MS = 100;
+
+const LEAST_SANDBOXES_AT_ONCE = 4;
+
+/** Sandboxes that are made at once on a busy host: asked for 110 at once, containerd takes a fifth longer for all. */
+const SANDBOXES_PER_PROCESSOR = 2;
 
 /** How many sandboxes a runtime is asked for at once while the host is busy; Podwright's own takes turns by itself. */
 export function sandboxesAtOnce(runtimeName: string, processors: number): number {

@@ -11,14 +11,13 @@ import type { Container, Pod, PodSpec } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { hasActed, type StepResult } from '../kubecontainer/sync-result.ts';
-import { LEAST_TOLD_TURN_MS, SANDBOX_PATIENCE_MS } from '../limits.ts';
 import { computePodActions } from './compute-pod-actions.ts';
 import { type FakeDependencies, fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 import { RuntimePodReader } from './runtime-pod-reader.ts';
-import { SandboxTurns } from './sandbox-turns.ts';
-import { syncPod } from './sync-pod.ts';
+import { SANDBOX_PATIENCE_MS, SandboxTurns } from './sandbox-turns.ts';
+import { LEAST_TOLD_TURN_MS, syncPod } from './sync-pod.ts';
 
 const logs = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
 after(() => rmSync(logs, { recursive: true }));

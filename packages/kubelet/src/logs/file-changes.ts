@@ -1,8 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { sleep } from '@podwright/base';
-import { LOG_SAFETY_INTERVAL_MS, MIN_LOG_INTERVAL_MS } from '../limits.ts';
 import { followLink } from './log-link.ts';
+
+/** And at most so often: a container may write thousands of times a second. */
+const MIN_LOG_INTERVAL_MS = 10;
+
+/** Looks at the file at least so often, should a file event be lost. */
+export const LOG_SAFETY_INTERVAL_MS = 1000;
 
 /** Waits for changes in the directory of a file: growth and rotation alike. */
 export class FileChanges implements AsyncDisposable {

@@ -19,8 +19,8 @@ import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitFor } from '@podwright/base';
 import { seededRandom } from '../../../base/src/fuzz.fixture.ts';
-import { LOG_SAFETY_INTERVAL_MS } from '../limits.ts';
 import { parseLogLine } from './cri-log.ts';
+import { LOG_SAFETY_INTERVAL_MS } from './file-changes.ts';
 import { type LogQuery, readLog } from './log-reader.ts';
 import { findTail } from './log-tail.ts';
 

@@ -1,8 +1,10 @@
 import { read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { MAX_TAIL_LINE_BYTES } from '../limits.ts';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
+
+/** Of a line that was written in pieces, so much of the file is looked through for its beginning. */
+const MAX_TAIL_LINE_BYTES = 16 << 20;
 
 const BLOCK_BYTES = 64 << 10;
 /** Enough of an entry to see its tags. */

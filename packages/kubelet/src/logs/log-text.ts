@@ -1,8 +1,10 @@
 /** The text of log entries. */
-import { MAX_LOG_LINE_BYTES } from '../limits.ts';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogStream } from './log-entry.ts';
+
+/** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
+const MAX_LOG_LINE_BYTES = 1 << 20;
 
 export const NEWLINE = 0x0a;
 

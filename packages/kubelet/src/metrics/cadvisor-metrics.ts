@@ -1,8 +1,8 @@
 import { availableParallelism, release } from 'node:os';
 import { isUnimplemented, VERSION } from '@podwright/base';
 import { type CriClient, type Metric, MetricType, type PodSandboxMetrics } from '@podwright/cri';
-import { STATISTICS_TIMEOUT_MS } from '../limits.ts';
 import { osImage } from '../node/node-object.ts';
+import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import type { ContainerStats, PodStats, Summary } from '../stats/summary.ts';
 import type { MetricFamily, MetricSample } from './exposition.ts';
 

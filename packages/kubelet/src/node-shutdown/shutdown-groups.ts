@@ -1,6 +1,6 @@
 /** Which pods end when, before a host shuts down (pkg/kubelet/nodeshutdown). Pure. */
 import { type Pod, podPriority, SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
-import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../limits.ts';
+import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
 /** Pods of this priority and above, up to that of the next period, have so long to end. */
 export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };

@@ -17,11 +17,17 @@ import { type ContainerEventResponse, ContainerEventType, type CriClient } from 
 import { formatDuration } from '@podwright/kube-api';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus, withSandbox } from '../kubecontainer/runtime-pod.ts';
+import { REASON_SETTLES_MS } from '../kuberuntime/limits.ts';
 import type { ListedPod, RuntimePodReader } from '../kuberuntime/runtime-pod-reader.ts';
-import { PLEG_START_PATIENCE_MS, PLEG_THRESHOLD_MS, REASON_SETTLES_MS } from '../limits.ts';
 import { type PlegMetrics, plegMetrics } from './pleg-metrics.ts';
 import { hasChanged, hasOtherReason, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
+
+/** How long the start of the kubelet waits for pods that are slow to be read. */
+const PLEG_START_PATIENCE_MS = 10_000;
+
+/** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
+const PLEG_THRESHOLD_MS = 180_000;
 
 export type PlegOptions = {
   cri: CriClient;

@@ -1,8 +1,11 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
-import { PLUGIN_FIRST_PATIENCE_MS, VOLUME_BACKOFF } from '../limits.ts';
+import { VOLUME_BACKOFF } from './limits.ts';
 import type { PluginHandlers } from './plugin-handler.ts';
 import { PluginWatcher } from './plugin-watcher.ts';
 import { type RegisteredPlugin, registerPlugin } from './register-plugin.ts';
+
+/** What is there already when the kubelet starts is waited for so long, as pods may need it. */
+const PLUGIN_FIRST_PATIENCE_MS = 2000;
 
 export type PluginRegistryOptions = {
   /** `plugins_registry` of the kubelet. */

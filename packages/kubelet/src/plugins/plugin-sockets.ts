@@ -2,7 +2,11 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno } from '@podwright/base';
-import { MAX_PLUGIN_DIRECTORIES, MAX_PLUGIN_SOCKETS } from '../limits.ts';
+
+const MAX_PLUGIN_SOCKETS = 1000;
+
+/** Of more than these the rest is not seen. */
+const MAX_PLUGIN_DIRECTORIES = 1000;
 
 export type FoundSockets = {
   /** By path; the value differs for a socket that has taken the place of another one. */

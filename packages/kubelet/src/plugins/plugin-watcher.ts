@@ -1,8 +1,10 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { CONTAINER_DIRECTORY, errorMessage, type Logger, removeIfEmpty } from '@podwright/base';
-import { PLUGIN_LOOK_PERIOD_MS } from '../limits.ts';
 import { findSockets } from './plugin-sockets.ts';
+
+/** inotify tells what changes; this is for what it does not. */
+const PLUGIN_LOOK_PERIOD_MS = 10_000;
 
 export type PluginWatcherOptions = {
   /** Made if it is not there; where somebody removes it, it is made again. */

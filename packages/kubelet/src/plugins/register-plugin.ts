@@ -2,13 +2,16 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import { type ConnectedService, connectService } from '@podwright/cri';
 import { type PluginInfo, Registration } from '@podwright/cri/plugin-registration';
 import { asRpcError } from '../kubecontainer/rpc-error.ts';
-import {
-  MAX_PLUGIN_ANSWER_BYTES,
-  MAX_PLUGIN_TEXT_LENGTH,
-  PLUGIN_INFO_TIMEOUT_MS,
-  PLUGIN_NOTIFY_TIMEOUT_MS,
-} from '../limits.ts';
+import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
+
+/** Names, versions and endpoints of plugins. */
+const MAX_PLUGIN_TEXT_LENGTH = 1024;
+
+const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
+
+/** Upstream's bounds of the calls by which plugins register: who they are, and how it went. */
+const PLUGIN_INFO_TIMEOUT_MS = 1000;
 
 export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
 

@@ -5,9 +5,11 @@ import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podw
 import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
-import { POD_RESOURCES_CALLS } from '../limits.ts';
 import { CallLimit } from './call-limit.ts';
 import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
+
+/** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
+const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
 
 /** Devices of a resource, all of one place: NUMA nodes, none if they have none. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };

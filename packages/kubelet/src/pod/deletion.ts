@@ -1,5 +1,5 @@
 import type { Pod } from '@podwright/kube-api';
-import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../limits.ts';
+import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
 /** How much time a pod is given to end; absent for its own. */
 type Ending = { gracePeriodSeconds?: number };

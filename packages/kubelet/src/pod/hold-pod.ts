@@ -1,5 +1,5 @@
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
-import { HELD_RETRY_MS } from '../limits.ts';
+import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
 /** What keeps pods waiting that is no fault of theirs. */

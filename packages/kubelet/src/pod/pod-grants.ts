@@ -8,8 +8,8 @@ import {
   qosClass,
 } from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
-import { HELD_RETRY_MS } from '../limits.ts';
 import type { StatusManager } from '../status/status-manager.ts';
+import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
 /** A pod that does not get what it asks for: for good, or until a device plugin comes. */

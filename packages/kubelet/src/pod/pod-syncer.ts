@@ -34,7 +34,6 @@ import { describePodActions, isEmptyPlan, type PodActions, type PodActionsInput 
 import { type RemovePodDependencies, removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
 import { widestPod } from '../kuberuntime/resize-actions.ts';
 import { type SyncPodDependencies, syncPod } from '../kuberuntime/sync-pod.ts';
-import { RESIZE_RETRY_MS } from '../limits.ts';
 import type { Pleg } from '../pleg/pleg.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { isMarked } from '../status/all-containers-restarting.ts';
@@ -51,6 +50,9 @@ import { grantPod, type PodGrants, preparePod, withDevices } from './pod-grants.
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
+
+/** How often a pod that asks for more than there is looks again. */
+const RESIZE_RETRY_MS = 10_000;
 
 /** Brings what a pod refers to into reach before its volumes and containers are made, for as long as it is here. */
 export type PodNeeds = {

@@ -14,10 +14,10 @@ import {
   type Pod,
 } from '@podwright/kube-api';
 import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
+import { LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
-import { LEAST_GRACE_SECONDS } from '../limits.ts';
 import type { ProbeResultUpdate } from '../prober/probe-results.ts';
 import type { ProbeAnswers } from '../status/container-statuses.ts';
 import { isTerminal } from '../status/pod-phase.ts';

@@ -1,5 +1,7 @@
 import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
-import { MAX_WAITING_MESSAGE_LENGTH } from '../limits.ts';
+
+/** Messages of registries, hooks and runtimes in a status: as long as a termination message. */
+const MAX_WAITING_MESSAGE_LENGTH = 4096;
 
 /** Why containers could not be started at their last try, until they are. */
 export class WaitingReasons {

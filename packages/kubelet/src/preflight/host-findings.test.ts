@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { decodeManifest, formatFieldPath, LocalObjects, type Pod } from '@podwright/kube-api';
-import { HOST_LOOK_TIMEOUT_MS } from '../limits.ts';
-import { allFindings } from './host-findings.ts';
+import { allFindings, HOST_LOOK_TIMEOUT_MS } from './host-findings.ts';
 import type { PreflightHost } from './preflight.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-preflight-'));

@@ -12,11 +12,13 @@ import {
   type Pod,
   type SecurityProfile,
 } from '@podwright/kube-api';
-import { HOST_LOOK_TIMEOUT_MS } from '../limits.ts';
 import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';
 import { hostPathProblem } from '../volumes/host-path.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
+
+/** How long a check of a manifest waits for a path of the host: an NFS server may not answer. */
+export const HOST_LOOK_TIMEOUT_MS = 2000;
 
 /** The kernel's list of AppArmor profiles: `NAME (enforce)` a line. */
 const LOADED_PROFILES = '/sys/kernel/security/apparmor/profiles';

@@ -1,7 +1,14 @@
 /** What the runtime says about itself: whether it is there, and whether pods can have a network (upstream's runtimeState). */
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
-import { RUNTIME_DOWN_AFTER_MS, RUNTIME_STATUS_PERIOD_MS, RUNTIME_STATUS_RETRY_MS } from '../limits.ts';
+
+/** A runtime that was not ready for this long is down (maxWaitForContainerRuntime). */
+const RUNTIME_DOWN_AFTER_MS = 30_000;
+
+const RUNTIME_STATUS_RETRY_MS = 1000;
+
+/** How often the runtime is asked how it is: upstream's period, and what it is while something is wrong, so that pods start soon after. */
+const RUNTIME_STATUS_PERIOD_MS = 5000;
 
 export type RuntimeStateOptions = {
   cri: CriClient;

@@ -10,7 +10,6 @@ import {
 import type { Finding, ManifestObject, Pod } from '@podwright/kube-api';
 import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
 import type { Kubelet } from '../kubelet.ts';
-import { MAX_MANIFEST_ERRORS, SEEN_TIMEOUT_MS } from '../limits.ts';
 import type { LogPlace } from '../logs/container-logs.ts';
 import { allFindings } from '../preflight/host-findings.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
@@ -35,6 +34,12 @@ import type {
 import { NodeObjects } from './node-objects.ts';
 import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
 import { streamUrl } from './stream-url.ts';
+
+/** How long an apply waits for the kubelet to have seen what it wrote. */
+const SEEN_TIMEOUT_MS = 5000;
+
+/** Errors in manifests that are shown at most. */
+const MAX_MANIFEST_ERRORS = 100;
 
 export type LocalNodeParts = {
   kubelet: Kubelet;

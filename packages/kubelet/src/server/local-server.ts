@@ -12,10 +12,10 @@ import {
 } from '@podwright/base';
 import { proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
-import { MAX_CONNECTIONS } from '../limits.ts';
 import { readContainerLog } from '../logs/container-logs.ts';
 import { type Call, type Handler, type Method, readBody, sendJson, sendLine } from './api-call.ts';
 import type { HttpListener, ServeStream } from './http-listener.ts';
+import { MAX_CONNECTIONS } from './limits.ts';
 import { logQuery } from './log-options.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_SELECTOR_LENGTH } from '../limits.ts';
-import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import { MAX_SELECTOR_LENGTH, parseFieldSelector, parseLabelSelector } from './selectors.ts';
 
 const labels = { app: 'web', tier: 'front', 'example.com/n': '5', empty: '' };
 

@@ -1,7 +1,9 @@
 /** Selectors of the Kubernetes API (apimachinery, pkg/labels and pkg/fields): which objects of a kind are meant. */
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList, labelValue, qualifiedName } from '@podwright/kube-api';
-import { MAX_SELECTOR_LENGTH } from '../limits.ts';
+
+/** Selectors are typed by people, or are a line of a client's. */
+export const MAX_SELECTOR_LENGTH = 4096;
 
 /** Whether an object's labels are meant. */
 export type LabelSelector = (labels: Record<string, string> | undefined) => boolean;

@@ -10,8 +10,13 @@ import {
   qualifiedName,
   string,
 } from '@podwright/kube-api';
-import { MAX_CONDITION_MESSAGE_LENGTH, MAX_CONDITION_REASON_LENGTH, MAX_PATCHED_CONDITIONS } from '../limits.ts';
+import { MAX_CONDITION_REASON_LENGTH } from '../kubecontainer/limits.ts';
 import type { ConditionsPatch } from '../status/foreign-conditions.ts';
+
+const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
+
+/** Of the conditions that a client sets: so many at once, and as long as meta/v1's Condition allows. */
+const MAX_PATCHED_CONDITIONS = 50;
 
 /** One element of a patch's list of conditions; `$patch: delete` is the strategic merge patch's way to remove one. */
 type PatchedCondition = {

@@ -1,4 +1,4 @@
-import { LEAST_USAGE_WINDOW_MS } from '../limits.ts';
+import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 
 type Look = { usedNs: bigint; atNs: bigint };
 

@@ -1,8 +1,10 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError, runProgram } from '@podwright/base';
-import { MEASURE_TIMEOUT_MS } from '../limits.ts';
 import { type FsStats, StatsTime } from './summary.ts';
+
+/** How long measuring one volume may take. */
+const MEASURE_TIMEOUT_MS = 60_000;
 
 /** What files use: blocks of 512 bytes count, as a file with holes takes less than its length (stat(2)). */
 export type FileUse = { bytes: number; inodes: number };

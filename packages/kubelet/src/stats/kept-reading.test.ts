@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { STATISTICS_KEPT_MS, STATISTICS_WANTED_MS } from '../limits.ts';
-import { KeptReading } from './kept-reading.ts';
+import { KeptReading, STATISTICS_KEPT_MS, STATISTICS_WANTED_MS } from './kept-reading.ts';
 
 const always = () => true;
 const settled = () => new Promise(setImmediate);

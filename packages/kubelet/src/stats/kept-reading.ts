@@ -1,4 +1,8 @@
-import { STATISTICS_KEPT_MS, STATISTICS_WANTED_MS } from '../limits.ts';
+/** They are read ahead of whoever asks next, unless nobody has asked for this long: Prometheus asks once a minute by default. */
+export const STATISTICS_WANTED_MS = 90_000;
+
+/** Statistics are good for this long, as upstream's are: cAdvisor's housekeeping interval. */
+export const STATISTICS_KEPT_MS = 10_000;
 
 type Reading<T> = { value: T; atMs: number };
 

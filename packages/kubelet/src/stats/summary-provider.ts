@@ -11,11 +11,12 @@ import {
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
-import { LEAST_USAGE_WINDOW_MS, STATISTICS_TIMEOUT_MS } from '../limits.ts';
+import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
 import { type HeldFiles, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
 import { KeptReading } from './kept-reading.ts';
+import { STATISTICS_TIMEOUT_MS } from './limits.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import {
   fullPodStats,

@@ -1,8 +1,10 @@
 import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
 import type { Pod, Volume } from '@podwright/kube-api';
-import { VOLUME_USE_KEPT_MS } from '../limits.ts';
 import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
+
+/** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
+const VOLUME_USE_KEPT_MS = 60_000;
 
 export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */

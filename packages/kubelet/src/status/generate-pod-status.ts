@@ -15,7 +15,6 @@ import {
   type RuntimePodStatus,
 } from '../kubecontainer/runtime-pod.ts';
 import type { PodVerdict, WaitingReason } from '../kubecontainer/sync-result.ts';
-import { MAX_POD_MESSAGE_BYTES } from '../limits.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { isRestartingAll, restartingCondition } from './all-containers-restarting.ts';
 import { containerStatuses, type StatusSources } from './container-statuses.ts';
@@ -23,6 +22,9 @@ import { observed, podConditions, withCondition } from './pod-conditions.ts';
 import { endedStatuses } from './pod-end.ts';
 import { podPhase } from './pod-phase.ts';
 import { podResourcesStatus } from './pod-resources-status.ts';
+
+/** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
+const MAX_POD_MESSAGE_BYTES = 12 << 10;
 
 export type PodStatusInput = {
   pod: Pod;

@@ -11,7 +11,15 @@ import {
   writeFileDurable,
 } from '@podwright/base';
 import type { PodStatus } from '@podwright/kube-api';
-import { MAX_STATUS_RECORD_BYTES, STATUS_RECORD_AGAIN_MS, STATUS_RECORD_DELAY_MS } from '../limits.ts';
+
+/** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
+const MAX_STATUS_RECORD_BYTES = 4 << 20;
+
+/** When statuses that could not be written are written again. */
+const STATUS_RECORD_AGAIN_MS = 1000;
+
+/** Changes of a pod's status within this time are written to disk once; a kubelet that is killed loses them. */
+export const STATUS_RECORD_DELAY_MS = 100;
 
 /** The status of a pod as it was last published, with the name of the pod; `going` if the pod was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };

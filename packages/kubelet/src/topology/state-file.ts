@@ -10,7 +10,9 @@ import {
   removeUnfinished,
   writeFileDurable,
 } from '@podwright/base';
-import { MAX_STATE_FILE_BYTES } from '../limits.ts';
+
+/** Files of what was given out are read at a start up to this size. */
+const MAX_STATE_FILE_BYTES = 64 << 20;
 
 /** The value of a JSON file, before anybody writes it; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
 export async function readStateFile(path: string): Promise<unknown> {

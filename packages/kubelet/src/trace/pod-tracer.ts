@@ -1,6 +1,12 @@
 import { newTrace, type Span, Tracer } from '@podwright/base';
 import type { SpanExporter } from '@podwright/cri';
-import { MAX_SPAN_DETAIL_LENGTH, MAX_SPANS_PER_POD, MAX_TRACED_PODS } from '../limits.ts';
+
+const MAX_SPAN_DETAIL_LENGTH = 300;
+
+const MAX_SPANS_PER_POD = 500;
+
+/** Pods and steps a pod that are remembered at most; the oldest go first. */
+const MAX_TRACED_PODS = 500;
 
 /** A step of a pod's way, times in Unix milliseconds with fractions. */
 export type TraceSpan = {

@@ -1,6 +1,10 @@
 import type { CriClient } from '@podwright/cri';
-import { MAX_ASKED_TRACES, RUNTIME_SPANS_TIMEOUT_MS } from '../limits.ts';
 import { failure, type TraceSpan, underWay } from './pod-tracer.ts';
+
+const RUNTIME_SPANS_TIMEOUT_MS = 2000;
+
+/** Traces that the runtime is asked for at once; it takes no more than 1000. */
+const MAX_ASKED_TRACES = 500;
 
 /** What the runtime did for these steps; nothing of a runtime that does not tell, or is away. */
 export async function runtimeSpans(cri: Pick<CriClient, 'traces'>, steps: TraceSpan[]): Promise<TraceSpan[]> {

@@ -1,6 +1,9 @@
 import { sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
-import { LEAST_USAGE_WINDOW_MS, USAGE_SAMPLE_KEPT_MS } from '../limits.ts';
+import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
+
+/** A look at the statistics that is older than this is not what somebody asks for now. */
+const USAGE_SAMPLE_KEPT_MS = 30_000;
 
 /** What a container used: CPU in thousand-millionths of a core over the window, and its working set. */
 export type ContainerUse = { cpuNanoCores: number; memoryBytes: number };

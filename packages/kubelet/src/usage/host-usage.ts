@@ -1,7 +1,7 @@
 import { cpus, freemem, totalmem } from 'node:os';
 import { sleep } from '@podwright/base';
-import { LEAST_USAGE_WINDOW_MS } from '../limits.ts';
 import type { ContainerUse } from './container-usage.ts';
+import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
 /** What everything on the host uses together: the time that processors were not idle, and the memory that is not to be had. */
 export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {

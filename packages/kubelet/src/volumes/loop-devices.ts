@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, runChecked } from '@podwright/base';
-import { MOUNT_TIMEOUT_MS } from '../limits.ts';
+import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
 /** Holds devices open: a loop device over each keeps its name from being given to another. */
 export interface LoopDevices {

@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isErrno, runChecked, withTimeout } from '@podwright/base';
 import { parseMountsBelow, readMountinfo, readMounts } from '@podwright/system/mountinfo';
-import { MOUNT_TIMEOUT_MS } from '../limits.ts';
+import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
 /** Mounts and unmounts on the host. */
 export interface Mounter {

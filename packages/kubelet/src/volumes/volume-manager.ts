@@ -12,7 +12,6 @@ import {
   Trash,
 } from '@podwright/base';
 import { everyContainer, type Pod, type Volume } from '@podwright/kube-api';
-import { ORPHAN_PATIENCE_MS } from '../limits.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { directoryName, type PodDirectories } from './pod-directories.ts';
@@ -21,6 +20,9 @@ import { type StorageMetrics, type StorageOperation, timed } from './storage-met
 import { mountSubPath } from './sub-path.ts';
 import { type VolumeCounts, volumeCountMetrics } from './volume-count-metrics.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
+
+/** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
+const ORPHAN_PATIENCE_MS = 10_000;
 
 export type VolumeManagerOptions = {
   directories: PodDirectories;

@@ -10,8 +10,10 @@ import {
   SET_GROUP_ID,
   STICKY,
 } from '@podwright/base';
-import { MAX_VOLUME_DEPTH } from '../limits.ts';
 import { O_PATH } from './read-inside.ts';
+
+/** Directories inside each other of a volume that is given to a pod's fsGroup: each holds a descriptor. */
+const MAX_VOLUME_DEPTH = 500;
 
 /** Modes that the kernel gives to the roots of file systems in memory. */
 export const TMPFS_ROOT = STICKY | OPEN_DIRECTORY;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage, type Logger, wrapError } from '@podwright/base';
-import { MAX_CONNECTIONS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
+import { MAX_CONNECTIONS } from '../limits.ts';
 import {
   KEEP_ALIVE_PROBE_MS,
   KEEP_ALIVE_TIMEOUT_MS,

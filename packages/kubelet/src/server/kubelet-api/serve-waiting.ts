@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { type Logger, listenUnix, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import type { KubeletServerOptions } from '../../configuration/server-options.ts';
-import { MAX_CONNECTIONS } from '../../limits.ts';
 import type { HttpListener } from '../http-listener.ts';
+import { MAX_CONNECTIONS } from '../limits.ts';
 import { sendError } from '../status-answer.ts';
 import { healthListener, kubeletChecks } from './health-routes.ts';
 import { closeServer, listenOn, plainServer } from './http-server.ts';

@@ -1,0 +1,1 @@
+export const MAX_CONDITION_REASON_LENGTH = 1024;
