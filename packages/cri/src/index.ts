@@ -6,15 +6,29 @@ export type { CallOptions } from './client/connection.ts';
 export { decodedList } from './client/decoded-list.ts';
 export type { ServiceClient } from './client/service-client.ts';
 export { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
-export * from './handling/field-checks.ts';
+export {
+  absolutePath,
+  givenId,
+  idOf,
+  invalid,
+  matchesLabels,
+  numberWithin,
+  plainText,
+} from './handling/field-checks.ts';
 export { measureEach } from './handling/measure-each.ts';
-export * from './handling/responses.ts';
-export * from './handling/security-profile.ts';
-export * from './handling/signals.ts';
-export * from './handling/statistics.ts';
+export { messagePages, pages, verboseInfo } from './handling/responses.ts';
+export { type SecurityProfileChoice, securityProfile } from './handling/security-profile.ts';
+export { criSignal, signalName } from './handling/signals.ts';
+export {
+  containerStatsMessage,
+  type MeasuredContainer,
+  type MeasuredSandbox,
+  sandboxStatsMessage,
+} from './handling/statistics.ts';
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
+export { asRpcError, asTold, codeName, rpcErrorText } from './rpc-error.ts';
 export { fitExecOutput, MAX_EXEC_OUTPUT_BYTES, requireCommand, requireStreams } from './server/command-requests.ts';
 export { type CriServer, type CriServerOptions, createCriServer, serveServices } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';

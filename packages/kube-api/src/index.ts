@@ -147,6 +147,28 @@ export {
 export { isCriticalPod, isNodeCriticalPod, podPriority, SYSTEM_CRITICAL_PRIORITY } from './pods/pod-priority.ts';
 export { podReferences } from './pods/pod-references.ts';
 export { podSummary } from './pods/pod-summary.ts';
+export {
+  amountOf,
+  overheadOf,
+  type PodTotals,
+  podRequest,
+  podTotals,
+  type ResourceAmounts,
+} from './pods/pod-totals.ts';
+export {
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_FILE_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_MIRROR_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
+  CONFIG_SOURCE_ANNOTATION,
+  type ExistingPod,
+  isStaticPod,
+  type PodSourceName,
+  type PodUpdate,
+  type PodUpdateOperation,
+  seenAt,
+} from './pods/pod-update.ts';
 export { qosClass } from './pods/qos-class.ts';
 export { unresizable } from './pods/resizable.ts';
 export { ephemeralContainer, resources } from './schema/container-schema.ts';
@@ -190,4 +212,5 @@ export {
 } from './values/quantity.ts';
 export { dottedSysctl } from './values/sysctl.ts';
 export { formatDuration, formatMicroTime, formatTime } from './values/time.ts';
+export { inUnits } from './values/units.ts';
 export { shortestPath } from './values/volume-path.ts';

@@ -1,3 +1,4 @@
+export { apiMessage } from './api-message.ts';
 export { type ApiStatus, ApiStatusError, isApiStatus } from './api-status-error.ts';
 export type { Authorization } from './client/caller.ts';
 export {

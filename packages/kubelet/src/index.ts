@@ -6,20 +6,6 @@ export { CgroupClaim } from './cgroups/cgroup-claim.ts';
 export { ManifestDirectory, type ManifestDirectoryOptions } from './config/manifest-directory.ts';
 export { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
 export { existingPod, PodConfig, type PodConfigOptions, type SourceSnapshot } from './config/pod-config.ts';
-export {
-  CONFIG_CONTENT_ANNOTATION,
-  CONFIG_FILE_ANNOTATION,
-  CONFIG_HASH_ANNOTATION,
-  CONFIG_MIRROR_ANNOTATION,
-  CONFIG_SEEN_ANNOTATION,
-  CONFIG_SOURCE_ANNOTATION,
-  type ExistingPod,
-  isStaticPod,
-  type PodSourceName,
-  type PodUpdate,
-  type PodUpdateOperation,
-  seenAt,
-} from './config/pod-update.ts';
 export { checkedConfiguration } from './configuration/check-configuration.ts';
 export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configuration/command-line.ts';
 export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';

@@ -4,16 +4,18 @@ import {
   absentObject,
   type EphemeralContainer,
   type Event,
+  type ExistingPod,
   formatTime,
+  isStaticPod,
   type LocalObjects,
   type ManifestError,
   namespacedName,
   type PersistentVolumeClaim,
   type Pod,
+  type PodUpdate,
 } from '@podwright/kube-api';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import { existingPod } from './config/pod-config.ts';
-import { type ExistingPod, isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import type { NodePressure } from './eviction/thresholds/node-pressure.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';

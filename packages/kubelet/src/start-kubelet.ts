@@ -12,7 +12,7 @@ import {
 } from '@podwright/base';
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
-import { nodeSubject, type Pod } from '@podwright/kube-api';
+import { isStaticPod, nodeSubject, type Pod, type PodUpdate } from '@podwright/kube-api';
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 
 import { startGrantServices } from './assembly/grant-services.ts';
@@ -27,7 +27,6 @@ import { type OrphanInput, removeOrphans } from './assembly/orphans.ts';
 import { createPodSync, type PodSync } from './assembly/pod-sync.ts';
 import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodSourceListener } from './config/pod-sources.ts';
-import { isStaticPod, type PodUpdate } from './config/pod-update.ts';
 import { PodEvents } from './events/pod-events.ts';
 import type { EvictionManager } from './eviction/eviction-manager.ts';
 import { NodePressure } from './eviction/thresholds/node-pressure.ts';

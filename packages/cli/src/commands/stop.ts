@@ -1,6 +1,5 @@
 import { counted, errorCode, isNotFound, raceAbort } from '@podwright/base';
-import type { Pod } from '@podwright/kube-api';
-import { isStaticPod } from '@podwright/kubelet';
+import { isStaticPod, type Pod } from '@podwright/kube-api';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { OBJECT_KINDS } from '../client/object-names.ts';

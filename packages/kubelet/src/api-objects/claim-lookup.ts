@@ -6,9 +6,8 @@ import {
   type PersistentVolume,
   type Pod,
 } from '@podwright/kube-api';
-import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
+import { apiMessage, type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
 import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
-import { apiMessage } from './api-message.ts';
 
 const CLAIM_PATIENCE_MS = 30_000;
 

@@ -1,16 +1,16 @@
 import { type Logger, PodwrightError } from '@podwright/base';
-import type {
-  BoundVolume,
-  LocalObjectChange,
-  LocalObjectKind,
-  LocalObjectOf,
-  Node,
-  ObjectLookup,
-  Pod,
-  PodObjects,
+import {
+  type BoundVolume,
+  isStaticPod,
+  type LocalObjectChange,
+  type LocalObjectKind,
+  type LocalObjectOf,
+  type Node,
+  type ObjectLookup,
+  type Pod,
+  type PodObjects,
 } from '@podwright/kube-api';
 import { type KubeClient, NODES } from '@podwright/kube-client';
-import { isStaticPod } from '../config/pod-update.ts';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';
 import { NODE_READ_TIMEOUT_MS, OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from './limits.ts';

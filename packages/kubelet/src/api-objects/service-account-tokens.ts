@@ -1,8 +1,7 @@
 import { Backoff, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
 import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
-import { type KubeClient, SERVICE_ACCOUNTS } from '@podwright/kube-client';
+import { apiMessage, type KubeClient, SERVICE_ACCOUNTS } from '@podwright/kube-client';
 import type { PodTokens, TokenWish } from '../volumes/payload.ts';
-import { apiMessage } from './api-message.ts';
 import {
   MAX_TOKEN_LENGTH,
   TOKEN_JITTER_MS,

@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@podwright/base';
-import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
-import type { InformerChange } from '@podwright/kube-client';
 import {
   CONFIG_MIRROR_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
+  type KubeObject,
+  namespacedName,
+  type Pod,
   type PodUpdate,
-} from '../config/pod-update.ts';
+} from '@podwright/kube-api';
+import type { InformerChange } from '@podwright/kube-client';
 import { decodeApiPod } from './decode-api-pod.ts';
 
 /** Where the pods of the API server that stand for static ones go. */

@@ -1,8 +1,7 @@
 import { background, type Failpoint, follow, type Logger } from '@podwright/base';
-import { type KubeObject, namespacedName } from '@podwright/kube-api';
+import { isStaticPod, type KubeObject, namespacedName } from '@podwright/kube-api';
 import { type Informer, type Informers, type KubeClient, PODS } from '@podwright/kube-client';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
-import { isStaticPod } from '../config/pod-update.ts';
 import type { PodManager } from '../pod/pod-manager.ts';
 import type { PodWorkers } from '../pod/pod-workers.ts';
 import { isRefused } from '../status/generate-pod-status.ts';

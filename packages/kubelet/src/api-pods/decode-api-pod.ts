@@ -1,6 +1,8 @@
 /** Reads pods of an API server: it has validated and completed them, and may know more of pods than this kubelet. */
 import {
   applyDefaults,
+  CONFIG_SEEN_ANNOTATION,
+  CONFIG_SOURCE_ANNOTATION,
   dnsLabel,
   dnsSubdomain,
   everyContainer,
@@ -9,9 +11,9 @@ import {
   objectUid,
   type Pod,
   pod as podSchema,
+  seenAt,
   UNSUPPORTED,
 } from '@podwright/kube-api';
-import { CONFIG_SEEN_ANNOTATION, CONFIG_SOURCE_ANNOTATION, seenAt } from '../config/pod-update.ts';
 import { shapedStatus } from './shaped-status.ts';
 
 /** Upstream's reason of pods that are refused for what no predicate looks at. */

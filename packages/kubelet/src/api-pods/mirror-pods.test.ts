@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import { CONFIG_MIRROR_ANNOTATION } from '@podwright/kube-api';
 import { PODS } from '@podwright/kube-client';
-import { CONFIG_MIRROR_ANNOTATION } from '../config/pod-update.ts';
 import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { MirrorPods } from './mirror-pods.ts';

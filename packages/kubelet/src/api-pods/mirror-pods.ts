@@ -1,13 +1,15 @@
 /** Shows static pods at an API server: a pod for each, which nobody runs (pkg/kubelet/pod: mirror client). */
 import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
-import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
-import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
   CONFIG_MIRROR_ANNOTATION,
-} from '../config/pod-update.ts';
+  type KubeObject,
+  namespacedName,
+  type Pod,
+} from '@podwright/kube-api';
+import { isApiStatus, type KubeClient, PODS } from '@podwright/kube-client';
 import type { MirrorListener } from './api-pod-list.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { MIRROR_BACKOFF } from './limits.ts';

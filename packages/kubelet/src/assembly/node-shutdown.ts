@@ -1,6 +1,5 @@
 import { background, sleep } from '@podwright/base';
-import type { EventRecorder } from '@podwright/kube-api';
-import { isStaticPod } from '../config/pod-update.ts';
+import { type EventRecorder, isStaticPod } from '@podwright/kube-api';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
 import type { PodEnder } from '../node-shutdown/end-pods.ts';
 import { NodeShutdown } from '../node-shutdown/node-shutdown.ts';

@@ -1,11 +1,10 @@
 /** What the kubelet's cgroups have, as upstream's gives it to them (pkg/kubelet/cm). Pure. */
 import type { CgroupLimits } from '@podwright/base';
-import { type Pod, qosClass } from '@podwright/kube-api';
+import { type Pod, podRequest, podTotals, qosClass } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
-import { podRequest, podTotals } from './pod-resources.ts';
 
 /** What the limits of pods depend on beside the pods. */
 export type PodLimitSettings = {

@@ -11,7 +11,7 @@ import {
   readCgroupFile,
   treeOf,
 } from '@podwright/base';
-import { type Pod, type QosClass, qosClass } from '@podwright/kube-api';
+import { type Pod, podRequest, type QosClass, qosClass } from '@podwright/kube-api';
 import { CgroupClaim } from './cgroup-claim.ts';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import {
@@ -24,7 +24,6 @@ import {
   podCgroupLimits,
 } from './cgroup-limits.ts';
 import type { EnforcedLimits, PodCgroups } from './pod-cgroups.ts';
-import { podRequest } from './pod-resources.ts';
 
 const CLASS_NAMES: Record<QosClass, CgroupName> = {
   Guaranteed: [],

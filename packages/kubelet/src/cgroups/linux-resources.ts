@@ -1,10 +1,8 @@
 import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
+import type { ResourceAmounts } from '@podwright/kube-api';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
-
-/** Millicores and bytes, 0 for what is not limited. */
-export type ResourceAmounts = { milliCpuRequest: bigint; milliCpuLimit: bigint; memoryLimitBytes: bigint };
 
 /** What the settings say and what the host can do about it. */
 export type Enforcement = { policy: ResourcePolicy; host: Pick<ContainerHost, 'cgroupV2'> };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Container, type Pod, type PodSpec, qosClass } from '@podwright/kube-api';
+import { type Container, type Pod, type PodSpec, podRequest, podTotals, qosClass } from '@podwright/kube-api';
 import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
-import { podOverhead, podRequest, podResources, podTotals } from './pod-resources.ts';
+import { podOverhead, podResources } from './pod-resources.ts';
 
 const enforcement = { policy: DEFAULT_RESOURCE_POLICY, host: { cgroupV2: false } };
 

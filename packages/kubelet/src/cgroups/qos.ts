@@ -1,5 +1,4 @@
-import { type Container, containerAmount } from '@podwright/kube-api';
-import { inUnits } from './units.ts';
+import { type Container, containerAmount, inUnits } from '@podwright/kube-api';
 
 /** What the container asks for of `name`, in millicores or units; its limit stands in for a missing request. */
 export function requestOf(container: Pick<Container, 'resources'>, name: string): bigint {

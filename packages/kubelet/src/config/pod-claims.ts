@@ -1,5 +1,4 @@
-import { namespacedName, type Pod } from '@podwright/kube-api';
-import type { ExistingPod } from './pod-update.ts';
+import { type ExistingPod, namespacedName, type Pod } from '@podwright/kube-api';
 
 /**
  * Which pod comes first when several manifests ask for one name or UID: the one that has it already, whatever its file is called. A name

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { decodeManifest, LocalObjects } from '@podwright/kube-api';
+import {
+  decodeManifest,
+  type ExistingPod,
+  LocalObjects,
+  type PodSourceName,
+  type PodUpdate,
+} from '@podwright/kube-api';
 import { PodConfig } from './pod-config.ts';
-import type { ExistingPod, PodSourceName, PodUpdate } from './pod-update.ts';
 
 const podText = (name: string, fields: { image?: string; uid?: string } = {}) =>
   JSON.stringify({

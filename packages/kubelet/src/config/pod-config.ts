@@ -1,6 +1,10 @@
 import type { Logger } from '@podwright/base';
 import {
   apiReference,
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_FILE_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
+  type ExistingPod,
   formatFieldPath,
   ignoredFields,
   immutableProblems,
@@ -10,20 +14,14 @@ import {
   namespacedName,
   type PlacedObject,
   type Pod,
+  type PodSourceName,
+  type PodUpdate,
+  type PodUpdateOperation,
   qosClass,
   type RuntimeClass,
   withoutDuplicates,
 } from '@podwright/kube-api';
 import { PodClaims } from './pod-claims.ts';
-import {
-  CONFIG_CONTENT_ANNOTATION,
-  CONFIG_FILE_ANNOTATION,
-  CONFIG_SEEN_ANNOTATION,
-  type ExistingPod,
-  type PodSourceName,
-  type PodUpdate,
-  type PodUpdateOperation,
-} from './pod-update.ts';
 import { withRuntimeClass } from './runtime-class-pod.ts';
 import { identifyPod } from './static-pod.ts';
 

@@ -1,9 +1,8 @@
 import { errorMessage, type Logger } from '@podwright/base';
-import type { LocalObjects, ManifestError } from '@podwright/kube-api';
+import type { ExistingPod, LocalObjects, ManifestError, PodUpdate } from '@podwright/kube-api';
 import { ManifestDirectory } from './manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
-import type { ExistingPod, PodUpdate } from './pod-update.ts';
 
 /** How often a directory is tried that could not be read yet. */
 const SOURCE_RETRY_MS = 1000;

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
-import { type PlacedObject, type Pod, type PodSpec, type Toleration, unresizable } from '@podwright/kube-api';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
+  type PlacedObject,
+  type Pod,
   type PodSourceName,
+  type PodSpec,
   seenAt,
-} from './pod-update.ts';
+  type Toleration,
+  unresizable,
+} from '@podwright/kube-api';
 
 /**
  * Gives a pod of a source its identity. The UID, unless the manifest has one, follows from the node, the file and the

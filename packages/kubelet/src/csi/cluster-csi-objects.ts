@@ -1,7 +1,12 @@
 import { errorCode, PodwrightError, raceAbort } from '@podwright/base';
 import type { BoundClaim, CsiDriver, KubeObject, Pod, VolumeAttachment } from '@podwright/kube-api';
-import { type KubeClient, PERSISTENT_VOLUME_CLAIMS, SECRETS, VOLUME_ATTACHMENTS } from '@podwright/kube-client';
-import { apiMessage } from '../api-objects/api-message.ts';
+import {
+  apiMessage,
+  type KubeClient,
+  PERSISTENT_VOLUME_CLAIMS,
+  SECRETS,
+  VOLUME_ATTACHMENTS,
+} from '@podwright/kube-client';
 import type { TokenWish } from '../volumes/payload.ts';
 import type { CsiObjects } from './csi-objects.ts';
 

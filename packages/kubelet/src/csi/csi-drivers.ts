@@ -1,7 +1,6 @@
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
-import { type ConnectedService, connectService } from '@podwright/cri';
+import { asRpcError, type ConnectedService, codeName, connectService } from '@podwright/cri';
 import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
-import { asRpcError, codeName } from '../kubecontainer/rpc-error.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
 import type { CsiMetrics } from './csi-metrics.ts';

@@ -1,8 +1,7 @@
 /** Tells the API server which CSI drivers the node has: by an annotation and labels of the Node, and the node's CSINode. */
 import { PodwrightError } from '@podwright/base';
 import type { CsiNode, CsiNodeDriver, KubeObject } from '@podwright/kube-api';
-import { CSI_NODES, type KubeClient, NODES } from '@podwright/kube-client';
-import { apiMessage } from '../api-objects/api-message.ts';
+import { apiMessage, CSI_NODES, type KubeClient, NODES } from '@podwright/kube-client';
 import type { DriverNodeInfo, DriverNodes } from './csi-drivers.ts';
 
 const NODE_IDS = 'csi.volume.kubernetes.io/nodeid';

@@ -1,5 +1,4 @@
-import { type Pod, parseSubscript } from '@podwright/kube-api';
-import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
+import { CONFIG_FILE_ANNOTATION, type Pod, parseSubscript } from '@podwright/kube-api';
 
 /** What `status.*` fields say: the pod's and the node's addresses, primary first. */
 export type PodAddresses = { podIps: string[]; hostIps: string[] };

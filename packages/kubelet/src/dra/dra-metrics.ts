@@ -1,6 +1,6 @@
 /** Metrics of ResourceClaims and the drivers that prepare them, by upstream's names. */
 import { errorCode, Gauge, Histogram, type Registry, statusNumber } from '@podwright/base';
-import { codeName } from '../kubecontainer/rpc-error.ts';
+import { codeName } from '@podwright/cri';
 
 export type DraMetrics = {
   /** All claims of a pod were prepared or taken back, or could not be. */

@@ -1,5 +1,4 @@
-import { isCriticalPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
-import { isStaticPod } from '../config/pod-update.ts';
+import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import type { PressureCondition } from './thresholds/signals.ts';
 
 /** Whose pods are critical: a lone node has none but static ones, of which only the priority tells. */

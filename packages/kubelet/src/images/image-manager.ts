@@ -1,6 +1,6 @@
 /** Sees to it that the images of containers are there, by their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
-import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
+import { type CriClient, type Image, type PodSandboxConfig, rpcErrorText } from '@podwright/cri';
 import {
   type Container,
   type EventRecorder,
@@ -14,7 +14,6 @@ import {
   parseImageReference,
   withDefaultTag,
 } from '@podwright/kube-api';
-import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { CredentialProviders } from './credential-providers.ts';
 import type { ImageAccess } from './image-access.ts';

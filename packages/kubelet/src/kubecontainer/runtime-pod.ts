@@ -1,6 +1,5 @@
 /** What the runtime says about pods, in the kubelet's types and without the CRI's messages. */
-import type { LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
-import type { ExistingPod } from '../config/pod-update.ts';
+import type { ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodIdentity } from './pod-identity.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';

@@ -4,6 +4,7 @@ import {
   type Container,
   containersAmount,
   hasPodLevelResources,
+  inUnits,
   isHugePages,
   isNodeCriticalPod,
   type Pod,
@@ -17,7 +18,6 @@ import {
 import { hugePageSize } from '../cgroups/huge-pages.ts';
 import { linuxResources } from '../cgroups/linux-resources.ts';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
-import { inUnits } from '../cgroups/units.ts';
 import type { ContainerHost } from '../node/container-host.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 import { memoryQosFiles } from './memory-qos.ts';

@@ -1,6 +1,6 @@
 import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
+import { asRpcError } from '@podwright/cri';
 import { everyContainer, type Pod, sidecarsOf } from '@podwright/kube-api';
-import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import {
   podAddresses,
   type RuntimeContainer,

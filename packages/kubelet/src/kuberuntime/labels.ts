@@ -3,8 +3,14 @@
  * everything is rebuilt from them. The keys are those of Kubernetes, so that `crictl` and others understand them.
  */
 import { createHash } from 'node:crypto';
-import type { Container, ContainerPort, LifecycleHandler, Pod } from '@podwright/kube-api';
-import { CONFIG_FILE_ANNOTATION, type ExistingPod } from '../config/pod-update.ts';
+import {
+  CONFIG_FILE_ANNOTATION,
+  type Container,
+  type ContainerPort,
+  type ExistingPod,
+  type LifecycleHandler,
+  type Pod,
+} from '@podwright/kube-api';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
 

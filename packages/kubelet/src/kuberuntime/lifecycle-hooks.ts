@@ -1,8 +1,8 @@
 import { Counter, errorCode, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
+import { rpcErrorText } from '@podwright/cri';
 import { type Container, type EventRecorder, eventSubject, type LifecycleHandler, type Pod } from '@podwright/kube-api';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import { rpcErrorText } from '../kubecontainer/rpc-error.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
 /** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */

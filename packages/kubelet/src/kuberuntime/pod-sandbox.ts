@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { LOG_DIRECTORY, PodwrightError } from '@podwright/base';
-import type { PodSandboxConfig } from '@podwright/cri';
+import { asTold, type PodSandboxConfig } from '@podwright/cri';
 import { eventSubject, type Pod } from '@podwright/kube-api';
-import { asTold } from '../kubecontainer/rpc-error.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';

@@ -5,10 +5,10 @@
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
 import { repeatedError, shownError } from '@podwright/base';
+import { asRpcError, asTold } from '@podwright/cri';
 import { type Container, eventSubject, everyContainer, isSidecar, type Pod } from '@podwright/kube-api';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
-import { asRpcError, asTold } from '../kubecontainer/rpc-error.ts';
 import { podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
 import { failedSteps, type StepResult, type SyncAction } from '../kubecontainer/sync-result.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';

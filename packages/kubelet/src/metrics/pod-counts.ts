@@ -1,7 +1,6 @@
 /** Metrics that are counted when somebody asks. */
 import { Gauge, type Registry } from '@podwright/base';
-import type { Pod } from '@podwright/kube-api';
-import { CONFIG_SOURCE_ANNOTATION } from '../config/pod-update.ts';
+import { CONFIG_SOURCE_ANNOTATION, type Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WorkerPhase } from '../pod/pod-workers.ts';
 

@@ -1,7 +1,6 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { type ConnectedService, connectService } from '@podwright/cri';
+import { asRpcError, type ConnectedService, connectService } from '@podwright/cri';
 import { type PluginInfo, Registration } from '@podwright/cri/plugin-registration';
-import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
 

@@ -4,13 +4,13 @@ import {
   claimStatusesOf,
   dottedSysctl,
   isClaimed,
+  isStaticPod,
   namespacedName,
   type Pod,
+  podRequest,
   type Taint,
   wantsAppArmor,
 } from '@podwright/kube-api';
-import { podRequest } from '../cgroups/pod-resources.ts';
-import { isStaticPod } from '../config/pod-update.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { portText, takenPort } from './host-ports.ts';
 import { type SelectableNode, wantsNode } from './node-affinity.ts';

@@ -6,12 +6,12 @@ import {
   type Pod,
   type PodCondition,
   type PodSpec,
+  podRequest,
   qosClass,
   type ResourceList,
   type ResourceRequirements,
   resourcesKey,
 } from '@podwright/kube-api';
-import { podRequest } from '../cgroups/pod-resources.ts';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';

@@ -1,5 +1,4 @@
-import type { Pod } from '@podwright/kube-api';
-import type { PodSourceName } from '../config/pod-update.ts';
+import type { Pod, PodSourceName } from '@podwright/kube-api';
 
 /** The pods that should be, as their sources say. */
 export class PodManager {

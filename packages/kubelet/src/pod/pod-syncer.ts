@@ -1,5 +1,6 @@
 /** What a pod worker does in each of its phases: decides with the pure rooms, acts through the runtime, reports the status. */
 import { errorCode, type Logger, PodwrightError, shownError } from '@podwright/base';
+import { asRpcError } from '@podwright/cri';
 import {
   allContainers,
   eventSubject,
@@ -11,7 +12,6 @@ import {
 } from '@podwright/kube-api';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
-import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import {
   isStopped,
   latestContainer,

@@ -10,8 +10,7 @@
  * left only when its step has succeeded: until then the step is repeated.
  */
 import { Backoff, errorMessage, type Logger, MAX_TIMER_MS } from '@podwright/base';
-import { namespacedName, type Pod } from '@podwright/kube-api';
-import { isStaticPod } from '../config/pod-update.ts';
+import { isStaticPod, namespacedName, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
 

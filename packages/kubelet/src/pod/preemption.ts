@@ -1,7 +1,13 @@
 /** Which pods make room for a pod that is more important (pkg/kubelet/preemption). Pure. */
-import { isCriticalPod, type Pod, podPriority, type QosClass, qosClass } from '@podwright/kube-api';
-import { podRequest } from '../cgroups/pod-resources.ts';
-import { isStaticPod } from '../config/pod-update.ts';
+import {
+  isCriticalPod,
+  isStaticPod,
+  type Pod,
+  podPriority,
+  podRequest,
+  type QosClass,
+  qosClass,
+} from '@podwright/kube-api';
 import type { Refusal } from './pod-admission.ts';
 
 /** The amount of a resource that is still to be freed. */

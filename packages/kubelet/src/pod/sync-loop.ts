@@ -12,8 +12,9 @@ import {
   type Node,
   namespacedName,
   type Pod,
+  type PodSourceName,
+  type PodUpdate,
 } from '@podwright/kube-api';
-import type { PodSourceName, PodUpdate } from '../config/pod-update.ts';
 import { LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
 import { emptyRuntimePod, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';

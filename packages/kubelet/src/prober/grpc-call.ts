@@ -1,7 +1,7 @@
 import { type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { isDeadlineExceeded } from '@podwright/base';
+import { codeName } from '@podwright/cri';
 import { formatDuration } from '@podwright/kube-api';
-import { codeName } from '../kubecontainer/rpc-error.ts';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { GRPC_ANSWER_LIMITS } from './limits.ts';

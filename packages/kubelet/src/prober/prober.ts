@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
+import { asRpcError } from '@podwright/cri';
 import { type Container, formatDuration, type Probe } from '@podwright/kube-api';
 import { expand } from '../container/expansion.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
-import { asRpcError } from '../kubecontainer/rpc-error.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { checkGrpcHealth } from './grpc-call.ts';
 import { httpGet } from './http-call.ts';

@@ -11,7 +11,11 @@ import {
   writeFileDurable,
 } from '@podwright/base';
 import {
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_SEEN_ANNOTATION,
   decodeManifest,
+  type ExistingPod,
   formatTime,
   immutableProblems,
   type LocalObject,
@@ -22,12 +26,6 @@ import {
   unresizable,
 } from '@podwright/kube-api';
 import { isOneManifest } from '../config/manifest-place.ts';
-import {
-  CONFIG_CONTENT_ANNOTATION,
-  CONFIG_HASH_ANNOTATION,
-  CONFIG_SEEN_ANNOTATION,
-  type ExistingPod,
-} from '../config/pod-update.ts';
 import { identifyPod } from '../config/static-pod.ts';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';

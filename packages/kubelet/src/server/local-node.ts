@@ -7,8 +7,7 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
-import type { Finding, ManifestObject, Pod } from '@podwright/kube-api';
-import { CONFIG_FILE_ANNOTATION } from '../config/pod-update.ts';
+import { CONFIG_FILE_ANNOTATION, type Finding, type ManifestObject, type Pod } from '@podwright/kube-api';
 import type { Kubelet } from '../kubelet.ts';
 import type { LogPlace } from '../logs/container-logs.ts';
 import { allFindings } from '../preflight/host-findings.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
-import { formatTime, type ObjectMeta, type Pod, type PodStatus } from '@podwright/kube-api';
-import { isStaticPod } from '../config/pod-update.ts';
+import { formatTime, isStaticPod, type ObjectMeta, type Pod, type PodStatus } from '@podwright/kube-api';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
 import { withForeign } from './foreign-conditions.ts';
 import { isRefused } from './generate-pod-status.ts';

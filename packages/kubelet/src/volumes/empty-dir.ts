@@ -1,7 +1,6 @@
 import { chmod, chown, lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { isErrno, OPEN_DIRECTORY, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
-import { type Pod, quantityValue, type Volume } from '@podwright/kube-api';
-import { podTotals } from '../cgroups/pod-resources.ts';
+import { type Pod, podTotals, quantityValue, type Volume } from '@podwright/kube-api';
 import { hugePagesOptions } from './huge-pages.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';

@@ -1,8 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, POD_DIRECTORY } from '@podwright/base';
-import { type BoundVolume, everyContainer, type PersistentVolume, type Pod, type Volume } from '@podwright/kube-api';
-import { isStaticPod } from '../config/pod-update.ts';
+import {
+  type BoundVolume,
+  everyContainer,
+  isStaticPod,
+  type PersistentVolume,
+  type Pod,
+  type Volume,
+} from '@podwright/kube-api';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makePrivateDirectory } from '@podwright/base';
+import { rpcErrorText } from '@podwright/cri';
 import { formatTime } from '@podwright/kube-api';
-import { rpcErrorText } from '../../kubecontainer/rpc-error.ts';
 import type { Kubelet } from '../../kubelet.ts';
 import { sendJson } from '../api-call.ts';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';

@@ -1,5 +1,5 @@
 import { errorCode } from '@podwright/base';
-import { rpcErrorText } from '../../kubecontainer/rpc-error.ts';
+import { rpcErrorText } from '@podwright/cri';
 import { type Refusal, refusal } from './api-route.ts';
 
 /** How long the runtime keeps a request for a stream: what Go's streaming server calls its cache's TTL, in seconds. */

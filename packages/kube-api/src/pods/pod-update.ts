@@ -1,4 +1,4 @@
-import type { Pod } from '@podwright/kube-api';
+import type { Pod } from '../objects/pod.ts';
 
 /**
  * Where a pod comes from: the manifest directory, a manifest URL, or an API server. Kept in the annotation

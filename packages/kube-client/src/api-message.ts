@@ -1,5 +1,5 @@
 import { errorMessage } from '@podwright/base';
-import { ApiStatusError } from '@podwright/kube-client';
+import { ApiStatusError } from './api-status-error.ts';
 
 /** What the API server said, without our words around it, so that messages read as upstream's. */
 export function apiMessage(error: unknown): string {
