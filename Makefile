@@ -46,9 +46,9 @@ vm-test: setup ## in a guest with systemd, cgroup v2, AppArmor and CRIU; needs r
 bench: setup-dev ## against containerd, in the same run; needs root
 	node bench/main.ts
 
-generate: setup ## messages from packages/cri/proto and packages/shim/proto
+generate: setup ## messages from the proto folders of packages/cri, shim and ttrpc
 	$(NPM) run --silent generate
-	$(NPM) run --silent generate --workspace @podwright/shim
+	$(NPM) run --silent generate --workspace @podwright/shim --workspace @podwright/ttrpc
 
 pictures: setup $(EXAMPLE_IMAGE) ## docs/*.svg from real terminal runs; needs root
 	node scripts/record-pictures.ts

@@ -6,15 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { Registry, silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { type CertificatePair, openNodeIdentity, startServingCertificate } from '@podwright/certificates';
 import { isApiStatus, type KubeClient, NODES, readKubeconfig } from '@podwright/kube-client';
-import {
-  type CertificatePair,
-  kubeletOptions,
-  kubeletServerOptions,
-  openNodeIdentity,
-  serveKubeletApi,
-  startServingCertificate,
-} from '@podwright/kubelet';
+import { kubeletOptions, kubeletServerOptions, serveKubeletApi } from '@podwright/kubelet';
 import { startFakeKubelet } from '../../packages/kubelet/src/fake-kubelet.fixture.ts';
 import { freePort } from '../pods/node.fixture.ts';
 import { type Cluster, startCluster } from './cluster.fixture.ts';

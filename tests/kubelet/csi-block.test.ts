@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { metricsText, silentLogger } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import { CsiPlugin } from '../../packages/kubelet/src/csi/csi-plugin.ts';
-import { ProgramLoopDevices } from '../../packages/kubelet/src/volumes/loop-devices.ts';
-import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
-import type { VolumePlugin } from '../../packages/kubelet/src/volumes/plugin.ts';
-import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
-import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
+import { CsiPlugin } from '../../packages/volumes/src/csi/csi-plugin.ts';
+import { ProgramLoopDevices } from '../../packages/volumes/src/volumes/loop-devices.ts';
+import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
+import type { VolumePlugin } from '../../packages/volumes/src/volumes/plugin.ts';
+import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
+import { VolumeManager } from '../../packages/volumes/src/volumes/volume-manager.ts';
 import { loopsBelow, mountsBelow } from './csi-driver.fixture.ts';
 import { CsiNodeUnderTest, DISK, KEY, never, pod } from './csi-node.fixture.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import type { BoundClaim, ClaimStatus } from '../../packages/kube-api/src/objects/persistent-volume.ts';
-import type { CsiVolume } from '../../packages/kubelet/src/csi/csi-volume.ts';
+import type { CsiVolume } from '../../packages/volumes/src/csi/csi-volume.ts';
 import { CsiNodeUnderTest, DISK, never, pod } from './csi-node.fixture.ts';
 
 const PENDING: ClaimStatus = {

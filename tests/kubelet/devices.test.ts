@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { connectService } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import type { Pod } from '@podwright/kube-api';
-import { FakePlugin } from '../../packages/kubelet/src/devices/fake-plugin.fixture.ts';
+import { FakePlugin } from '../../packages/placement/src/devices/fake-plugin.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 

@@ -7,11 +7,11 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { VolumeUse } from '../../packages/kubelet/src/stats/volume-use.ts';
-import { DeviceMaps } from '../../packages/kubelet/src/volumes/device-maps.ts';
-import { LocalBlockVolumes } from '../../packages/kubelet/src/volumes/local-block-volumes.ts';
-import { ProgramLoopDevices } from '../../packages/kubelet/src/volumes/loop-devices.ts';
-import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
-import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { DeviceMaps } from '../../packages/volumes/src/volumes/device-maps.ts';
+import { LocalBlockVolumes } from '../../packages/volumes/src/volumes/local-block-volumes.ts';
+import { ProgramLoopDevices } from '../../packages/volumes/src/volumes/loop-devices.ts';
+import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
+import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
 import { csiDirectory, loopsBelow, mountsBelow } from './csi-driver.fixture.ts';
 
 test('a device of the node is mapped for each pod, measured, and taken away by another kubelet', async () => {

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLogger, writeFileAtomic, writeFileDurable } from '@podwright/base';
 import { openDatabase } from '@podwright/metadata';
-import { CertificateStore } from '../../packages/kubelet/src/certificates/certificate-store.ts';
-import { readVolumeData, writeVolumeData } from '../../packages/kubelet/src/csi/volume-data.ts';
+import { CertificateStore } from '../../packages/certificates/src/certificate-store.ts';
 import { EphemeralContainers } from '../../packages/kubelet/src/pod/ephemeral-containers.ts';
 import { AppliedObjects } from '../../packages/kubelet/src/server/applied-objects.ts';
 import { StatusRecords } from '../../packages/kubelet/src/status/status-records.ts';
-import { readStateFile, writeStateFile } from '../../packages/kubelet/src/topology/state-file.ts';
-import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
+import { readStateFile, writeStateFile } from '../../packages/placement/src/topology/state-file.ts';
 import { NetworkSource } from '../../packages/runtime/src/network/choice/network-source.ts';
+import { readVolumeData, writeVolumeData } from '../../packages/volumes/src/csi/volume-data.ts';
+import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
 import { Certificates } from '../fixtures/certificates.ts';
 import { PowerCutDisk } from '../fixtures/power-cut.ts';
 

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isErrno, silentLogger, Trash } from '@podwright/base';
-import { CpuManager } from '../../packages/kubelet/src/cpus/cpu-manager.ts';
-import { NO_CPU_OPTIONS } from '../../packages/kubelet/src/cpus/cpu-options.ts';
-import { MemoryManager } from '../../packages/kubelet/src/memory/memory-manager.ts';
+import { CpuManager } from '../../packages/placement/src/cpus/cpu-manager.ts';
+import { NO_CPU_OPTIONS } from '../../packages/placement/src/cpus/cpu-options.ts';
+import { MemoryManager } from '../../packages/placement/src/memory/memory-manager.ts';
 import { NetworkSource } from '../../packages/runtime/src/network/choice/network-source.ts';
 import { SmallDisk } from '../fixtures/small-disk.ts';
 

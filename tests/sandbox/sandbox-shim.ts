@@ -20,8 +20,8 @@ import { MetricsSchema } from '../../packages/shim/src/gen/io/containerd/cgroups
 import { Shim } from '../../packages/shim/src/shim.ts';
 import { socketPath } from '../../packages/shim/src/shim-endpoint.ts';
 import { startShim } from '../../packages/shim/src/shim-program.ts';
-import { TtrpcServer } from '../../packages/shim/src/ttrpc/server.ts';
-import type { TtrpcHandlers } from '../../packages/shim/src/ttrpc/service.ts';
+import { TtrpcServer } from '../../packages/ttrpc/src/server.ts';
+import type { TtrpcHandlers } from '../../packages/ttrpc/src/service.ts';
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2).map((argument) => argument.replace(/^-(?=\w\w)/, '--')),

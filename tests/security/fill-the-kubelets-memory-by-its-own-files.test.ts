@@ -8,11 +8,11 @@ import { LocalObjects } from '../../packages/kube-api/src/objects/local-objects.
 import { ContainerPreparer } from '../../packages/kubelet/src/container/prepare-container.ts';
 import { terminationMessage } from '../../packages/kubelet/src/container/termination-message.ts';
 import { readLog } from '../../packages/kubelet/src/logs/log-reader.ts';
-import { builtinVolumePlugins } from '../../packages/kubelet/src/volumes/builtin-plugins.ts';
-import { ClaimVolumes } from '../../packages/kubelet/src/volumes/claims.ts';
-import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
-import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
-import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
+import { builtinVolumePlugins } from '../../packages/volumes/src/volumes/builtin-plugins.ts';
+import { ClaimVolumes } from '../../packages/volumes/src/volumes/claims.ts';
+import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
+import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
+import { VolumeManager } from '../../packages/volumes/src/volumes/volume-manager.ts';
 
 const HUGE_BYTES = 400 << 20;
 const ALLOWED_BYTES = 100 << 20;

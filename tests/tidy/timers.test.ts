@@ -15,15 +15,15 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/images/src/pull/failed-pulls.ts': ['this.#options.keepMs'],
   'packages/kube-client/src/informing/first-objects.ts': ['silenceMs'],
   'packages/kube-client/src/transport/http2-connection.ts': ['timeoutMs', 'afterMs / 2'],
-  'packages/kubelet/src/api-objects/within.ts': ['timeoutMs'],
+  'packages/volumes/src/api-objects/within.ts': ['timeoutMs'],
   'packages/kubelet/src/api-pods/mirror-pods.ts': ["this.#backoff.next('')"],
   'packages/kubelet/src/api-pods/status-sync.ts': ['this.#outage.next(OUTAGE)'],
-  'packages/kubelet/src/plugins/plugin-watcher.ts': ['periodMs'],
+  'packages/placement/src/plugins/plugin-watcher.ts': ['periodMs'],
   'packages/kubelet/src/pod/pod-workers.ts': ['waitMs'],
   'packages/kubelet/src/status/status-records.ts': ['delayMs'],
   'packages/runtime/src/sandbox/ready-sandboxes.ts': ['delayMs'],
   'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],
-  'packages/shim/src/ttrpc/server.ts': ['timeoutOf(request)'],
+  'packages/ttrpc/src/server.ts': ['timeoutOf(request)'],
 };
 
 /** The arguments of a call, from its opening bracket on. */

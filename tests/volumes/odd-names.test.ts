@@ -18,9 +18,9 @@ import { diskUsage } from '../../packages/images/src/snapshots/disk-usage.ts';
 import { readTar } from '../../packages/images/src/tar.ts';
 import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
 import { treeUse } from '../../packages/kubelet/src/stats/file-system-use.ts';
-import { writeAtomically } from '../../packages/kubelet/src/volumes/atomic-writer.ts';
-import { giveToGroup } from '../../packages/kubelet/src/volumes/volume-ownership.ts';
 import { writeLayerDifference } from '../../packages/runtime/src/containers/layer-difference.ts';
+import { writeAtomically } from '../../packages/volumes/src/volumes/atomic-writer.ts';
+import { giveToGroup } from '../../packages/volumes/src/volumes/volume-ownership.ts';
 
 const GROUP = 3000;
 const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
+import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
 import { busyboxImage } from '../kubelet/containerd.fixture.ts';
 import { type RealKubelet, startRealKubelet } from '../kubelet/real-kubelet.fixture.ts';
 import { type RestartableRuntime, startOtherRuntime } from '../kubelet/suite-runtime.fixture.ts';

@@ -22,12 +22,12 @@ import { type TestContext, test } from 'node:test';
 import { runChecked, silentLogger } from '@podwright/base';
 import { LocalObjects } from '../../packages/kube-api/src/objects/local-objects.ts';
 import type { LocalObject, Pod, Volume } from '../../packages/kube-api/src/objects/types.ts';
-import { builtinVolumePlugins } from '../../packages/kubelet/src/volumes/builtin-plugins.ts';
-import { ClaimVolumes } from '../../packages/kubelet/src/volumes/claims.ts';
-import { ProgramMounter } from '../../packages/kubelet/src/volumes/mounter.ts';
-import { NfsPlugin } from '../../packages/kubelet/src/volumes/nfs.ts';
-import { PodDirectories } from '../../packages/kubelet/src/volumes/pod-directories.ts';
-import { VolumeManager } from '../../packages/kubelet/src/volumes/volume-manager.ts';
+import { builtinVolumePlugins } from '../../packages/volumes/src/volumes/builtin-plugins.ts';
+import { ClaimVolumes } from '../../packages/volumes/src/volumes/claims.ts';
+import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
+import { NfsPlugin } from '../../packages/volumes/src/volumes/nfs.ts';
+import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
+import { VolumeManager } from '../../packages/volumes/src/volumes/volume-manager.ts';
 
 const TMPFS_MAGIC = 0x01021994;
 const signal = new AbortController().signal;

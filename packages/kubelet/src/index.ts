@@ -1,7 +1,3 @@
-export type { CertificatePair } from './certificates/certificate-pair.ts';
-export { openNodeIdentity } from './certificates/node-identity.ts';
-export { kubeconfigText } from './certificates/node-kubeconfig.ts';
-export { startServingCertificate } from './certificates/serving-certificate.ts';
 export { CgroupClaim } from './cgroups/cgroup-claim.ts';
 export { ManifestDirectory, type ManifestDirectoryOptions } from './config/manifest-directory.ts';
 export { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
@@ -20,7 +16,6 @@ export {
   type ServerTls,
   type TlsVersion,
 } from './configuration/server-options.ts';
-export { cpuOptions } from './cpus/cpu-options.ts';
 export { DEFAULT_HARD_THRESHOLDS, thresholdProblems } from './eviction/thresholds/thresholds.ts';
 export { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
@@ -56,5 +51,4 @@ export type {
 export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type RuntimeWait, startKubelet } from './start-kubelet.ts';
 export type { PodChange } from './status/status-manager.ts';
-export { topologyOptions } from './topology/topology-options.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

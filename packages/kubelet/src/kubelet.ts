@@ -14,6 +14,7 @@ import {
   type Pod,
   type PodUpdate,
 } from '@podwright/kube-api';
+import { type ClaimVolumes, claimObjects, refuseUsedClaim } from '@podwright/volumes';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import { existingPod } from './config/pod-config.ts';
 import type { PodEvents } from './events/pod-events.ts';
@@ -46,8 +47,6 @@ import type { PodChange, StatusManager } from './status/status-manager.ts';
 import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
-import { claimObjects, refuseUsedClaim } from './volumes/claim-objects.ts';
-import type { ClaimVolumes } from './volumes/claims.ts';
 
 /** A kubelet that has not asked for the runtime's status for this long is unhealthy (upstream's minimum for its `syncloop` check). */
 const SYNC_LOOP_THRESHOLD_MS = 120_000;

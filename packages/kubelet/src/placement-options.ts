@@ -1,6 +1,10 @@
-import { type CpuPolicyOptions, NO_CPU_OPTIONS } from './cpus/cpu-options.ts';
-import type { TopologyPolicy } from './topology/merge-hints.ts';
-import { NO_TOPOLOGY_OPTIONS, type TopologyPolicyOptions } from './topology/topology-options.ts';
+import {
+  type CpuPolicyOptions,
+  NO_CPU_OPTIONS,
+  NO_TOPOLOGY_OPTIONS,
+  type TopologyPolicy,
+  type TopologyPolicyOptions,
+} from '@podwright/placement';
 
 /** Who gets processors and memory of NUMA nodes for itself. */
 export type PlacementOptions = {

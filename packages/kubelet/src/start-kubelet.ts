@@ -13,10 +13,9 @@ import {
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
 import { isStaticPod, nodeSubject, type Pod, type PodUpdate } from '@podwright/kube-api';
+import { PodDirectories } from '@podwright/volumes';
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
-
 import { startGrantServices } from './assembly/grant-services.ts';
-
 import { type KnownHost, lookAtHost } from './assembly/known-host.ts';
 import { type KubeletParts, kubeletParts } from './assembly/kubelet-parts.ts';
 import { openNodeCgroups } from './assembly/node-cgroups.ts';
@@ -53,7 +52,6 @@ import { type PodChange, StatusManager } from './status/status-manager.ts';
 import { StatusRecords } from './status/status-records.ts';
 import { PodTracer } from './trace/pod-tracer.ts';
 import { ContainerUsage } from './usage/container-usage.ts';
-import { PodDirectories } from './volumes/pod-directories.ts';
 
 /** A runtime that is down for this long when the kubelet starts is reported as down, and waited for. */
 const RUNTIME_START_PATIENCE_MS = 2000;

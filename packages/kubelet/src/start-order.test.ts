@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
-import { writeDeviceRecords } from './devices/device-checkpoint.ts';
-import { FakePlugin } from './devices/fake-plugin.fixture.ts';
+import { writeDeviceRecords } from '../../placement/src/devices/device-checkpoint.ts';
+import { FakePlugin } from '../../placement/src/devices/fake-plugin.fixture.ts';
 import { kubeletOptions } from './options.ts';
 import { startKubelet } from './start-kubelet.ts';
 

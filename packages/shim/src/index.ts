@@ -24,7 +24,3 @@ export { statsOfMetric } from './shim-metrics.ts';
 export { packOptions, type ShimCall, type ShimHome, type ShimProgram, startShim } from './shim-program.ts';
 /** Shims of one runtime: start, find again, clean up. */
 export { Shims, type ShimsOptions } from './shims.ts';
-/** ttrpc for any service: calling and serving side. */
-export { TtrpcConnection } from './ttrpc/client.ts';
-export { TtrpcServer } from './ttrpc/server.ts';
-export type { CallOptions, TtrpcClient, TtrpcHandlers, TypedService } from './ttrpc/service.ts';

@@ -1,9 +1,9 @@
 import { type Any, anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
 import { errorMessage, isAlreadyExists, type Logger, PRIVATE_FILE, sleep } from '@podwright/base';
+import { TtrpcServer } from '@podwright/ttrpc';
 import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.js';
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
 import { TAKEOVER_LOOK_MS, TAKEOVER_TIMEOUT_MS } from './limits.ts';
-import { TtrpcServer } from './ttrpc/server.ts';
 
 /** An event that a shim forwards. `processId` is the exec's id, or the task's for its first process. */
 export type ShimEvent =

@@ -1,8 +1,7 @@
+import { type TtrpcClient, TtrpcConnection } from '@podwright/ttrpc';
 import { Sandbox } from './gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
 import { Task } from './gen/containerd/task/v2/shim_pb.js';
 import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
-import { TtrpcConnection } from './ttrpc/client.ts';
-import type { TtrpcClient } from './ttrpc/service.ts';
 
 /** A connection to a running shim, which goes on when the connection ends. */
 export class Shim {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makePrivateDirectory, PodwrightError, removeUnfinished, withTimeout, writeFileDurable } from '@podwright/base';
+import { kubeconfigText } from '@podwright/certificates';
 import { parseGoDuration } from '@podwright/kube-api';
 import { readKubeconfig } from '@podwright/kube-client';
-import { kubeconfigText } from '@podwright/kubelet';
 import { checkClusterConfiguration } from '../daemon/cluster-settings.ts';
 import { parseAuthorityHash } from '../join/authority-hash.ts';
 import { parseBootstrapToken } from '../join/bootstrap-token.ts';

@@ -1,15 +1,9 @@
 /** What a kubelet of a cluster is given: clients of its API server, and a certificate that it signs. */
 import { join } from 'node:path';
 import { createLogger, type Registry } from '@podwright/base';
+import { type CertificatePair, openNodeIdentity, startServingCertificate } from '@podwright/certificates';
 import { withRateLimit } from '@podwright/kube-client';
-import {
-  type CertificatePair,
-  type Kubelet,
-  type KubeletConfiguration,
-  type KubeletOptions,
-  openNodeIdentity,
-  startServingCertificate,
-} from '@podwright/kubelet';
+import type { Kubelet, KubeletConfiguration, KubeletOptions } from '@podwright/kubelet';
 
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseCpus, quantityMilliValue, quantityValue } from '@podwright/kube-api';
 import {
-  cpuOptions,
   type KubeletConfiguration,
   type KubeletOptions,
   type PlacementOptions,
@@ -11,8 +10,8 @@ import {
   type ResourcePolicy,
   type SystemReserved,
   shutdownPeriods,
-  topologyOptions,
 } from '@podwright/kubelet';
+import { cpuOptions, topologyOptions } from '@podwright/placement';
 import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
 import { hardThresholds } from './hard-thresholds.ts';

@@ -1,7 +1,5 @@
 import { everyContainer, type Pod } from '@podwright/kube-api';
-import { cdiDevices, claimHealth, claimsOfContainer } from '../dra/claim-devices.ts';
-import type { ClaimRecord } from '../dra/claim-records.ts';
-import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';
+import { type ClaimRecord, cdiDevices, claimHealth, claimsOfContainer, type ListedClaim } from '@podwright/placement';
 import type { NodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 

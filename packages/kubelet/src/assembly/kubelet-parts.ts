@@ -8,35 +8,39 @@ import {
   type Pod,
   type PodObjects,
 } from '@podwright/kube-api';
+import type { PluginHandlers } from '@podwright/placement';
+import {
+  builtinVolumePlugins,
+  ClaimVolumes,
+  CsiPlugin,
+  csiPersistentVolumes,
+  DeviceMaps,
+  LocalBlockVolumes,
+  type Mounter,
+  type PersistentVolumesOptions,
+  PersistentVolumesPlugin,
+  PodDirectories,
+  type PodTokens,
+  type PodVolumes,
+  ProgramLoopDevices,
+  ProgramMounter,
+  persistentVolumeKinds,
+  StorageMetrics,
+  VolumeManager,
+  type VolumePlugin,
+} from '@podwright/volumes';
 import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
-import { csiPersistentVolumes } from '../csi/csi-persistent-volumes.ts';
-import { CsiPlugin } from '../csi/csi-plugin.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';
 import type { KuberuntimeDependencies } from '../kuberuntime/dependencies.ts';
 import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
-import type { PluginHandlers } from '../plugins/plugin-handler.ts';
 import { matchesTerm } from '../pod/node-affinity.ts';
 import type { PodNeeds } from '../pod/pod-syncer.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
-import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
-import { ClaimVolumes } from '../volumes/claims.ts';
-import { DeviceMaps } from '../volumes/device-maps.ts';
-import { LocalBlockVolumes } from '../volumes/local-block-volumes.ts';
-import { ProgramLoopDevices } from '../volumes/loop-devices.ts';
-import { type Mounter, ProgramMounter } from '../volumes/mounter.ts';
-import type { PodTokens } from '../volumes/payload.ts';
-import { persistentVolumeKinds } from '../volumes/persistent-volume-kinds.ts';
-import { type PersistentVolumesOptions, PersistentVolumesPlugin } from '../volumes/persistent-volumes.ts';
-import type { VolumePlugin } from '../volumes/plugin.ts';
-import { PodDirectories } from '../volumes/pod-directories.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
-import { StorageMetrics } from '../volumes/storage-metrics.ts';
-import { VolumeManager } from '../volumes/volume-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
 /** What pods have of an API server. */

@@ -1,7 +1,6 @@
 /** What of devices, processors and memory the pod resources API shows. */
 import type { Container, Pod } from '@podwright/kube-api';
-import { NO_NODE } from '../devices/device-types.ts';
-import type { ListedDevices, ListedResources } from '../pod-resources/serve-pod-resources.ts';
+import { type ListedDevices, type ListedResources, NO_NODE } from '@podwright/placement';
 import type { NodeGrants } from './node-grants.ts';
 
 /** What a container has for itself. */

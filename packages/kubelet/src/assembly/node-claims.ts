@@ -2,10 +2,7 @@
 import { join } from 'node:path';
 import type { ResourceClaim } from '@podwright/kube-api';
 import { RESOURCE_CLAIMS } from '@podwright/kube-client';
-import { DraHealth } from '../dra/device-health.ts';
-import { DraClaims } from '../dra/dra-claims.ts';
-import { DraDrivers } from '../dra/dra-drivers.ts';
-import { SliceWiper } from '../dra/wipe-slices.ts';
+import { DraClaims, DraDrivers, DraHealth, SliceWiper } from '@podwright/placement';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 
 export type NodeClaims = { drivers: DraDrivers; claims: DraClaims; slices: SliceWiper; health: DraHealth };

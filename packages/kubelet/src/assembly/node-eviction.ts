@@ -2,6 +2,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
+import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
@@ -15,7 +16,6 @@ import { ImageGarbageCollector } from '../gc/image-gc.ts';
 import { pressureEvents } from '../node-status/node-conditions.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { SummaryProvider } from '../stats/summary-provider.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { KnownHost } from './known-host.ts';
 import { sleepAtMost } from './node-shutdown.ts';
 import type { PodSync } from './pod-sync.ts';

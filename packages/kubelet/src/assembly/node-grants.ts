@@ -2,19 +2,25 @@
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import { type Container, everyContainer, formatCpus, isExtendedResource, type Pod } from '@podwright/kube-api';
+import {
+  type AllocationRequest,
+  type ContainerDeviceOptions,
+  type DeviceHealthListener,
+  DeviceManager,
+  exclusiveCpus,
+  type HintProvider,
+  KnownCpus,
+  type ListedClaim,
+  type Machine,
+  memoryRequest,
+  type PlacementMetrics,
+  placementMetrics,
+  ResourceAdmission,
+  readMachine,
+} from '@podwright/placement';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
-import { exclusiveCpus } from '../cpus/exclusive-cpus.ts';
-import { KnownCpus } from '../cpus/reconcile-cpus.ts';
-import { type DeviceHealthListener, DeviceManager } from '../devices/device-manager.ts';
-import type { ContainerDeviceOptions } from '../devices/device-types.ts';
-import { memoryRequest } from '../memory/memory-requests.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
-import type { ListedClaim } from '../pod-resources/serve-pod-resources.ts';
-import { type Machine, readMachine } from '../topology/machine.ts';
-import { type PlacementMetrics, placementMetrics } from '../topology/placement-metrics.ts';
-import { ResourceAdmission } from '../topology/resource-admission.ts';
-import type { AllocationRequest, HintProvider } from '../topology/topology-hint.ts';
 import { openPlacement, type Placement } from './placement.ts';
 
 export type NodeGrants = PodGrants & {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
+import { PodDirectories } from '@podwright/volumes';
 import { nodeSettings } from '../node-status/node-settings.ts';
-import { PodDirectories } from '../volumes/pod-directories.ts';
 import { createNodePlugins, type NodePluginsInput } from './node-plugins.ts';
 
 test('no driver registers, and nothing is told to be in use, before it is known what is left of volumes', async (context) => {

@@ -2,24 +2,27 @@
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import { type EventRecorder, formatTime, type LocalObjects } from '@podwright/kube-api';
-import { CsiBlockPlaces } from '../csi/csi-block-places.ts';
-import { CsiBlockVolumes } from '../csi/csi-block-volumes.ts';
-import { CsiDrivers, type DriverNodes } from '../csi/csi-drivers.ts';
-import { csiMetrics } from '../csi/csi-metrics.ts';
-import { type CsiObjects, loneCsiObjects } from '../csi/csi-objects.ts';
-import { CsiPlaces } from '../csi/csi-places.ts';
-import { CsiVolumes } from '../csi/csi-volumes.ts';
-import { allOf } from '../csi/mount-steps.ts';
-import { seLinuxHost } from '../csi/selinux-label.ts';
-import { VolumeExpansion } from '../csi/volume-expansion.ts';
-import { VolumesInUse } from '../csi/volumes-in-use.ts';
+import { type PluginHandlers, PluginRegistry } from '@podwright/placement';
+import {
+  allOf,
+  CsiBlockPlaces,
+  CsiBlockVolumes,
+  CsiDrivers,
+  type CsiObjects,
+  CsiPlaces,
+  CsiVolumes,
+  csiMetrics,
+  type DeviceMaps,
+  type DriverNodes,
+  loneCsiObjects,
+  type Mounter,
+  type PodDirectories,
+  type StorageMetrics,
+  seLinuxHost,
+  VolumeExpansion,
+  VolumesInUse,
+} from '@podwright/volumes';
 import type { KubeletOptions } from '../options.ts';
-import type { PluginHandlers } from '../plugins/plugin-handler.ts';
-import { PluginRegistry } from '../plugins/plugin-registry.ts';
-import type { DeviceMaps } from '../volumes/device-maps.ts';
-import type { Mounter } from '../volumes/mounter.ts';
-import type { PodDirectories } from '../volumes/pod-directories.ts';
-import type { StorageMetrics } from '../volumes/storage-metrics.ts';
 import { secretStrings } from './secret-strings.ts';
 
 /** What plugins have of an API server. */

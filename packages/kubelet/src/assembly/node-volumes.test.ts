@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from '@podwright/kube-api';
-import { VolumesInUse } from '../csi/volumes-in-use.ts';
+import { VolumesInUse } from '@podwright/volumes';
 import { NodeVolumes } from './node-volumes.ts';
 
 const version = (resourceVersion: string, volumesInUse: string[], attached: string[]): Node => ({

@@ -1,6 +1,6 @@
 import type { Node } from '@podwright/kube-api';
 import { compareVersions } from '@podwright/kube-client';
-import type { VolumesInUse } from '../csi/volumes-in-use.ts';
+import type { VolumesInUse } from '@podwright/volumes';
 
 /** Tells those who mount volumes what the node object says of them, never an older version of it after a newer one. */
 export class NodeVolumes {

@@ -1,8 +1,8 @@
 /** Ends and forgets what is left of pods that no source has any more. */
 import type { Logger } from '@podwright/base';
+import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { removeLogsOf } from '../gc/orphan-logs.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
 export type OrphanInput = {

@@ -1,15 +1,17 @@
 /** The managers of processors and of memory of NUMA nodes, as the options want them. */
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import { CpuManager } from '../cpus/cpu-manager.ts';
-import { readCpuState } from '../cpus/cpu-state.ts';
-import { countOf } from '../cpus/take-cpus.ts';
-import { MemoryManager } from '../memory/memory-manager.ts';
-import { readMemoryState } from '../memory/memory-state.ts';
+import {
+  CpuManager,
+  countOf,
+  type Machine,
+  MemoryManager,
+  readCpuState,
+  readMemoryState,
+  type TopologySettings,
+} from '@podwright/placement';
 import { hardEvictionReserve } from '../node-status/hard-eviction.ts';
 import type { KubeletOptions } from '../options.ts';
-import type { Machine } from '../topology/machine.ts';
-import type { TopologySettings } from '../topology/resource-admission.ts';
 
 export type Placement = {
   /** Absent without a policy. */

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { Container, FileKeySelector } from '@podwright/kube-api';
-import { readInside } from '../volumes/read-inside.ts';
+import { readInside } from '@podwright/volumes';
 
 /** An environment file larger than this is not read. */
 const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;

@@ -12,8 +12,7 @@ import {
   type PodObjects,
   withPodLimits,
 } from '@podwright/kube-api';
-import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
-import { type PodAddresses, podField } from '../downward-api/pod-fields.ts';
+import { containerResource, type NodeAllocatable, type PodAddresses, podField } from '@podwright/volumes';
 import { type EnvironmentFiles, environmentFileValue } from './environment-files.ts';
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';

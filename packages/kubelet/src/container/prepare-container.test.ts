@@ -5,11 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runChecked, silentLogger } from '@podwright/base';
 import { type Container, LocalObjects, type Pod } from '@podwright/kube-api';
-import { builtinVolumePlugins } from '../volumes/builtin-plugins.ts';
-import { ClaimVolumes } from '../volumes/claims.ts';
-import { ProgramMounter } from '../volumes/mounter.ts';
-import { PodDirectories } from '../volumes/pod-directories.ts';
-import { VolumeManager } from '../volumes/volume-manager.ts';
+import { builtinVolumePlugins, ClaimVolumes, PodDirectories, ProgramMounter, VolumeManager } from '@podwright/volumes';
 import { ContainerPreparer } from './prepare-container.ts';
 import type { PrepareRequest } from './prepared-container.ts';
 

@@ -14,9 +14,7 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import type { Container, Pod, PodObjects } from '@podwright/kube-api';
-import type { NodeAllocatable } from '../downward-api/container-resource.ts';
-import type { PodDirectories } from '../volumes/pod-directories.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import type { NodeAllocatable, PodDirectories, PodVolumes } from '@podwright/volumes';
 import { absolutePath, type WantedMount, wantedMounts } from './container-mounts.ts';
 import { makeEnvironment } from './environment.ts';
 import { readEnvironmentFiles } from './environment-files.ts';

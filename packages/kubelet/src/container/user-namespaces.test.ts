@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { PodDirectories } from '@podwright/volumes';
 import { parseSubIds } from '../node/subordinate-ids.ts';
-import { PodDirectories } from '../volumes/pod-directories.ts';
 import { type IdRange, UserNamespaces } from './user-namespaces.ts';
 
 const LENGTH = 65_536;

@@ -9,7 +9,7 @@ import {
   PRIVATE_FILE,
   writeFileDurable,
 } from '@podwright/base';
-import type { PodDirectories } from '../volumes/pod-directories.ts';
+import type { PodDirectories } from '@podwright/volumes';
 
 /** Ids of the host's users and groups, which are those from 0 on in a user namespace. */
 export type IdRange = { firstId: number; length: number };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import type { EphemeralContainer, Pod } from '@podwright/kube-api';
+import { PodDirectories } from '@podwright/volumes';
 import { startFakeKubelet } from '../fake-kubelet.fixture.ts';
-import { PodDirectories } from '../volumes/pod-directories.ts';
 import { EphemeralContainers } from './ephemeral-containers.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'podwright-ephemeral-'));

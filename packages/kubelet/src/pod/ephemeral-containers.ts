@@ -22,7 +22,7 @@ import {
   type Pod,
   validateEphemeralContainers,
 } from '@podwright/kube-api';
-import type { PodDirectories } from '../volumes/pod-directories.ts';
+import type { PodDirectories } from '@podwright/volumes';
 
 /** Returns the ephemeral containers that a pod shall have, from those that it has. */
 export type EphemeralChange = (before: EphemeralContainer[]) => EphemeralContainer[];

@@ -10,6 +10,7 @@ import {
   type PodStatus,
   type ResourceRequirements,
 } from '@podwright/kube-api';
+import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import {
@@ -40,7 +41,6 @@ import { isMarked } from '../status/all-containers-restarting.ts';
 import { generatePodStatus, isRefused, refusedPodStatus, withNewSandbox } from '../status/generate-pod-status.ts';
 import { goodAnswers } from '../status/probe-answers.ts';
 import type { StatusManager } from '../status/status-manager.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
 import { warnOfForeignPorts } from './foreign-ports.ts';
 import { holdPod, type Obstacles } from './hold-pod.ts';

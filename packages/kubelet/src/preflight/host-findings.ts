@@ -12,9 +12,9 @@ import {
   type Pod,
   type SecurityProfile,
 } from '@podwright/kube-api';
+import { hostPathProblem } from '@podwright/volumes';
 import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';
-import { hostPathProblem } from '../volumes/host-path.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
 
 /** How long a check of a manifest waits for a path of the host: an NFS server may not answer. */

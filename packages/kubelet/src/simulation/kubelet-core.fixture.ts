@@ -2,6 +2,7 @@
 import { silentLogger } from '@podwright/base';
 import { type CriClient, noSpanExporter } from '@podwright/cri';
 import { LocalObjects, type PlacedObject } from '@podwright/kube-api';
+import type { PodVolumes } from '@podwright/volumes';
 import type { KubeletParts } from '../assembly/kubelet-parts.ts';
 import { removeOrphans } from '../assembly/orphans.ts';
 import { createPodSync, type PodSync } from '../assembly/pod-sync.ts';
@@ -17,7 +18,6 @@ import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import { STATUS_RECORD_DELAY_MS, type StatusRecord } from '../status/status-records.ts';
 import { PodTracer } from '../trace/pod-tracer.ts';
-import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 
 /** What outlives a kubelet, besides the runtime. */

@@ -1,7 +1,6 @@
 import { isQuantity, parseCpus, parseQuantity } from '@podwright/kube-api';
-import { cpuOptionProblems } from '../../cpus/cpu-options.ts';
+import { cpuOptionProblems, topologyOptionProblems } from '@podwright/placement';
 import { type ThresholdSettings, thresholdProblems } from '../../eviction/thresholds/thresholds.ts';
-import { topologyOptionProblems } from '../../topology/topology-options.ts';
 import type { FieldName, KubeletConfiguration } from '../fields/field-table.ts';
 import { must, type Problem, type Rule } from './rule.ts';
 

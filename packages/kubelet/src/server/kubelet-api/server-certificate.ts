@@ -2,10 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileDurable } from '@podwright/base';
-import { type CertificatePair, readPair } from '../../certificates/certificate-pair.ts';
+import { type CertificatePair, readPair, selfSignedCertificate } from '@podwright/certificates';
 import type { ServerTls } from '../../configuration/server-options.ts';
 import { OWN_CERTIFICATE_MS } from './limits.ts';
-import { selfSignedCertificate } from './self-signed-certificate.ts';
 
 /** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };

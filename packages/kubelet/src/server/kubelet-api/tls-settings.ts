@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getCiphers, type SecureVersion, type TlsOptions } from 'node:tls';
 import { didYouMean, PodwrightError, wrapError } from '@podwright/base';
-import type { CertificatePair } from '../../certificates/certificate-pair.ts';
+import type { CertificatePair } from '@podwright/certificates';
 import { CIPHER_SUITES } from '../../configuration/rules/server-rules.ts';
 import type { KubeletServerOptions, TlsVersion } from '../../configuration/server-options.ts';
 import { REQUEST_HEAD_TIMEOUT_MS } from './limits.ts';

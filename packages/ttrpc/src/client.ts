@@ -10,9 +10,9 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
-import { CALL_TIMEOUT_MS } from '../limits.ts';
 import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { RequestSchema, ResponseSchema } from './gen/ttrpc/request_pb.js';
+import { CALL_TIMEOUT_MS } from './limits.ts';
 import type { CallOptions, TtrpcClient, TypedService } from './service.ts';
 import { errorOfStatus } from './status.ts';
 

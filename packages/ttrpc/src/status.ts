@@ -1,5 +1,5 @@
 import { errorCode, errorCodeOfStatus, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
-import { MAX_ERROR_CHARACTERS } from '../limits.ts';
+import { MAX_ERROR_CHARACTERS } from './limits.ts';
 
 /** What is sent of an error. */
 export function statusOfError(error: unknown): { code: number; message: string } {

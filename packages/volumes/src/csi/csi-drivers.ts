@@ -1,8 +1,7 @@
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
 import { asRpcError, type ConnectedService, codeName, connectService } from '@podwright/cri';
 import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
-import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
-import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
+import { MAX_PLUGIN_ANSWER_BYTES, type Plugin, type PluginHandler } from '@podwright/placement';
 import type { CsiMetrics } from './csi-metrics.ts';
 import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import type { CertificatePair } from '../../certificates/certificate-pair.ts';
+import type { CertificatePair } from './certificate-pair.ts';
 import {
   alternativeNames,
   bitString,
@@ -11,7 +11,7 @@ import {
   oid,
   pem,
   sequence,
-} from '../../certificates/der.ts';
+} from './der.ts';
 
 type SelfSignedSubject = {
   commonName: string;

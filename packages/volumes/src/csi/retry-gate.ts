@@ -1,5 +1,5 @@
 import { Backoff } from '@podwright/base';
-import { VOLUME_BACKOFF } from '../plugins/limits.ts';
+import { VOLUME_BACKOFF } from '@podwright/placement';
 import { VolumeFailure } from '../volumes/volume-failure.ts';
 
 type Failure = { driver: string; error: unknown };

@@ -8,7 +8,7 @@ import { duplexPair } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { errorCode, PodwrightError, silentLogger } from '@podwright/base';
-import { Sandbox } from '../gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
+import { Sandbox } from '../../shim/src/gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
 import { TtrpcConnection } from './client.ts';
 import { encodeFrame, type Frame, FrameDecoder, frameType } from './frame.ts';
 import { RequestSchema } from './gen/ttrpc/request_pb.js';
