@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import { freePort } from '../../packages/kubelet/src/server/kubelet-api/served-api.fixture.ts';
+import { freePort } from '../../packages/kubelet-server/src/served-api.fixture.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';

@@ -8,8 +8,8 @@ import { silentLogger, writeFileAtomic, writeFileDurable } from '@podwright/base
 import { openDatabase } from '@podwright/metadata';
 import { CertificateStore } from '../../packages/certificates/src/certificate-store.ts';
 import { EphemeralContainers } from '../../packages/kubelet/src/pod/ephemeral-containers.ts';
-import { AppliedObjects } from '../../packages/kubelet/src/server/applied-objects.ts';
 import { StatusRecords } from '../../packages/kubelet/src/status/status-records.ts';
+import { AppliedObjects } from '../../packages/node-api/src/applied-objects.ts';
 import { readStateFile, writeStateFile } from '../../packages/placement/src/topology/state-file.ts';
 import { NetworkSource } from '../../packages/runtime/src/network/choice/network-source.ts';
 import { readVolumeData, writeVolumeData } from '../../packages/volumes/src/csi/volume-data.ts';

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import { errorMessage, silentLogger, sleep, waitFor, withTimeout } from '@podwright/base';
 import { fuzz, pieces } from '../../packages/base/src/fuzz.fixture.ts';
 import { NodeClient } from '../../packages/cli/src/client/node-client.ts';
-import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
-import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
+import { LocalServer } from '../../packages/node-api/src/local-server.ts';
+import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 
 let directory: string;
 let socketPath: string;

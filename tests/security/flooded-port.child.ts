@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { runChecked } from '@podwright/base';
 import { deferAccept, filterConnections, SocketOwners } from '@podwright/system';
-import { serveApi } from '../../packages/kubelet/src/server/kubelet-api/served-api.fixture.ts';
+import { serveApi } from '../../packages/kubelet-server/src/served-api.fixture.ts';
 import type { FloodKind } from './flood.child.ts';
 
 export type FloodResult = { opened: number; statuses: number[]; slowestMs: number; grownMb: number };

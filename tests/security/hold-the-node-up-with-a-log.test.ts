@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { NodeClient } from '../../packages/cli/src/client/node-client.ts';
 import { terminationMessage } from '../../packages/kubelet/src/container/termination-message.ts';
-import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
-import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
+import { LocalServer } from '../../packages/node-api/src/local-server.ts';
+import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
 /** On a fast host it is a twentieth; with a read an entry it is half a minute. */

@@ -6,9 +6,9 @@ import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { NodeClient } from '../../packages/cli/src/client/node-client.ts';
 import { readManifests } from '../../packages/cli/src/manifests/read-manifests.ts';
-import { AppliedObjects } from '../../packages/kubelet/src/server/applied-objects.ts';
-import { LocalServer } from '../../packages/kubelet/src/server/local-server.ts';
-import type { NodeBackend } from '../../packages/kubelet/src/server/node-backend.ts';
+import { AppliedObjects } from '../../packages/node-api/src/applied-objects.ts';
+import { LocalServer } from '../../packages/node-api/src/local-server.ts';
+import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
 /** What nothing else may be held up for; on a fast host it is a tenth. */

@@ -2,7 +2,7 @@ import {
   DEFAULT_HARD_THRESHOLDS,
   LONE_HARD_THRESHOLDS,
   type ThresholdSettings,
-} from './eviction/thresholds/thresholds.ts';
+} from '@podwright/kubelet-configuration';
 
 /** How often the node is looked at for what it is short of, and the volumes of pods for their limits (evictionMonitoringPeriod). */
 const EVICTION_PERIOD_MS = 10_000;

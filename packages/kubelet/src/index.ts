@@ -1,26 +1,21 @@
 export { CgroupClaim } from './cgroups/cgroup-claim.ts';
 export { ManifestDirectory, type ManifestDirectoryOptions } from './config/manifest-directory.ts';
+export { isOneManifest } from './config/manifest-place.ts';
 export { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
 export { existingPod, PodConfig, type PodConfigOptions, type SourceSnapshot } from './config/pod-config.ts';
-export { checkedConfiguration } from './configuration/check-configuration.ts';
-export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './configuration/command-line.ts';
-export { isKubeletConfiguration, readConfigurationFile } from './configuration/configuration-file.ts';
-export { readDropIns } from './configuration/drop-ins.ts';
-export type { KubeletConfiguration } from './configuration/fields/field-table.ts';
-export { type GivenFields, layFields, layFlags } from './configuration/given-fields.ts';
-export {
-  type KubeletServerOptions,
-  kubeletServerOptions,
-  type ServerAuthentication,
-  type ServerReviews,
-  type ServerTls,
-  type TlsVersion,
-} from './configuration/server-options.ts';
-export { DEFAULT_HARD_THRESHOLDS, thresholdProblems } from './eviction/thresholds/thresholds.ts';
+export { identifyPod } from './config/static-pod.ts';
 export { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
-export type { Kubelet, PodDefaults, StreamOptions } from './kubelet.ts';
-export type { LegacyLogs } from './logs/container-logs.ts';
+export { MAX_CONDITION_REASON_LENGTH } from './kubecontainer/limits.ts';
+export type { RuntimeContainer, RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
+export { Kubelet, type PodDefaults, type StreamOptions } from './kubelet.ts';
+export { type LegacyLogs, type LogPlace, readContainerLog } from './logs/container-logs.ts';
+export type { LogEnd, LogQuery } from './logs/log-reader.ts';
+export { containerMetrics, machineMetrics } from './metrics/cadvisor-metrics.ts';
+export { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';
+export { processMetrics } from './metrics/process-metrics.ts';
+export { resourceMetrics } from './metrics/resource-metrics.ts';
+export { logMetrics, volumeMetrics } from './metrics/volume-metrics.ts';
 export { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 export type { NodeObject } from './node/node-object.ts';
 export type { ReservedCgroup } from './node/reserved-cgroup.ts';
@@ -31,24 +26,9 @@ export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { PlacementOptions } from './placement-options.ts';
 export { allFindings } from './preflight/host-findings.ts';
 export { thisHost } from './preflight/preflight-host.ts';
-export {
-  type ServedKubeletApi,
-  type ServeKubeletApiInput,
-  serveKubeletApi,
-} from './server/kubelet-api/serve-kubelet-api.ts';
-export { serveWaiting } from './server/kubelet-api/serve-waiting.ts';
-export type {
-  ApplyOptions,
-  ApplyResult,
-  EventWatchEvent,
-  ImageTransfer,
-  NodeInfo,
-  PodWatchEvent,
-  RestartAnswer,
-  StopOptions,
-  WatchEvent,
-} from './server/local-api.ts';
-export { type LocalApiOptions, serveLocalApi } from './server/serve-local-api.ts';
 export { type RuntimeWait, startKubelet } from './start-kubelet.ts';
+export type { ConditionsPatch } from './status/foreign-conditions.ts';
 export type { PodChange } from './status/status-manager.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';
+export type { ContainerUse, UsageReport } from './usage/container-usage.ts';
+export { hostUsage } from './usage/host-usage.ts';

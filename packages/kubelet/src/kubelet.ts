@@ -14,11 +14,11 @@ import {
   type Pod,
   type PodUpdate,
 } from '@podwright/kube-api';
+import type { NodePressure } from '@podwright/kubelet-configuration';
 import { type ClaimVolumes, claimObjects, refuseUsedClaim } from '@podwright/volumes';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
 import { existingPod } from './config/pod-config.ts';
 import type { PodEvents } from './events/pod-events.ts';
-import type { NodePressure } from './eviction/thresholds/node-pressure.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import {
   emptyRuntimePod,

@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CriApiVersion } from '@podwright/cri';
 import type { KubeClient } from '@podwright/kube-client';
-import { type KubeletServerOptions, kubeletServerOptions } from './configuration/server-options.ts';
+import {
+  type KubeletServerOptions,
+  kubeletServerOptions,
+  type VerificationPolicy,
+} from '@podwright/kubelet-configuration';
 import { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
-import type { VerificationPolicy } from './images/verification-policy.ts';
 import type { LegacyLogs } from './logs/container-logs.ts';
 import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';

@@ -13,6 +13,7 @@ import {
 import { type CriClient, connectCri, createSpanExporter } from '@podwright/cri';
 
 import { isStaticPod, nodeSubject, type Pod, type PodUpdate } from '@podwright/kube-api';
+import { NodePressure } from '@podwright/kubelet-configuration';
 import { PodDirectories } from '@podwright/volumes';
 import type { Cluster, ClusterInput } from './assembly/cluster.ts';
 import { startGrantServices } from './assembly/grant-services.ts';
@@ -28,7 +29,6 @@ import type { PodCgroups } from './cgroups/pod-cgroups.ts';
 import type { PodSourceListener } from './config/pod-sources.ts';
 import { PodEvents } from './events/pod-events.ts';
 import type { EvictionManager } from './eviction/eviction-manager.ts';
-import { NodePressure } from './eviction/thresholds/node-pressure.ts';
 import { runHousekeeping } from './gc/housekeeping.ts';
 import type { ImageGarbageCollector } from './gc/image-gc.ts';
 import { isStopped, type RuntimePodStatus } from './kubecontainer/runtime-pod.ts';

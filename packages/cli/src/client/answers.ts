@@ -1,5 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { Event, Pod } from '@podwright/kube-api';
+import type { TraceSpan } from '@podwright/kubelet';
 import type {
   ApplyResult,
   EventWatchEvent,
@@ -7,8 +8,7 @@ import type {
   NodeInfo,
   PodWatchEvent,
   RestartAnswer,
-  TraceSpan,
-} from '@podwright/kubelet';
+} from '@podwright/node-api';
 import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
 
 /** Makes a value of what a node answered with; throws for an answer of another shape. */

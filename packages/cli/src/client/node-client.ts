@@ -1,4 +1,5 @@
 import type { EphemeralContainer, Event, Pod } from '@podwright/kube-api';
+import type { TraceSpan } from '@podwright/kubelet';
 import type {
   ApplyResult,
   EventWatchEvent,
@@ -7,8 +8,7 @@ import type {
   PodWatchEvent,
   RestartAnswer,
   StopOptions,
-  TraceSpan,
-} from '@podwright/kubelet';
+} from '@podwright/node-api';
 import {
   type Decoder,
   decodeAnything,

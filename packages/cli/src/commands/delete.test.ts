@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import type { PodWatchEvent } from '@podwright/kubelet';
+import type { PodWatchEvent } from '@podwright/node-api';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type DeleteOptions, deletePods, gone, graceOf } from './delete.ts';

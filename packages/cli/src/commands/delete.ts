@@ -1,6 +1,6 @@
 import { errorMessage, isNotFound, MAX_TIMER_MS, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import type { PodWatchEvent } from '@podwright/kubelet';
+import type { PodWatchEvent } from '@podwright/node-api';
 import { NodeClient } from '../client/node-client.ts';
 import { ObjectClient } from '../client/object-client.ts';
 import { POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';

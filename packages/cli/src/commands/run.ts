@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { counted, errorCode, errorMessage, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import type { ApplyResult } from '@podwright/kubelet';
+import type { ApplyResult } from '@podwright/node-api';
 import { type EnsuredNode, ensureNode, presumedNode, stopNode } from '../daemon/ensure-node.ts';
 import {
   DETACHED_STEADY_MS,

@@ -1,6 +1,6 @@
 import { errorCode } from '@podwright/base';
 import { type Pod, podSummary } from '@podwright/kube-api';
-import type { NodeInfo } from '@podwright/kubelet';
+import type { NodeInfo } from '@podwright/node-api';
 import { NodeClient } from '../client/node-client.ts';
 import { watchProblem } from '../daemon/user-limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';

@@ -1,5 +1,5 @@
 import { createLogger, DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
-import type { StopOptions } from '@podwright/kubelet';
+import type { StopOptions } from '@podwright/node-api';
 import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';

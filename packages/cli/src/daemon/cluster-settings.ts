@@ -1,5 +1,5 @@
 /** The settings of a node that has a cluster: its own, and a KubeletConfiguration over them. */
-import { layFields, readConfigurationFile } from '@podwright/kubelet';
+import { layFields, readConfigurationFile } from '@podwright/kubelet-configuration';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { readText } from '../settings/read-text.ts';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { createLogger, type Registry } from '@podwright/base';
 import { type CertificatePair, openNodeIdentity, startServingCertificate } from '@podwright/certificates';
 import { withRateLimit } from '@podwright/kube-client';
-import type { Kubelet, KubeletConfiguration, KubeletOptions } from '@podwright/kubelet';
+import type { Kubelet, KubeletOptions } from '@podwright/kubelet';
+import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;

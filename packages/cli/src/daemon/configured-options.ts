@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseCpus, quantityMilliValue, quantityValue } from '@podwright/kube-api';
 import {
-  type KubeletConfiguration,
   type KubeletOptions,
   type PlacementOptions,
   type ReservedCgroup,
@@ -11,6 +10,7 @@ import {
   type SystemReserved,
   shutdownPeriods,
 } from '@podwright/kubelet';
+import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 import { cpuOptions, topologyOptions } from '@podwright/placement';
 import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';

@@ -1,5 +1,5 @@
 /** What fields of a KubeletConfiguration and flags make of the settings of the HTTP API. */
-import type { KubeletConfiguration, KubeletServerOptions } from '@podwright/kubelet';
+import type { KubeletConfiguration, KubeletServerOptions } from '@podwright/kubelet-configuration';
 import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
 
 type Tls = KubeletServerOptions['tls'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flagHelp, parseCommandLine } from '@podwright/kubelet';
+import { flagHelp, parseCommandLine } from '@podwright/kubelet-configuration';
 import type { ContainerRuntime } from '../settings/container-runtime.ts';
 import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
 

@@ -1,5 +1,5 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
-import type { GivenFields, OwnFlag } from '@podwright/kubelet';
+import type { GivenFields, OwnFlag } from '@podwright/kubelet-configuration';
 import type { DockershimFlags } from '../settings/config-flags.ts';
 import type { ContainerRuntime } from '../settings/container-runtime.ts';
 

@@ -1,7 +1,7 @@
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makePrivateDirectory, PodwrightError, PRIVATE_FILE, raceAbort, waitFor, withTimeout } from '@podwright/base';
-import type { StopOptions } from '@podwright/kubelet';
+import type { StopOptions } from '@podwright/node-api';
 import { NodeClient } from '../client/node-client.ts';
 import { processStart } from '../client/process-start.ts';
 import { isNoNode } from '../client/unix-http.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_HARD_THRESHOLDS, type KubeletConfiguration } from '@podwright/kubelet';
+import { DEFAULT_HARD_THRESHOLDS, type KubeletConfiguration } from '@podwright/kubelet-configuration';
 
 /** Upstream's where nobody says anything, or where what is said is to stand beside them. */
 export function hardThresholds({

@@ -1,5 +1,5 @@
 import { VERSION } from '@podwright/base';
-import { flagHelp, flagValues, type OwnFlag, parseCommandLine } from '@podwright/kubelet';
+import { flagHelp, flagValues, type OwnFlag, parseCommandLine } from '@podwright/kubelet-configuration';
 import { type ConfigFlags, flagName } from '../settings/config-flags.ts';
 import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
 import { type KubeletFlags, runKubelet } from './kubelet.ts';

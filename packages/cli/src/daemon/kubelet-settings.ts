@@ -1,16 +1,16 @@
 /** What a kubelet is started with: upstream's KubeletConfiguration or our TOML, told apart by content, and flags over them. */
 import { resolve } from 'node:path';
 import { discoverCgroups, PodwrightError } from '@podwright/base';
+import type { KubeletOptions } from '@podwright/kubelet';
 import {
   checkedConfiguration,
   type GivenFields,
   isKubeletConfiguration,
   type KubeletConfiguration,
-  type KubeletOptions,
   layFlags,
   readConfigurationFile,
   readDropIns,
-} from '@podwright/kubelet';
+} from '@podwright/kubelet-configuration';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { ConfigFlags } from '../settings/config-flags.ts';
 import { configOfText, givenFile, type NodeConfig } from '../settings/node-config.ts';

@@ -8,18 +8,9 @@ import {
   Undo,
   VERSION,
 } from '@podwright/base';
-import {
-  type Kubelet,
-  type KubeletOptions,
-  type LocalApiOptions,
-  type RuntimeWait,
-  type ServeKubeletApiInput,
-  type StopOptions,
-  serveKubeletApi,
-  serveLocalApi,
-  serveWaiting,
-  startKubelet,
-} from '@podwright/kubelet';
+import { type Kubelet, type KubeletOptions, type RuntimeWait, startKubelet } from '@podwright/kubelet';
+import { type ServeKubeletApiInput, serveKubeletApi, serveWaiting } from '@podwright/kubelet-server';
+import { type LocalApiOptions, type StopOptions, serveLocalApi } from '@podwright/node-api';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import type { ClusterConnection, ClusterConnectionInput } from './cluster.ts';

@@ -1,4 +1,4 @@
-import type { KubeletConfiguration } from '@podwright/kubelet';
+import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 
 /** How fields set options: each gets those that the fields before it have made. */
 export type FieldSetters<Options> = Partial<

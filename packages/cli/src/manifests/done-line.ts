@@ -1,4 +1,4 @@
-import type { ApplyResult } from '@podwright/kubelet';
+import type { ApplyResult } from '@podwright/node-api';
 
 /** What an apply did with an object, in kubectl's words; a changed pod is another pod. */
 export function doneLine({ kind, namespace, name, action }: ApplyResult['objects'][number]): string {

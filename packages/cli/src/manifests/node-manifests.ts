@@ -1,4 +1,4 @@
-import type { NodeInfo } from '@podwright/kubelet';
+import type { NodeInfo } from '@podwright/node-api';
 import { printError } from '../output/terminal-text.ts';
 
 /** Tells what is wrong in the node's own manifest directory: its pods are missing, or run as an older state of their file says. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { type Event, type Pod, podSummary } from '@podwright/kube-api';
-import type { ImageTransfer } from '@podwright/kubelet';
+import type { ImageTransfer } from '@podwright/node-api';
 import { Picture } from '../output/picture.ts';
 import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { fit } from '../output/text-width.ts';

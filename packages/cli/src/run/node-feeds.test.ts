@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Event } from '@podwright/kube-api';
-import type { EventWatchEvent, ImageTransfer } from '@podwright/kubelet';
+import type { EventWatchEvent, ImageTransfer } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { showEvents } from './node-feeds.ts';
 import type { RunView } from './run-view.ts';

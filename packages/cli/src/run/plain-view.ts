@@ -1,5 +1,5 @@
 import type { Event, Pod } from '@podwright/kube-api';
-import type { ImageTransfer } from '@podwright/kubelet';
+import type { ImageTransfer } from '@podwright/node-api';
 import { escapeLine, escapeTerminal } from '../output/terminal-text.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';

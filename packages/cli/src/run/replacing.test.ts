@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApplyResult } from '@podwright/kubelet';
+import type { ApplyResult } from '@podwright/node-api';
 import { applyWithConsent } from './replacing.ts';
 
 const object = (name: string, action: 'created' | 'replaced' | 'unchanged') => ({

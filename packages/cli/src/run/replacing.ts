@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PodwrightError } from '@podwright/base';
-import type { ApplyResult } from '@podwright/kubelet';
+import type { ApplyResult } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { escapeLine, printError } from '../output/terminal-text.ts';
 import type { AppliedObject } from './run-session.ts';

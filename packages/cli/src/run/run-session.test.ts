@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sleep } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import type { PodWatchEvent } from '@podwright/kubelet';
+import type { PodWatchEvent } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 import { RunSession } from './run-session.ts';

@@ -8,7 +8,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
-import type { ApplyResult } from '@podwright/kubelet';
+import type { ApplyResult } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';

@@ -1,5 +1,5 @@
 import { type Event, type Pod, podSummary } from '@podwright/kube-api';
-import type { ImageTransfer } from '@podwright/kubelet';
+import type { ImageTransfer } from '@podwright/node-api';
 import { renderTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { podLabel } from './pod-rows.ts';

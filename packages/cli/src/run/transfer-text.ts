@@ -1,4 +1,4 @@
-import type { ImageTransfer } from '@podwright/kubelet';
+import type { ImageTransfer } from '@podwright/node-api';
 import { formatBytes } from '../output/units.ts';
 
 /** How far a transfer is, as the node or the CRI tells it. */

@@ -1,5 +1,5 @@
 import { parseCollectorEndpoint } from '@podwright/cri';
-import { thresholdProblems } from '@podwright/kubelet';
+import { thresholdProblems } from '@podwright/kubelet-configuration';
 import * as z from 'zod';
 import { DockershimSchema } from './dockershim-schema.ts';
 import { parseListenAddress } from './listen-address.ts';

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError, silentLogger } from '@podwright/base';
 import type { EventSubject, Pod } from '@podwright/kube-api';
+import {
+  type DiskLayout,
+  NodePressure,
+  type Signal,
+  type ThresholdSettings,
+  thresholdsOf,
+} from '@podwright/kubelet-configuration';
 import { EvictionManager, type EvictionManagerDependencies, reclaimSteps } from './eviction-manager.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
-import type { DiskLayout } from './thresholds/disk-layout.ts';
-import { NodePressure } from './thresholds/node-pressure.ts';
-import type { Signal } from './thresholds/signals.ts';
-import { type ThresholdSettings, thresholdsOf } from './thresholds/thresholds.ts';
 
 /** A node whose signals a test sets; what is done is told in words. */
 function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {

@@ -1,6 +1,15 @@
 /** Evicts pods when their node runs short: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
 import { errorMessage, type Logger, raceAbort, sleep } from '@podwright/base';
 import { type EventRecorder, eventSubject, namespacedName, nodeSubject, type Pod } from '@podwright/kube-api';
+import {
+  type DiskLayout,
+  isHard,
+  isOfDisk,
+  type NodePressure,
+  resourceOf,
+  type Threshold,
+  withContainerFs,
+} from '@podwright/kubelet-configuration';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { evictionMessage } from './eviction-message.ts';
@@ -17,10 +26,6 @@ import type { NodeSignals } from './node-signals.ts';
 import { missingOf, type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
 import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
-import { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
-import type { NodePressure } from './thresholds/node-pressure.ts';
-import { isOfDisk, resourceOf } from './thresholds/signals.ts';
-import { isHard, type Threshold } from './thresholds/thresholds.ts';
 
 /** How long a round waits for volumes to be measured; what is found later is left to a later one. */
 const EVICTION_MEASURE_MS = 1000;

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resourceOf, type Signal, thresholdsOf } from '@podwright/kubelet-configuration';
 import { evictionMessage } from './eviction-message.ts';
 import type { Observations } from './observed-signals.ts';
 import { type GivenPod, podOf, statsOf } from './pods.fixture.ts';
-import { resourceOf, type Signal } from './thresholds/signals.ts';
-import { thresholdsOf } from './thresholds/thresholds.ts';
 
 function messageOf(signal: Signal, threshold: string, pod: GivenPod = {}) {
   const settings = { hard: { [signal]: threshold }, soft: {}, softGracePeriod: {}, minimumReclaim: {} };

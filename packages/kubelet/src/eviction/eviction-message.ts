@@ -1,10 +1,15 @@
 /** What is said of a pod that is evicted because the node runs short: upstream's words and annotations (eviction/helpers.go). Pure. */
 import { type Container, formatQuantity, hasPodLevelResources, type Pod, parseQuantity } from '@podwright/kube-api';
+import {
+  amountText,
+  binaryText,
+  resourceOf,
+  type StarvedResource,
+  type Threshold,
+} from '@podwright/kubelet-configuration';
 import type { ContainerStats, PodStats } from '../stats/summary.ts';
 import { availableText, type Observations } from './observed-signals.ts';
 import type { Candidate } from './rank-pods.ts';
-import { resourceOf, type StarvedResource } from './thresholds/signals.ts';
-import { amountText, binaryText, type Threshold } from './thresholds/thresholds.ts';
 
 export type EvictionMessage = { message: string; annotations: Record<string, string> };
 

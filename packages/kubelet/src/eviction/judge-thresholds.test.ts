@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Signal, type ThresholdSettings, thresholdsOf } from '@podwright/kubelet-configuration';
 import { judgeThresholds, NOTHING_MET } from './judge-thresholds.ts';
 import type { Observation } from './observed-signals.ts';
-import type { Signal } from './thresholds/signals.ts';
-import { type ThresholdSettings, thresholdsOf } from './thresholds/thresholds.ts';
 
 /** A node whose signals are shares of a hundred; `at` tells what is judged of it at a time in seconds. */
 function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {

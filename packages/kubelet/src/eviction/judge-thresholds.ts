@@ -1,6 +1,5 @@
+import { conditionOf, isOfMemory, type PressureCondition, type Threshold } from '@podwright/kubelet-configuration';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
-import { conditionOf, isOfMemory, type PressureCondition } from './thresholds/signals.ts';
-import type { Threshold } from './thresholds/thresholds.ts';
 
 /** What is remembered from one look to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {

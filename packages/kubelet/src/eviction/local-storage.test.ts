@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { DiskLayout } from '@podwright/kubelet-configuration';
 import { emptyDirExcess, storageExcess } from './local-storage.ts';
 import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
-import type { DiskLayout } from './thresholds/disk-layout.ts';
 
 function check(pod: GivenPod, use: GivenUse, expected: string | undefined, layout: DiskLayout = 'shared'): void {
   assert.equal(storageExcess(podOf('a', pod), statsOf('a', use), layout)?.message, expected);

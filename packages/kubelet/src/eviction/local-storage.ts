@@ -7,9 +7,9 @@ import {
   quantityValue,
   type Volume,
 } from '@podwright/kube-api';
+import type { DiskLayout } from '@podwright/kubelet-configuration';
 import { type FileUse, treeBytes } from '../stats/file-system-use.ts';
 import type { PodStats } from '../stats/summary.ts';
-import type { DiskLayout } from './thresholds/disk-layout.ts';
 
 const STORAGE = 'ephemeral-storage';
 

@@ -1,6 +1,5 @@
+import { amountOf, isInBytes, isOfDisk, type Signal, type Threshold } from '@podwright/kubelet-configuration';
 import type { Observations } from './observed-signals.ts';
-import { isInBytes, isOfDisk, type Signal } from './thresholds/signals.ts';
-import { amountOf, type Threshold } from './thresholds/thresholds.ts';
 
 /** How soon the disks are looked at again at the soonest while one of them fills. */
 const EVICTION_MIN_LOOK_MS = 100;

@@ -1,11 +1,10 @@
 import { stat, statfs } from 'node:fs/promises';
 import { type CgroupHierarchy, readCgroupUse } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
 import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import { processLimits } from '../stats/node-stats.ts';
 import type { Observation, Observations } from './observed-signals.ts';
-import type { DiskLayout } from './thresholds/disk-layout.ts';
-import type { Signal } from './thresholds/signals.ts';
 
 /** The runtime's directories stay where they are, but for a runtime that was set up anew. */
 const IMAGE_PLACES_KEPT_MS = 300_000;

@@ -1,6 +1,12 @@
 import { formatQuantity } from '@podwright/kube-api';
-import { isInBytes, type Signal } from './thresholds/signals.ts';
-import { amountOf, binaryText, type Threshold, valueText } from './thresholds/thresholds.ts';
+import {
+  amountOf,
+  binaryText,
+  isInBytes,
+  type Signal,
+  type Threshold,
+  valueText,
+} from '@podwright/kubelet-configuration';
 
 /** How much there is of what a signal tells, and at most: bytes or pieces. `atMs` is monotonic. */
 export type Observation = { available: bigint; capacity: bigint; atMs: number };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PressureCondition } from '@podwright/kubelet-configuration';
 import { type GivenPod, podOf } from './pods.fixture.ts';
 import { refuseUnderPressure } from './pressure-admission.ts';
-import type { PressureCondition } from './thresholds/signals.ts';
 
 const MEMORY: PressureCondition[] = ['MemoryPressure'];
 const DISK: PressureCondition[] = ['DiskPressure'];

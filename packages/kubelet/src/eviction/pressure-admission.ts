@@ -1,5 +1,5 @@
 import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
-import type { PressureCondition } from './thresholds/signals.ts';
+import type { PressureCondition } from '@podwright/kubelet-configuration';
 
 /** Whose pods are critical: a lone node has none but static ones, of which only the priority tells. */
 export type NodeKind = { isLone: boolean };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
 import { type GivenPod, type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { rankPods } from './rank-pods.ts';
-import type { DiskLayout } from './thresholds/disk-layout.ts';
-import type { Signal } from './thresholds/signals.ts';
 
 type Given = Record<string, [GivenPod, GivenUse | undefined]>;
 

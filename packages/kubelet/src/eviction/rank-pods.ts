@@ -7,10 +7,9 @@ import {
   podLevelAmount,
   podPriority,
 } from '@podwright/kube-api';
+import { type DiskLayout, resourceOf, type Signal } from '@podwright/kubelet-configuration';
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
-import type { DiskLayout } from './thresholds/disk-layout.ts';
-import { resourceOf, type Signal } from './thresholds/signals.ts';
 
 /** `stats` are absent for a pod of which nothing is known: it goes before the others. */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk };

@@ -1,8 +1,8 @@
 /** What pods used at recent shortages: a pod may have freed what it had before it is measured for an eviction. */
 import type { Pod } from '@podwright/kube-api';
+import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Shortage, useOf } from './rank-pods.ts';
-import { conditionOf, isOfDisk, type PressureCondition, type Signal } from './thresholds/signals.ts';
 
 /** After so many shortages that ended, or that no pod explained, a pod is evicted for the last one all the same. */
 const EVICTION_SHORTAGES = 3;

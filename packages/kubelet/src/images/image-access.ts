@@ -2,11 +2,11 @@
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { canonicalName } from '@podwright/kube-api';
+import { needsVerification, type VerificationPolicy } from '@podwright/kubelet-configuration';
 import { type AccessMetrics, accessMetrics } from './image-metrics.ts';
 import type { KeyringEntry } from './keyring.ts';
 import { accessTo, type PullSecret, usedCredentials } from './pull-credentials.ts';
 import { PullRecords } from './pull-records.ts';
-import { needsVerification, type VerificationPolicy } from './verification-policy.ts';
 
 export type ImageAccessOptions = {
   cri: CriClient;

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry, silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
+import { needsVerification } from '@podwright/kubelet-configuration';
+import { allowlistProblem } from '../../../kubelet-configuration/src/verification-policy.ts';
 import { ImageAccess } from './image-access.ts';
 import { accessTo, type PullSecret, withPull } from './pull-credentials.ts';
 import { PullRecords } from './pull-records.ts';
-import { allowlistProblem, needsVerification } from './verification-policy.ts';
 
 function scratch(context: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));

@@ -1,5 +1,5 @@
 import { parseQuantity, quantityValue } from '@podwright/kube-api';
-import { amountOf, thresholdValue } from '../eviction/thresholds/thresholds.ts';
+import { amountOf, thresholdValue } from '@podwright/kubelet-configuration';
 
 /** The signals whose hard thresholds are kept back, and of which resource. */
 const KEPT_BACK = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;

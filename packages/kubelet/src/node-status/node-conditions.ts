@@ -1,6 +1,5 @@
 import { formatTime, type NodeCondition } from '@podwright/kube-api';
-import type { NodePressure } from '../eviction/thresholds/node-pressure.ts';
-import type { PressureCondition } from '../eviction/thresholds/signals.ts';
+import type { NodePressure, PressureCondition } from '@podwright/kubelet-configuration';
 import type { NodeObject } from '../node/node-object.ts';
 import type { ObservedNode, Pressure } from './observed-node.ts';
 

@@ -2,13 +2,13 @@
 import { silentLogger } from '@podwright/base';
 import { type CriClient, noSpanExporter } from '@podwright/cri';
 import { LocalObjects, type PlacedObject } from '@podwright/kube-api';
+import { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodVolumes } from '@podwright/volumes';
 import type { KubeletParts } from '../assembly/kubelet-parts.ts';
 import { removeOrphans } from '../assembly/orphans.ts';
 import { createPodSync, type PodSync } from '../assembly/pod-sync.ts';
 import { noPodCgroups, type PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { PodConfig } from '../config/pod-config.ts';
-import { NodePressure } from '../eviction/thresholds/node-pressure.ts';
 import { collectContainers } from '../gc/container-gc.ts';
 import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
 import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';

@@ -1,0 +1,43 @@
+export { checkedConfiguration } from './check-configuration.ts';
+export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './command-line.ts';
+export { completeConfiguration } from './complete-configuration.ts';
+export { configurationDocument } from './configuration-document.ts';
+export { isKubeletConfiguration, readConfigurationFile } from './configuration-file.ts';
+export { readDropIns } from './drop-ins.ts';
+export type { KubeletConfiguration } from './fields/field-table.ts';
+export { type GivenFields, layFields, layFlags } from './given-fields.ts';
+export { CIPHER_SUITES } from './rules/server-rules.ts';
+export {
+  type KubeletServerOptions,
+  kubeletServerOptions,
+  type ServerReviews,
+  type ServerTls,
+  type TlsVersion,
+} from './server-options.ts';
+export { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
+export { NodePressure } from './thresholds/node-pressure.ts';
+export {
+  conditionOf,
+  isInBytes,
+  isOfDisk,
+  isOfMemory,
+  type PressureCondition,
+  resourceOf,
+  type Signal,
+  type StarvedResource,
+} from './thresholds/signals.ts';
+export {
+  amountOf,
+  amountText,
+  binaryText,
+  DEFAULT_HARD_THRESHOLDS,
+  isHard,
+  LONE_HARD_THRESHOLDS,
+  type Threshold,
+  type ThresholdSettings,
+  thresholdProblems,
+  thresholdsOf,
+  thresholdValue,
+  valueText,
+} from './thresholds/thresholds.ts';
+export { needsVerification, type VerificationPolicy } from './verification-policy.ts';

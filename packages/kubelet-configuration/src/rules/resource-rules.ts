@@ -1,0 +1,187 @@
+import { isQuantity, parseCpus, parseQuantity } from '@podwright/kube-api';
+import { cpuOptionProblems, topologyOptionProblems } from '@podwright/placement';
+import type { FieldName, KubeletConfiguration } from '../fields/field-table.ts';
+import { type ThresholdSettings, thresholdProblems } from '../thresholds/thresholds.ts';
+import { must, type Problem, type Rule } from './rule.ts';
+
+const RESERVED = ['cpu', 'memory', 'pid', 'ephemeral-storage'];
+const ENFORCEMENTS = [
+  'pods',
+  'none',
+  'system-reserved',
+  'system-reserved-compressible',
+  'kube-reserved',
+  'kube-reserved-compressible',
+];
+
+const EVICTION_FIELDS: Record<keyof ThresholdSettings, FieldName> = {
+  hard: 'evictionHard',
+  soft: 'evictionSoft',
+  softGracePeriod: 'evictionSoftGracePeriod',
+  minimumReclaim: 'evictionMinimumReclaim',
+};
+
+const reserves: Rule = (configuration) => [
+  ...reserve(configuration, 'systemReserved'),
+  ...reserve(configuration, 'kubeReserved'),
+];
+
+function reserve(configuration: KubeletConfiguration, field: 'systemReserved' | 'kubeReserved'): Problem[] {
+  return Object.entries(configuration[field]).flatMap(([name, amount]) => {
+    if (!RESERVED.includes(name))
+      return must(false, field, `cannot keep ${name.slice(0, 60)} back, only ${RESERVED.join(', ')}`);
+    const isAmount = isQuantity(amount) && parseQuantity(amount).nanos >= 0n;
+    return must(
+      isAmount,
+      field,
+      `${name} must be an amount such as 500m or 1Gi, got ${JSON.stringify(amount.slice(0, 60))}`,
+    );
+  });
+}
+
+const enforcement: Rule = (configuration) => {
+  const { enforceNodeAllocatable: kinds, cgroupsPerQOS } = configuration;
+  const field = 'enforceNodeAllocatable';
+  const enforces = (owner: string) => kinds.some((kind) => kind.startsWith(`${owner}-reserved`));
+  return [
+    ...kinds
+      .filter((kind) => !ENFORCEMENTS.includes(kind))
+      .flatMap((kind) => must(false, field, `${kind.slice(0, 60)} is none of ${ENFORCEMENTS.join(', ')}`)),
+    ...(['system', 'kube'] as const).flatMap((owner) => [
+      ...must(
+        !enforces(owner) || configuration[`${owner}ReservedCgroup`] !== '',
+        `${owner}ReservedCgroup`,
+        `must be given where enforceNodeAllocatable has ${owner}-reserved`,
+      ),
+      ...must(
+        !['', '-compressible'].every((kind) => kinds.includes(`${owner}-reserved${kind}`)),
+        field,
+        `${owner}-reserved cannot stand beside ${owner}-reserved-compressible`,
+      ),
+    ]),
+    ...must(new Set(kinds).size === kinds.length, field, 'names something twice'),
+    ...must(!kinds.includes('none') || kinds.length === 1, field, 'none stands alone'),
+    ...must(cgroupsPerQOS || kinds.every((kind) => kind === 'none'), field, 'needs cgroupsPerQOS; set it to none'),
+  ];
+};
+
+const cgroups: Rule = ({ cgroupRoot, cgroupsPerQOS, systemCgroups }) => [
+  ...must(cgroupRoot === '' || cgroupRoot.startsWith('/'), 'cgroupRoot', 'must begin with "/"'),
+  ...must(cgroupRoot === '' || cgroupsPerQOS, 'cgroupRoot', 'has no meaning while cgroupsPerQOS is false'),
+  ...must(systemCgroups === '' || cgroupRoot !== '', 'systemCgroups', 'needs cgroupRoot'),
+];
+
+const pids: Rule = ({ podPidsLimit }) =>
+  must(podPidsLimit !== 0, 'podPidsLimit', 'must be at least 1, or -1 for any number');
+
+const memory: Rule = (configuration) => {
+  const factor = configuration.memoryThrottlingFactor;
+  const gates: Record<string, boolean> = configuration.featureGates;
+  const tiered = configuration.memoryReservationPolicy === 'TieredReservation';
+  return [
+    ...must(factor > 0 && factor <= 1, 'memoryThrottlingFactor', 'must be more than 0 and at most 1'),
+    ...must(
+      !tiered || gates.MemoryQoS === true,
+      'memoryReservationPolicy',
+      'TieredReservation needs the feature gate MemoryQoS',
+    ),
+  ];
+};
+
+const oomKill: Rule = ({ singleProcessOOMKill: single }, host) => {
+  const isWell = host.cgroupVersion !== 'v1' || single !== false;
+  return must(isWell, 'singleProcessOOMKill', 'must not be false on cgroup v1');
+};
+
+const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, kubeReservedCgroup }) => [
+  ...must(isCpuList(reserved), 'reservedSystemCPUs', 'must be a list such as 0,2-3'),
+  ...must(
+    reserved === '' || (systemReservedCgroup === '' && kubeReservedCgroup === ''),
+    'reservedSystemCPUs',
+    'cannot stand beside systemReservedCgroup or kubeReservedCgroup',
+  ),
+];
+
+function isCpuList(text: string): boolean {
+  try {
+    return parseCpus(text).length >= 0;
+  } catch {
+    return false;
+  }
+}
+
+const policies: Rule = (configuration) => {
+  const gates: Record<string, boolean> = configuration.featureGates;
+  const cpu: Record<string, string> = configuration.cpuManagerPolicyOptions;
+  const topology: Record<string, string> = configuration.topologyManagerPolicyOptions;
+  const cpuField = 'cpuManagerPolicyOptions';
+  const alignsBySocket = ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(cpu['align-by-socket'] ?? '');
+  const isSingle = configuration.topologyManagerPolicy === 'single-numa-node';
+  return [
+    ...must(configuration.cpuManagerReconcilePeriod >= 1, 'cpuManagerReconcilePeriod', 'must be at least 1ms'),
+    ...cpuOptionProblems(cpu, gates.CPUManagerPolicyAlphaOptions === true).flatMap((problem) =>
+      must(false, cpuField, problem),
+    ),
+    ...must(
+      configuration.cpuManagerPolicy === 'static' || Object.keys(cpu).length === 0,
+      cpuField,
+      'is for cpuManagerPolicy static',
+    ),
+    ...must(!alignsBySocket || !isSingle, cpuField, 'align-by-socket cannot stand beside single-numa-node'),
+    ...topologyOptionProblems(topology).flatMap((problem) => must(false, 'topologyManagerPolicyOptions', problem)),
+  ];
+};
+
+/** What is kept back of NUMA nodes, each resource of a node once. */
+const reservedMemory: Rule = ({ reservedMemory: all, memoryManagerPolicy }) => {
+  const field = 'reservedMemory';
+  const limits = all.flatMap((one) =>
+    Object.entries(one.limits).map(([name, size]) => ({ node: one.numaNode, name, size })),
+  );
+  const places = limits.map(({ node, name }) => `${name.slice(0, 60)} of node ${node}`);
+  return [
+    ...limits.flatMap(({ name, size }) => [
+      ...must(
+        name === 'memory' || /^hugepages-\d+[KMGT]i$/.test(name),
+        field,
+        `cannot keep ${name.slice(0, 60)} back, only memory and hugepages-<size>`,
+      ),
+      ...must(
+        isQuantity(size) && parseQuantity(size).nanos > 0n,
+        field,
+        `must keep something back of ${name.slice(0, 60)}`,
+      ),
+    ]),
+    ...must(new Set(places).size === places.length, field, 'names something twice'),
+    ...must(
+      memoryManagerPolicy === 'None' || limits.some(({ name }) => name === 'memory'),
+      field,
+      'must keep memory back where memoryManagerPolicy is Static',
+    ),
+  ];
+};
+
+const eviction: Rule = (configuration) => {
+  const { evictionHard: hard = {}, evictionSoft: soft } = configuration;
+  const { evictionSoftGracePeriod: softGracePeriod, evictionMinimumReclaim: minimumReclaim } = configuration;
+  const problems = thresholdProblems({ hard, soft, softGracePeriod, minimumReclaim });
+  return problems.flatMap(({ setting, message }) => must(false, EVICTION_FIELDS[setting], message));
+};
+
+/** In nanoseconds upstream; in milliseconds here. */
+const quota: Rule = ({ cpuCFSQuotaPeriod: period }) =>
+  must(period >= 1 && period <= 1000, 'cpuCFSQuotaPeriod', 'must be between 1ms and 1s');
+
+export const RESOURCE_RULES: Rule[] = [
+  reserves,
+  enforcement,
+  cgroups,
+  pids,
+  memory,
+  oomKill,
+  processors,
+  quota,
+  eviction,
+  policies,
+  reservedMemory,
+];

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorMessage, type Logger } from '@podwright/base';
+import type { Authorizer } from './access-reviews.ts';
+import { type Refusal, refusal, sendText } from './api-route.ts';
+import type { Authenticator } from './authentication.ts';
+import type { HttpListener } from './http/http-listener.ts';
+import { refuseSocket } from './refuse-socket.ts';
+import { decodedPath } from './request-target.ts';
+import type { User } from './token-file.ts';
+
+export type Admission = {
+  userOf: Authenticator;
+  /** Whoever is known may do everything without it. */
+  refusalOf: Authorizer | undefined;
+  /** Called for each request that is allowed. */
+  onAllowed: (socket: Socket, user: User) => void;
+  logger: Logger;
+};
+
+/** The same for those who are known, and may; the others are told nothing. Where it fails to find out, the caller is refused. */
+export function admitting(api: HttpListener, { userOf, refusalOf, onAllowed, logger }: Admission): HttpListener {
+  const findRefusal = async (request: IncomingMessage): Promise<Refusal | undefined> => {
+    const user = await userOf(request);
+    if (user === undefined) return refusal(401, 'Unauthorized');
+    const found = await refusalOf?.(user, { method: request.method, path: decodedPath(request) });
+    if (found === undefined) onAllowed(request.socket, user);
+    return found;
+  };
+  const refused = (request: IncomingMessage) =>
+    findRefusal(request).catch((error: unknown) => {
+      logger.error({ error: errorMessage(error) }, 'whether a caller may do what it asks for could not be found out');
+      return refusal(500, 'Internal Server Error');
+    });
+  const failed = (error: unknown, end: () => void) => {
+    logger.error({ error: errorMessage(error) }, 'a call of the API has failed');
+    end();
+  };
+  return {
+    upgrades: (request) => api.upgrades(request),
+    handle: (request, response) => {
+      refused(request)
+        .then((found) => {
+          if (request.socket.destroyed) return; // it has left meanwhile
+          if (found) refuse(response, found);
+          else api.handle(request, response);
+        })
+        .catch((error: unknown) => failed(error, () => response.destroy()));
+    },
+    upgrade: (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      refused(request)
+        .then((found) => {
+          if (socket.destroyed) return;
+          if (found) refuseSocket(socket, found);
+          else api.upgrade(request, socket, head);
+        })
+        .catch((error: unknown) => failed(error, () => socket.destroy()));
+    },
+  };
+}
+
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  response.setHeader('connection', 'close');
+  sendText(response, status, message);
+}

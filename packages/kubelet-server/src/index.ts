@@ -1,0 +1,11 @@
+export { type Call, type Handler, type Method, type Route, readBody, sendJson, sendLine } from './http/api-call.ts';
+export type { HttpListener, ServeStream } from './http/http-listener.ts';
+export { MAX_CONNECTIONS } from './http/limits.ts';
+export { isSet } from './http/query.ts';
+export { sendError, statusObject } from './http/status-answer.ts';
+export { writeNow } from './http/write-now.ts';
+export { endOfLog } from './log-end.ts';
+export { logOptions } from './log-options.ts';
+export { type ServedKubeletApi, type ServeKubeletApiInput, serveKubeletApi } from './serve-kubelet-api.ts';
+export { serveWaiting } from './serve-waiting.ts';
+export { streamUrl } from './stream-url.ts';

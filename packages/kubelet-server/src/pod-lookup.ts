@@ -1,0 +1,20 @@
+import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
+import type { Kubelet, RuntimeContainer } from '@podwright/kubelet';
+
+/** Upstream's full name of a pod. */
+export const fullName = ({ metadata }: Pod) => `${metadata.name}_${metadata.namespace}`;
+
+export function containerOf({ spec }: Pod, name: string): Container | undefined {
+  return everyContainer(spec).find((one) => one.name === name);
+}
+
+/** A running container of the pod; none if `uid` is given and is another pod's. */
+export function runningContainer(
+  kubelet: Kubelet,
+  { metadata }: Pod,
+  { uid, container }: { uid?: string; container: string },
+): RuntimeContainer | undefined {
+  if (uid !== undefined && uid !== '' && uid !== metadata.uid) return undefined;
+  const status = kubelet.runtimePods().find(({ pod }) => pod.uid === metadata.uid);
+  return status?.containers.find(({ name, state }) => name === container && state === 'running');
+}

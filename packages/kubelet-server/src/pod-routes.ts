@@ -1,0 +1,58 @@
+import type { Pod } from '@podwright/kube-api';
+import type { Kubelet, RuntimePodStatus } from '@podwright/kubelet';
+import type { ApiRoute } from './api-route.ts';
+import { sendJson, sendJsonText } from './http/api-call.ts';
+import { MAX_KEPT_POD_LENGTH } from './limits.ts';
+
+/** `/pods`: the pods of the sources with their statuses. `/runningpods/`: what the runtime has. */
+export function podRoutes(kubelet: Kubelet): ApiRoute[] {
+  const list = (items: object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+  const texts = new PodTexts();
+  return [
+    {
+      methods: ['GET'],
+      path: '/pods',
+      access: 'open',
+      handler: ({ response }) => sendJsonText(response, texts.listOf(kubelet.pods())),
+    },
+    {
+      methods: ['GET'],
+      path: '/runningpods',
+      access: 'debug',
+      handler: ({ response }) => sendJson(response, list(kubelet.runtimePods().flatMap(runningPod))),
+    },
+  ];
+}
+
+/** Pods as JSON. Each is encoded once for as long as it stays as it is: what changes of a pod makes another object of it. */
+class PodTexts {
+  readonly #texts = new WeakMap<Pod, string>();
+
+  listOf(pods: Pod[]): string {
+    return `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[${pods.map((pod) => this.#textOf(pod)).join(',')}]}`;
+  }
+
+  #textOf(pod: Pod): string {
+    const known = this.#texts.get(pod);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(listedPod(pod));
+    if (text.length <= MAX_KEPT_POD_LENGTH) this.#texts.set(pod, text);
+    return text;
+  }
+}
+
+/** The members of a list say nothing of their kind, as upstream's. */
+function listedPod({ metadata, spec, status }: Pod): object {
+  return { metadata, spec, status: status ?? {} };
+}
+
+/** A pod of which something runs, as far as the runtime knows it. */
+function runningPod({ pod, sandboxes, containers }: RuntimePodStatus): object[] {
+  const running = containers.filter(({ state }) => state === 'running');
+  if (running.length === 0 && !sandboxes.some(({ ready }) => ready)) return [];
+  const { name, namespace, uid } = pod;
+  const shown = running
+    .toReversed()
+    .map((container) => ({ name: container.name, image: container.image, resources: {} }));
+  return [{ metadata: { name, namespace, uid }, spec: { containers: shown }, status: {} }];
+}

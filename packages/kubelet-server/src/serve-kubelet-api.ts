@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { processMetrics } from '@podwright/kubelet';
+import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
+import { effectiveConfiguration } from './effective-configuration.ts';
+import { healthListener, kubeletChecks } from './health-routes.ts';
+import type { HttpListener, ServeStream } from './http/http-listener.ts';
+import { closeServer, listenOn, type Place, plainServer } from './http-server.ts';
+import { KubeletApi, type KubeletApiParts } from './kubelet-api.ts';
+import { type SecureServerInput, secureServer } from './secure-server.ts';
+import type { ConnectionEnds } from './stranger-limit.ts';
+
+export type ServedKubeletApi = {
+  /** The API for servers that know their clients by other means, such as a socket that is root's alone. */
+  listener: HttpListener;
+  /** Where it is served, `undefined` where it is not. */
+  addresses: { api?: AddressInfo; readOnly?: AddressInfo; health?: AddressInfo };
+  close: () => Promise<void>;
+};
+
+export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
+  SecureServerInput & {
+    /** What the kubelet's options were made of, upstream's defaults if left out; the options win where they say something else. */
+    configuration?: KubeletConfiguration;
+    /** Command-line flags with their values, without secrets. */
+    flags?: Record<string, string>;
+    /** The host's log directory; `/var/log` if left out. */
+    systemLogDirectory?: string;
+    serveStream?: ServeStream;
+    /** Called with each server once it listens on a port, and with what it allows of connections if it limits them. */
+    onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
+  };
+
+type ListeningServer = { server: Server; allows?: (ends: ConnectionEnds) => boolean };
+
+/**
+ * Serves the kubelet's HTTP API on the ports that its options name, until it is closed. Throws if one of them cannot be had, or a
+ * file of the options cannot be read.
+ */
+export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<ServedKubeletApi> {
+  const { logger } = input;
+  const options = input.kubelet.options.server;
+  const parts = apiParts(input);
+  const api = new KubeletApi(parts, { readOnly: false });
+  const servers: Server[] = [];
+  const listen = async (place: Place, { server, allows }: ListeningServer): Promise<AddressInfo> => {
+    servers.push(server);
+    const address = await listenOn(server, place, logger);
+    input.onListening?.(server, allows);
+    return address;
+  };
+  const close = async () => {
+    api.close();
+    await Promise.all(servers.map(closeServer));
+  };
+  const addresses: ServedKubeletApi['addresses'] = {};
+  try {
+    if (options.port > 0)
+      addresses.api = await listen({ host: options.address, port: options.port }, await secureServer(api, input));
+    if (options.readOnlyPort > 0) {
+      const server = plainServer(new KubeletApi(parts, { readOnly: true }));
+      addresses.readOnly = await listen({ host: options.address, port: options.readOnlyPort }, { server });
+    }
+    if (options.healthzPort > 0) {
+      const server = plainServer(healthListener(kubeletChecks(parts.kubelet)));
+      addresses.health = await listen({ host: options.healthzBindAddress, port: options.healthzPort }, { server });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { listener: api, addresses, close };
+}
+
+function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
+  const { kubelet, registry, logger, systemLogDirectory } = input;
+  const { server: options, podLogsDir } = kubelet.options;
+  processMetrics(registry);
+  const facts = {
+    configuration: effectiveConfiguration(kubelet.options, input.configuration),
+    flags: input.flags ?? {},
+    startedAtMs: performance.timeOrigin,
+  };
+  return {
+    ...{ kubelet, registry, facts, logger },
+    systemLogs: {
+      enabled: options.enableSystemLogHandler,
+      directory: systemLogDirectory ?? '/var/log',
+      linked: [podLogsDir],
+    },
+    debuggingHandlers: options.enableDebuggingHandlers,
+    profiling: options.enableProfilingHandler,
+    streamIdleTimeoutMs: options.streamingConnectionIdleTimeoutMs,
+    serveStream: input.serveStream,
+  };
+}

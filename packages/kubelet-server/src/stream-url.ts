@@ -1,0 +1,20 @@
+import type { CriClient } from '@podwright/cri';
+import type { StreamOptions } from '@podwright/kubelet';
+
+/** A stream with something that runs, by the runtime's ids. */
+export type RuntimeStream =
+  | { kind: 'exec'; containerId: string; command: string[]; choice: StreamOptions }
+  | { kind: 'attach'; containerId: string; choice: StreamOptions }
+  | { kind: 'portForward'; sandboxId: string; ports: number[] };
+
+/** The runtime's URL for the stream. Rejects with its error. */
+export async function streamUrl({ runtime }: CriClient, stream: RuntimeStream): Promise<string> {
+  if (stream.kind === 'portForward') {
+    const { sandboxId: podSandboxId, ports: port } = stream;
+    return (await runtime.portForward({ podSandboxId, port })).url;
+  }
+  const { stdin, stdout, stderr, tty } = stream.choice;
+  const request = { containerId: stream.containerId, stdin, stdout, stderr, tty };
+  if (stream.kind === 'attach') return (await runtime.attach(request)).url;
+  return (await runtime.exec({ ...request, cmd: stream.command })).url;
+}

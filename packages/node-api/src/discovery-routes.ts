@@ -1,0 +1,62 @@
+import { VERSION } from '@podwright/base';
+import { type Route, sendJson } from '@podwright/kubelet-server';
+
+/** A resource as clients discover it. */
+export type DiscoveredResource = {
+  kind: string;
+  apiVersion: string;
+  plural: string;
+  /** The kind in lower case unless given: '' for a subresource. */
+  singular?: string;
+  shortNames: string[];
+  namespaced: boolean;
+  verbs: string[];
+};
+
+/** Where Kubernetes' clients find out what there is: groups, versions and resources (the discovery API). */
+export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
+  const versions = [...new Set(resources.map(({ apiVersion }) => apiVersion))];
+  const groups = Map.groupBy(
+    versions.filter((version) => version.includes('/')),
+    (version) => version.split('/')[0]!,
+  );
+  const answer = (path: string, value: object): Route => ({
+    method: 'GET',
+    path,
+    handler: async ({ response }) => sendJson(response, value),
+  });
+  return [
+    answer('/version', { major: '1', minor: '36', gitVersion: `v1.36.0+podwright.${VERSION}`, platform: 'linux' }),
+    answer('/api', { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }),
+    answer('/apis', { kind: 'APIGroupList', apiVersion: 'v1', groups: [...groups].map(groupOf) }),
+    ...versions.map((version) =>
+      answer(version.includes('/') ? `/apis/${version}` : `/api/${version}`, resourceList(version, resources)),
+    ),
+  ];
+}
+
+/** Of several versions the first is preferred. */
+function groupOf([name, groupVersions]: [string, string[]]): object {
+  const versions = groupVersions.map((groupVersion) => ({
+    groupVersion,
+    version: groupVersion.slice(name.length + 1),
+  }));
+  return { name, versions, preferredVersion: versions[0] };
+}
+
+function resourceList(groupVersion: string, resources: DiscoveredResource[]): object {
+  const own = resources.filter(({ apiVersion }) => apiVersion === groupVersion);
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion,
+    resources: own.map(({ kind, plural, singular = kind.toLowerCase(), shortNames, namespaced, verbs }) => ({
+      name: plural,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs,
+      shortNames,
+    })),
+  };
+}

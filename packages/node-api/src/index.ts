@@ -1,0 +1,11 @@
+export type {
+  ApplyOptions,
+  ApplyResult,
+  EventWatchEvent,
+  ImageTransfer,
+  NodeInfo,
+  PodWatchEvent,
+  RestartAnswer,
+  StopOptions,
+} from './local-api.ts';
+export { type LocalApiOptions, serveLocalApi } from './serve-local-api.ts';

@@ -1,0 +1,262 @@
+import {
+  counted,
+  errorMessage,
+  isUnimplemented,
+  type Logger,
+  PodwrightError,
+  waitFor,
+  withTimeout,
+} from '@podwright/base';
+import { CONFIG_FILE_ANNOTATION, type Finding, type ManifestObject, type Pod } from '@podwright/kube-api';
+import {
+  allFindings,
+  type ConditionsPatch,
+  type ContainerUse,
+  hostUsage,
+  type Kubelet,
+  type LogPlace,
+  type TraceSpan,
+  type UsageReport,
+} from '@podwright/kubelet';
+import { endOfLog, streamUrl } from '@podwright/kubelet-server';
+import type { AppliedObjects } from './applied-objects.ts';
+import { asApplied, withEphemeral } from './as-applied.ts';
+import type { ApplyOptions, ApplyResult, ImageTransfer, NodeInfo, RestartAnswer, StopOptions } from './local-api.ts';
+import { type MetadataPatch, showsPatch } from './metadata-patch.ts';
+import type {
+  ApiKind,
+  ApiObject,
+  LogChoice,
+  NodeBackend,
+  ObjectName,
+  ObjectWatch,
+  PatchOf,
+  StreamingCall,
+} from './node-backend.ts';
+import { NodeObjects } from './node-objects.ts';
+import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
+
+/** How long an apply waits for the kubelet to have seen what it wrote. */
+const SEEN_TIMEOUT_MS = 5000;
+
+/** Errors in manifests that are shown at most. */
+const MAX_MANIFEST_ERRORS = 100;
+
+export type LocalNodeParts = {
+  kubelet: Kubelet;
+  applied: AppliedObjects;
+  /** What is known of the node before it runs. */
+  info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
+  stop: (options: StopOptions) => void;
+  logger: Logger;
+};
+
+type PodName = { namespace: string; name: string };
+
+/** The node as its local API sees it: a kubelet, and the objects that clients applied. */
+export class LocalNode implements NodeBackend {
+  readonly #parts: LocalNodeParts;
+  readonly #objects: NodeObjects;
+
+  constructor(parts: LocalNodeParts) {
+    this.#parts = parts;
+    this.#objects = new NodeObjects(parts.kubelet);
+  }
+
+  async info(): Promise<NodeInfo> {
+    const { runtime, podDefaults, pressure, networkNote: network } = this.#parts.kubelet;
+    const manifestErrors = this.#parts.kubelet.manifestErrors().slice(0, MAX_MANIFEST_ERRORS).map(String);
+    return { ...this.#parts.info, pid: process.pid, runtime, podDefaults, pressure, network, manifestErrors };
+  }
+
+  list(kind: ApiKind): ApiObject[] {
+    return this.#objects.list(kind);
+  }
+
+  get(object: ObjectName<ApiKind>): ApiObject {
+    return this.#objects.get(object);
+  }
+
+  watch(kind: ApiKind, signal: AbortSignal): ObjectWatch {
+    return this.#objects.watch(kind, signal);
+  }
+
+  async *watchTransfers(signal: AbortSignal): AsyncGenerator<ImageTransfer> {
+    try {
+      for await (const progress of this.#parts.kubelet.cri.transfers.watch({}, { signal })) {
+        const { reference, phase, doneBytes, totalBytes, layersDone, layersTotal, error } = progress;
+        const bytes = { doneBytes: Number(doneBytes), totalBytes: Number(totalBytes) };
+        yield { reference, phase, ...bytes, layersDone, layersTotal, error };
+      }
+    } catch (error) {
+      if (!signal.aborted && !isUnimplemented(error)) throw error;
+    }
+  }
+
+  async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
+    const { done, isHeld, objects, warnings } = await this.#parts.applied.apply(manifest, options);
+    if (isHeld) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
+    await this.#seen(done);
+    // problems with images are seen when the pods start
+    const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
+      this.#parts.logger.warn({ error: errorMessage(error) }, 'the host could not be checked after an apply');
+      return [];
+    });
+    return { objects: done, warnings, findings };
+  }
+
+  async remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void> {
+    const { kubelet, applied } = this.#parts;
+    const removed = await applied.remove(object, () => {
+      if (object.kind === 'PersistentVolumeClaim') kubelet.refuseUsedClaim(object);
+    });
+    // after the removal: until then an apply may have put another pod in the place of the one that was there
+    const there = this.#objects.find(object);
+    if (there === undefined) {
+      if (!removed) this.#objects.get(object); // throws
+      return;
+    }
+    // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
+    const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
+    // a claim that pods use without an object is no file's
+    const isBare = there.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticPod(object);
+    const goes = removed || isBare || there.metadata.deletionTimestamp !== undefined || file === applied.pathOf(object);
+    if (!goes) throw this.#fromFile('delete', there, 'remove it there');
+    if (there.kind === 'PersistentVolumeClaim') kubelet.removeClaim(object);
+    if (there.kind !== 'Pod') return;
+    kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
+      this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'a pod could not be deleted');
+    });
+  }
+
+  async patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject> {
+    const { applied } = this.#parts;
+    const there = this.#objects.get(object);
+    const patched = await applied.patch(object, (file) => change(asApplied(this.#objects.get(object), file)));
+    if (patched === undefined) throw this.#fromFile('patch', there, 'change it there');
+    const { patch, written } = patched;
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `patch ${object.kind} ${object.name}`);
+    const shown = () => {
+      const now = this.#objects.get(object);
+      return showsPatch(now.metadata, patch) || !applied.isLast(object, written) ? now : undefined;
+    };
+    return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  async addEphemeralContainers({ namespace, name }: PodName, change: PatchOf<Pod, EphemeralPatch>): Promise<Pod> {
+    const { kubelet } = this.#parts;
+    const pod = kubelet.pod(namespace, name);
+    const containers = await kubelet.changeEphemeralContainers(pod, (before) =>
+      patchedContainers(before, change(withEphemeral(pod, before))),
+    );
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `debug pod ${name}`);
+    const shown = () => {
+      const now = kubelet.pod(namespace, name);
+      if (now.metadata.uid !== pod.metadata.uid) throw isGone('debug', now);
+      const names = new Set(now.spec.ephemeralContainers?.map((one) => one.name));
+      return containers.every((one) => names.has(one.name)) ? now : undefined;
+    };
+    return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  async resize({ namespace, name }: PodName, change: PatchOf<Pod, ResizePatch>): Promise<ApiObject> {
+    const { kubelet, applied } = this.#parts;
+    const object: ObjectName = { kind: 'Pod', namespace, name };
+    const there = kubelet.pod(namespace, name);
+    const resized = await applied.resize(object, (file) =>
+      change(asApplied(kubelet.pod(namespace, name), file) as Pod),
+    );
+    if (resized === undefined) throw this.#fromFile('resize', there, 'change it there');
+    const { patch, written } = resized;
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `resize pod ${name}`);
+    const shown = () => {
+      const now = kubelet.pod(namespace, name);
+      return showsResize(now, patch) || !applied.isLast(object, written) ? now : undefined;
+    };
+    return await waitFor(shown, { intervalMs: 5, signal });
+  }
+
+  patchStatus({ namespace, name }: PodName, patch: ConditionsPatch): ApiObject {
+    const { kubelet } = this.#parts;
+    return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
+  }
+
+  /** Why an object without a file of an apply cannot be changed: it is being deleted, or comes from a user's manifest. */
+  #fromFile(verb: string, object: ApiObject, advice: string): PodwrightError {
+    const { kind, metadata } = object;
+    const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;
+    if (file === this.#parts.applied.pathOf({ ...metadata, kind })) return isGone(verb, object);
+    return new PodwrightError(
+      'failed_precondition',
+      `${verb} ${kind.toLowerCase()} ${labelOf(object)}: it comes from ${file}; ${advice}`,
+    );
+  }
+
+  usage(signal: AbortSignal): Promise<UsageReport> {
+    return this.#parts.kubelet.usage(signal);
+  }
+
+  hostUsage(signal: AbortSignal): Promise<ContainerUse> {
+    return hostUsage(signal);
+  }
+
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<LogPlace & { ended: AbortSignal }> {
+    const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
+    const { running, ...place } = this.#parts.kubelet.containerLog(found, which);
+    if (!running) return { ...place, ended: AbortSignal.abort() };
+    const { path } = place;
+    return { ...place, ended: endOfLog(this.#parts.kubelet, found, { container: which.container, path, signal }) };
+  }
+
+  async streamingUrl(name: PodName, call: StreamingCall): Promise<string> {
+    const { kubelet } = this.#parts;
+    const pod = kubelet.pod(name.namespace, name.name);
+    if (call.kind === 'portforward') {
+      const { id: sandboxId } = kubelet.readySandbox(pod);
+      return streamUrl(kubelet.cri, { kind: 'portForward', sandboxId, ports: call.ports });
+    }
+    const { id: containerId } = kubelet.runningContainer(pod, call.container);
+    return streamUrl(kubelet.cri, { ...call, containerId, choice: call });
+  }
+
+  restart(name: PodName, container: string | undefined): RestartAnswer {
+    const pod = this.#parts.kubelet.pod(name.namespace, name.name);
+    return { containers: this.#parts.kubelet.restartContainers(pod, container) };
+  }
+
+  traces(podUid: string): Promise<TraceSpan[]> {
+    return this.#parts.kubelet.traces(podUid);
+  }
+
+  stop(options: StopOptions): void {
+    this.#parts.stop(options);
+  }
+
+  async #findings(objects: ManifestObject[], options: { withImages: boolean }): Promise<Finding[]> {
+    return await allFindings(objects, await this.#parts.kubelet.preflightHost(options));
+  }
+
+  /** Waits until the kubelet knows these pods, except those that another call has replaced or deleted meanwhile. */
+  async #seen(objects: ApplyResult['objects']): Promise<void> {
+    const { kubelet, applied } = this.#parts;
+    let missing = objects.filter(({ uid }) => uid !== undefined);
+    const isKnown = () => {
+      const known = new Set(kubelet.pods().map(({ metadata }) => metadata.uid));
+      missing = missing.filter(({ uid, ...object }) => applied.hasPod(object, uid!) && !known.has(uid!));
+      return missing.length === 0 || undefined;
+    };
+    using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, 'apply');
+    await waitFor(isKnown, { intervalMs: 2, signal }).catch((error: unknown) => {
+      const what = `apply: the kubelet has not taken ${counted(missing.length, 'pod')} up`;
+      const message = `${what}; look at 'podwright events' and the node's log`;
+      throw new PodwrightError('deadline_exceeded', message, { cause: error });
+    });
+  }
+}
+
+const labelOf = ({ metadata: { namespace, name } }: ApiObject) => (namespace === '' ? name : `${namespace}/${name}`);
+
+function isGone(verb: string, object: ApiObject): PodwrightError {
+  const message = `${verb} ${object.kind.toLowerCase()} ${labelOf(object)}: it is being deleted`;
+  return new PodwrightError('failed_precondition', message);
+}

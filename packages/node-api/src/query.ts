@@ -1,0 +1,66 @@
+import { PodwrightError } from '@podwright/base';
+import { isSet } from '@podwright/kubelet-server';
+import type { ApplyOptions, StopOptions } from './local-api.ts';
+import type { StreamingCall } from './node-backend.ts';
+
+function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const value = query.get(name);
+  if (value === null) return undefined;
+  if (!/^\d{1,15}$/.test(value))
+    throw new PodwrightError('invalid_argument', `${name}: a whole number is needed, got "${value.slice(0, 40)}"`);
+  return Number(value);
+}
+
+/** How the daemon is asked to end. */
+export function stopOptions(query: URLSearchParams): StopOptions {
+  const [removeHostState, endPods] = [isSet(query, 'removeHostState'), isSet(query, 'endPods')];
+  return { removeHostState, endPods, endApiPods: isSet(query, 'endApiPods'), gracePeriodSeconds: deleteGrace(query) };
+}
+
+export function deleteGrace(query: URLSearchParams): number | undefined {
+  return wholeNumber(query, 'gracePeriodSeconds');
+}
+
+/** The parameters of the Kubernetes API's exec, attach and portforward. */
+export function streamingCall(kind: string, query: URLSearchParams): StreamingCall {
+  if (kind === 'portforward') {
+    const ports = [...query.getAll('ports'), ...query.getAll('port')]
+      .flatMap((list) => list.split(','))
+      .filter((port) => port !== '');
+    return { kind, ports: ports.map(readPort) };
+  }
+  const tty = isSet(query, 'tty');
+  const streams = {
+    container: query.get('container') ?? '',
+    stdin: isSet(query, 'stdin'),
+    stdout: isSet(query, 'stdout'),
+    stderr: isSet(query, 'stderr') && !tty,
+    tty,
+  };
+  if (!streams.stdin && !streams.stdout && !streams.stderr) {
+    throw new PodwrightError('invalid_argument', 'at least one of stdin, stdout and stderr must be asked for');
+  }
+  if (kind === 'attach') return { kind, ...streams };
+  const command = query.getAll('command');
+  if (command.length === 0) throw new PodwrightError('invalid_argument', 'command: what to run is missing');
+  return { kind: 'exec', command, ...streams };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is no port`);
+}
+
+/** `replace=false` does nothing where an object stands with other content. */
+export function applyOptions(query: URLSearchParams): ApplyOptions {
+  return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false' };
+}
+
+/** Whether a call shall only tell what it would do: `dryRun=All`, as in the Kubernetes API. */
+function isDryRun(query: URLSearchParams): boolean {
+  const value = query.get('dryRun');
+  if (value !== null && value !== 'All')
+    throw new PodwrightError('invalid_argument', `dryRun: must be All or absent, got "${value.slice(0, 60)}"`);
+  return value !== null;
+}

@@ -1,0 +1,30 @@
+import type { Logger } from '@podwright/base';
+import type { Kubelet } from '@podwright/kubelet';
+import type { HttpListener, ServeStream } from '@podwright/kubelet-server';
+import { AppliedObjects } from './applied-objects.ts';
+import type { StopOptions } from './local-api.ts';
+import { LocalNode, type LocalNodeParts } from './local-node.ts';
+import { LocalServer } from './local-server.ts';
+
+export type LocalApiOptions = {
+  socketPath: string;
+  kubelet: Kubelet;
+  info: LocalNodeParts['info'];
+  /** Called when a client asked the daemon to end. */
+  onStop: (options: StopOptions) => void;
+  logger: Logger;
+  /** Answers what is not the local API's: the kubelet's own API. */
+  kubeletApi?: HttpListener;
+  serveStream?: ServeStream;
+};
+
+/** Serves the local API of a kubelet on its socket until the result is closed. */
+export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
+  const { socketPath, kubelet, info, onStop, logger, kubeletApi, serveStream } = options;
+  const applied = new AppliedObjects(info.manifestDir, kubelet);
+  await applied.removeUnfinished();
+  const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
+  const server = new LocalServer({ socketPath, backend, logger, kubeletApi, serveStream });
+  await server.listen();
+  return server;
+}

@@ -1,0 +1,101 @@
+import { isRecord, PodwrightError } from '@podwright/base';
+import {
+  type Decoder,
+  formatFieldPath,
+  IssueList,
+  integer,
+  list,
+  object,
+  oneOf,
+  qualifiedName,
+  string,
+} from '@podwright/kube-api';
+import { type ConditionsPatch, MAX_CONDITION_REASON_LENGTH } from '@podwright/kubelet';
+
+const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
+
+/** Of the conditions that a client sets: so many at once, and as long as meta/v1's Condition allows. */
+const MAX_PATCHED_CONDITIONS = 50;
+
+/** One element of a patch's list of conditions; `$patch: delete` is the strategic merge patch's way to remove one. */
+type PatchedCondition = {
+  type: string;
+  status?: 'True' | 'False' | 'Unknown';
+  reason?: string;
+  message?: string;
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
+  observedGeneration?: number;
+  $patch?: 'delete';
+};
+type Patch = { apiVersion?: string; kind?: string; status?: { conditions?: PatchedCondition[] } };
+
+const condition = object<PatchedCondition>(
+  {
+    type: string,
+    status: oneOf('True', 'False', 'Unknown'),
+    reason: string,
+    message: string,
+    lastProbeTime: string,
+    lastTransitionTime: string,
+    observedGeneration: integer(0),
+    $patch: oneOf('delete'),
+  },
+  { required: ['type'] },
+);
+const patch: Decoder<Patch> = object<Patch>({
+  apiVersion: string,
+  kind: string,
+  status: object<NonNullable<Patch['status']>>({ conditions: list(condition) }),
+});
+
+/**
+ * Reads `{"status":{"conditions":[{"type":…,"status":…}]}}`. A strategic merge patch merges the list by type, a merge patch (RFC
+ * 7386) puts it in the place of the one that is there. `invalid_argument` for a patch of anything else.
+ */
+export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): ConditionsPatch {
+  const issues = new IssueList([], 1);
+  const sent = parse(text);
+  const { status } = patch(sent, issues);
+  const conditions = issues.count === 0 ? (status?.conditions ?? []) : [];
+  const place = issues.at('status', 'conditions');
+  if (conditions.length > MAX_PATCHED_CONDITIONS) place.add(`must have at most ${MAX_PATCHED_CONDITIONS} elements`);
+  for (const [index, one] of conditions.entries()) validate(one, kind, place.at(index));
+  const [first] = issues.issues;
+  if (first !== undefined)
+    throw new PodwrightError('invalid_argument', `read the patch: ${formatFieldPath(first.path)}: ${first.message}`);
+  const kept = conditions.filter(({ $patch }) => $patch === undefined);
+  return {
+    set: kept.map(({ type, status, reason, message }) => ({
+      type,
+      status: status!,
+      ...(reason && { reason }),
+      ...(message && { message }),
+    })),
+    remove: conditions.filter(({ $patch }) => $patch !== undefined).map(({ type }) => type),
+    replace: kind === 'merge' && hasConditions(sent),
+  };
+}
+
+/** Also none: an empty list or null, which are absent once they are decoded. */
+const hasConditions = (sent: unknown): boolean =>
+  isRecord(sent) && isRecord(sent.status) && sent.status.conditions !== undefined;
+
+function validate(one: PatchedCondition, kind: 'merge' | 'strategic', issues: IssueList): void {
+  qualifiedName(one.type, issues.at('type'));
+  if (one.$patch !== undefined && kind === 'merge') issues.at('$patch').addKey('is for strategic merge patches only');
+  if (one.$patch === undefined && one.status === undefined) issues.at('status').addKey('is required');
+  const lengths = { reason: MAX_CONDITION_REASON_LENGTH, message: MAX_CONDITION_MESSAGE_LENGTH };
+  for (const field of ['reason', 'message'] as const) {
+    if ((one[field] ?? '').length > lengths[field])
+      issues.at(field).add(`must be at most ${lengths[field]} characters`);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+  }
+}
