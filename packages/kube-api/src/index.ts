@@ -147,14 +147,7 @@ export {
 export { isCriticalPod, isNodeCriticalPod, podPriority, SYSTEM_CRITICAL_PRIORITY } from './pods/pod-priority.ts';
 export { podReferences } from './pods/pod-references.ts';
 export { podSummary } from './pods/pod-summary.ts';
-export {
-  amountOf,
-  overheadOf,
-  type PodTotals,
-  podRequest,
-  podTotals,
-  type ResourceAmounts,
-} from './pods/pod-totals.ts';
+export { amountOf, overheadOf, podRequest, podTotals, type ResourceAmounts } from './pods/pod-totals.ts';
 export {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,

@@ -1,15 +1,12 @@
 export { CgroupClaim } from './cgroups/cgroup-claim.ts';
-export { ManifestDirectory, type ManifestDirectoryOptions } from './config/manifest-directory.ts';
 export { isOneManifest } from './config/manifest-place.ts';
-export { ManifestUrl, type ManifestUrlOptions } from './config/manifest-url.ts';
-export { existingPod, PodConfig, type PodConfigOptions, type SourceSnapshot } from './config/pod-config.ts';
 export { identifyPod } from './config/static-pod.ts';
 export { DEFAULT_EVICTION, type EvictionOptions } from './eviction-options.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export { MAX_CONDITION_REASON_LENGTH } from './kubecontainer/limits.ts';
 export type { RuntimeContainer, RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 export { Kubelet, type PodDefaults, type StreamOptions } from './kubelet.ts';
-export { type LegacyLogs, type LogPlace, readContainerLog } from './logs/container-logs.ts';
+export { type LogPlace, readContainerLog } from './logs/container-logs.ts';
 export type { LogEnd, LogQuery } from './logs/log-reader.ts';
 export { containerMetrics, machineMetrics } from './metrics/cadvisor-metrics.ts';
 export { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';

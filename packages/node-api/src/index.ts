@@ -1,5 +1,4 @@
 export type {
-  ApplyOptions,
   ApplyResult,
   EventWatchEvent,
   ImageTransfer,
