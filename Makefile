@@ -5,7 +5,7 @@ EXAMPLE_IMAGE := dist/hello-image.tar
 NPM := NODE_DISABLE_COMPILE_CACHE=1 npm
 NPX := NODE_DISABLE_COMPILE_CACHE=1 npx --no-install
 
-.PHONY: run setup setup-dev build man lint test unit docker-test vm-test bench generate pictures clean
+.PHONY: run setup setup-dev build man docs lint test unit docker-test vm-test bench generate pictures clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -25,6 +25,9 @@ build: setup
 
 man: setup ## dist/podwright.1, the manual page
 	node scripts/man-page.ts dist/podwright.1
+
+docs: setup ## the pages of docs/ that are generated from tables in the code
+	node scripts/write-docs.ts
 
 lint: setup
 	$(NPX) biome check --error-on-warnings .

@@ -11,7 +11,7 @@ import { CTRL_C, Reader, screenText } from './reader.fixture.ts';
 
 const DOCUMENTS = [
   'README.md',
-  ...readdirSync(new URL('../../docs', import.meta.url))
+  ...readdirSync(new URL('../../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];

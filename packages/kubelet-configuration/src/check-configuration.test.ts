@@ -165,7 +165,7 @@ test('who gets processors and memory is checked as upstream does', () => {
 test('a value that would change what this kubelet does not do is refused by name', () => {
   refuse(
     { qosReserved: { memory: '50%' } },
-    'qosReserved = {"memory":"50%"}: is refused: requests of QoS classes are not kept back; leave it out, or set it to an empty one',
+    'qosReserved = {"memory":"50%"}: is refused: requests are not reserved from lower QoS classes; leave it out, or set it to an empty value',
   );
   assert.throws(() => complete({ runOnce: true }), /runOnce = true: is refused/);
   complete({ kubeAPIQPS: 7, hairpinMode: 'none', registerNode: false, rotateCertificates: true });

@@ -70,10 +70,10 @@ test("flags of the program's own are told apart", () => {
 test('help has a line for each flag, with what it changes', () => {
   const lines = flagHelp(OWN).split('\n');
   assert.equal(lines.filter((line) => / --[a-z]/.test(line)).length, lines.length);
-  assert.match(flagHelp(OWN), /^ {6}--max-pods int +pods at most \(default: 110\)$/m);
+  assert.match(flagHelp(OWN), /^ {6}--max-pods int +maximum number of pods \(default: 110\)$/m);
   assert.match(
     flagHelp(OWN),
-    /^ {6}--kubeconfig path +how to reach the API server whose node this is; without it the kubelet stands alone$/m,
+    /^ {6}--kubeconfig path +kubeconfig of the API server; without it the kubelet runs standalone$/m,
   );
   assert.match(flagHelp(OWN), /^ {2}-v, --v int /m);
 });

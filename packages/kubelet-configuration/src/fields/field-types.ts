@@ -15,8 +15,10 @@ import {
 } from '@podwright/kube-api';
 
 export type FieldType<T> = {
-  /** As help and documents call it. */
+  /** As help calls it. */
   name: string;
+  /** The values of a choice. */
+  values?: readonly string[];
   decode: Decoder<T>;
   /** What a file would hold for this text of a flag; `before` is the value of the same flag further left. */
   fromFlag: (flag: string, before: unknown) => unknown;
@@ -80,7 +82,13 @@ export const ipAddress: FieldType<string> = {
 };
 
 export function choice<const T extends string>(...values: T[]): FieldType<T | ''> {
-  return { name: 'string', decode: oneOf<T | ''>('', ...values), fromFlag: asText, isZero: (value) => value === '' };
+  return {
+    name: 'string',
+    values,
+    decode: oneOf<T | ''>('', ...values),
+    fromFlag: asText,
+    isZero: (value) => value === '',
+  };
 }
 
 /** Milliseconds. A file has Go's notation. */

@@ -1,24 +1,29 @@
 import type { FieldType } from './field-types.ts';
 
-/** What a field or flag does to this kubelet. */
+/** How the kubelet treats a field or flag. Texts are for the documents: a clause without a capital and full stop. */
 export type Effect<T> =
-  /** It is honoured, by this option of `KubeletOptions`; how, where that needs words. */
+  /** Honoured: sets this option of `KubeletOptions`. `how` qualifies it. */
   | { kind: 'sets'; option: string; how?: string }
-  /** Whatever it says, nothing changes. */
+  /** Accepted with any value, and ignored. */
   | { kind: 'nothing'; because: string }
-  /** It is refused, but for values at which nothing changes. */
+  /** Refused, except for the values that ask for what the kubelet does anyway. */
   | { kind: 'only'; allows: (value: T) => boolean; values: string; because: string };
 
-/** A row of the table of fields and flags. `D` is what is taken where nobody says anything, upstream's default. */
+/**
+ * A row of the table of fields and flags. `D` is the type of upstream's default, `fallback`. `make docs` writes
+ * docs/kubelet-configuration from the rows.
+ */
 export type Field<T = unknown, D = unknown> = {
   type: FieldType<T>;
   fallback: D;
-  /** Without the dashes; upstream has fields without a flag. */
+  /** The name of the flag without dashes; some fields have no flag. */
   flag?: string;
   /** The letter of a flag, such as `v`. */
   letter?: string;
-  /** In a few words, for help and documents. */
+  /** The meaning, for help and documents: one phrase without a capital and full stop. */
   about: string;
+  /** The key of the same setting in Podwright's own configuration file (TOML), as a dotted path. */
+  key?: string;
   effect: Effect<T>;
   /** Zero is a value of its own, as upstream's pointers have it. */
   keepsZero?: true;
@@ -35,7 +40,7 @@ export function field<T, D extends T | undefined>(type: FieldType<T>, fallback: 
 export const sets = (option: string, how?: string) => ({ kind: 'sets', option, how }) as const;
 export const nothing = (because: string) => ({ kind: 'nothing', because }) as const;
 
-/** `allowed` are the values at which nothing changes, or how to tell them. */
+/** `allowed`: the accepted values, or a predicate and its description. */
 export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: string }, because: string): Effect<T> {
   if (!Array.isArray(allowed)) return { kind: 'only', allows: allowed.when, values: allowed.values, because };
   const values = allowed.map((value) => JSON.stringify(value)).join(' or ');
@@ -43,8 +48,9 @@ export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: st
 }
 
 const isEmpty = (value: object) => Object.keys(value).length === 0;
-export const onlyEmpty = (because: string): Effect<object> => only({ when: isEmpty, values: 'an empty one' }, because);
+export const onlyEmpty = (because: string): Effect<object> =>
+  only({ when: isEmpty, values: 'an empty value' }, because);
 
-/** What is honoured where there is an API server, and else changes nothing. */
+/** Honoured with an API server, ignored without one. */
 export const setsInCluster = (option: string, how?: string) =>
   sets(option, how === undefined ? 'in a cluster' : `in a cluster; ${how}`);

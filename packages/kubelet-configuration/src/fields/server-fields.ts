@@ -1,30 +1,38 @@
 import { field, nothing, only, onlyEmpty, sets, setsInCluster } from './field.ts';
 import { bool, choice, duration, int32, intList, ipAddress, path, string, stringList } from './field-types.ts';
 
-const NO_LOCKS = 'there are no locks to wait for in Node.js';
+const NO_LOCKS = 'Node.js has no lock contention to profile';
 
 /** Fields about the HTTP servers and what they tell. */
 export const SERVER_FIELDS = {
   enableServer: field(bool, true, { flag: 'enable-server', about: 'serve the HTTP API', effect: sets('server.port') }),
   address: field(ipAddress, '0.0.0.0', {
     flag: 'address',
-    about: 'IP address to serve on',
+    about: 'IP address that the HTTP API listens on',
+    key: 'kubelet.server.address',
     effect: sets('server.address'),
   }),
-  port: field(int32, 10250, { flag: 'port', about: 'port of the HTTPS API', effect: sets('server.port') }),
+  port: field(int32, 10250, {
+    flag: 'port',
+    about: 'port of the HTTPS API',
+    key: 'kubelet.server.port',
+    effect: sets('server.port'),
+  }),
   readOnlyPort: field(int32, 0, {
     flag: 'read-only-port',
-    about: 'port without authentication, 0 for none',
+    about: 'port of the read-only API without authentication, 0 for none',
     effect: sets('server.readOnlyPort'),
   }),
   tlsCertFile: field(path, '', {
     flag: 'tls-cert-file',
-    about: "the server's certificate (PEM)",
+    about: "the server's certificate and chain (PEM)",
+    key: 'kubelet.server.tls_cert_file',
     effect: sets('server.tls.certFile'),
   }),
   tlsPrivateKeyFile: field(path, '', {
     flag: 'tls-private-key-file',
-    about: 'its key (PEM)',
+    about: "private key of the server's certificate (PEM)",
+    key: 'kubelet.server.tls_private_key_file',
     effect: sets('server.tls.privateKeyFile'),
   }),
   tlsCipherSuites: field(stringList, [], {
@@ -33,12 +41,12 @@ export const SERVER_FIELDS = {
     effect: sets('server.tls.cipherSuites'),
   }),
   tlsCurvePreferences: field(intList, [], {
-    about: 'curves of the server, by number',
+    about: 'key exchange curves of the server, by number',
     effect: onlyEmpty('curves cannot be chosen'),
   }),
   tlsMinVersion: field(choice('VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'), '', {
     flag: 'tls-min-version',
-    about: 'least version of TLS: VersionTLS10 to VersionTLS13',
+    about: 'minimum TLS version; VersionTLS12 if unset',
     effect: sets('server.tls.minVersion'),
   }),
   rotateCertificates: field(bool, false, {
@@ -48,105 +56,100 @@ export const SERVER_FIELDS = {
   }),
   serverTLSBootstrap: field(bool, false, {
     flag: 'rotate-server-certificates',
-    about: 'have the API server sign the server certificate',
-    effect: sets('server.tls.signed', 'needs kubeconfig'),
+    about: 'request the server certificate from the API server',
+    effect: sets('server.tls.signed', 'requires --kubeconfig'),
   }),
   'authentication.x509.clientCAFile': field(path, '', {
     flag: 'client-ca-file',
-    about: 'authorities of client certificates (PEM)',
+    about: 'certificate authorities of client certificates (PEM)',
+    key: 'kubelet.server.client_ca_file',
     effect: sets('server.authentication.clientCaFile'),
   }),
   'authentication.webhook.enabled': field(bool, true, {
     flag: 'authentication-token-webhook',
-    about: 'have bearer tokens reviewed',
+    about: 'let the API server review bearer tokens',
     effect: setsInCluster('server.authentication.reviews.tokens'),
   }),
   'authentication.webhook.cacheTTL': field(duration, 120_000, {
     flag: 'authentication-token-webhook-cache-ttl',
-    about: 'how long a review of a token is kept',
+    about: 'how long the review of a token is cached',
     effect: setsInCluster('server.authentication.reviews.tokens'),
   }),
   'authentication.anonymous.enabled': field(bool, false, {
     flag: 'anonymous-auth',
-    about: 'let requests without credentials be system:anonymous',
+    about: 'accept requests without credentials as system:anonymous',
+    key: 'kubelet.server.anonymous_auth',
     effect: sets('server.authentication.anonymous'),
   }),
   'authorization.mode': field(choice('AlwaysAllow', 'Webhook'), 'Webhook', {
     flag: 'authorization-mode',
-    about: 'AlwaysAllow or Webhook',
+    about:
+      'who may call the HTTP API: every authenticated caller (AlwaysAllow), or those that the API server allows (Webhook)',
     effect: sets(
       'server.authentication.anonymous',
-      'without a cluster all is allowed with a certificate or token, and else with Webhook nothing',
+      'without an API server, authenticated callers may do everything; callers without credentials may do everything with AlwaysAllow, and nothing with Webhook',
     ),
   }),
   'authorization.webhook.cacheAuthorizedTTL': field(duration, 300_000, {
     flag: 'authorization-webhook-cache-authorized-ttl',
-    about: 'how long a yes is kept',
+    about: 'how long an allowed access is cached',
     effect: setsInCluster('server.authentication.reviews.access'),
   }),
   'authorization.webhook.cacheUnauthorizedTTL': field(duration, 30_000, {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
-    about: 'how long a no is kept',
+    about: 'how long a denied access is cached',
     effect: setsInCluster('server.authentication.reviews.access'),
   }),
   enableDebuggingHandlers: field(bool, true, {
     flag: 'enable-debugging-handlers',
-    about: 'logs, exec, attach, port-forward and run over HTTP',
+    about: 'serve logs, exec, attach, port-forward and run over HTTP',
     effect: sets('server.enableDebuggingHandlers'),
   }),
   enableContentionProfiling: field(bool, false, {
     flag: 'contention-profiling',
-    about: 'profile waiting for locks',
+    about: 'profile lock contention',
     effect: only([false], NO_LOCKS),
   }),
   enableProfilingHandler: field(bool, true, {
-    about: '/debug/pprof over HTTP',
-    effect: sets('server.enableProfilingHandler', 'profile and heap, in the formats of V8'),
+    about: 'serve /debug/pprof over HTTP',
+    effect: sets('server.enableProfilingHandler', 'serves profile and heap in the formats of V8'),
   }),
   enableDebugFlagsHandler: field(bool, true, {
-    about: '/debug/flags/v over HTTP',
-    effect: nothing('the level of the log is set when the kubelet starts'),
+    about: 'serve /debug/flags/v over HTTP',
+    effect: nothing('the log level is fixed when the kubelet starts'),
   }),
   enableSystemLogHandler: field(bool, true, {
-    about: '/logs/ over HTTP',
+    about: 'serve /logs/ over HTTP',
     effect: sets('server.enableSystemLogHandler'),
   }),
   enableSystemLogQuery: field(bool, false, {
-    about: 'queries of the journal over HTTP',
+    about: 'serve queries of the journal over HTTP',
     effect: only([false], 'the journal is not served'),
   }),
   healthzPort: field(int32, 10248, {
     flag: 'healthz-port',
     about: 'port of /healthz, 0 for none',
+    key: 'kubelet.server.healthz_port',
     effect: sets('server.healthzPort'),
     keepsZero: true,
   }),
   healthzBindAddress: field(ipAddress, '127.0.0.1', {
     flag: 'healthz-bind-address',
-    about: 'IP address of /healthz',
+    about: 'IP address that /healthz listens on',
     effect: sets('server.healthzBindAddress'),
   }),
   streamingConnectionIdleTimeout: field(duration, 14_400_000, {
     flag: 'streaming-connection-idle-timeout',
-    about: 'a stream without traffic ends after this',
+    about: 'time without traffic after which a stream is closed',
     effect: sets('server.streamingConnectionIdleTimeoutMs'),
   }),
   volumeStatsAggPeriod: field(duration, 60_000, {
     flag: 'volume-stats-agg-period',
-    about: 'how often volumes are measured for statistics',
-    effect: nothing('volumes are measured for their limits, every ten seconds'),
+    about: 'interval at which volumes are measured for statistics',
+    effect: nothing('volumes with a limit are measured every ten seconds, and others when /stats/summary is requested'),
   }),
   showHiddenMetricsForVersion: field(string, '', {
-    about: 'show metrics that this version hid',
+    about: 'show metrics that were hidden in this version',
     effect: nothing('no metrics are hidden'),
-  }),
-  'tracing.endpoint': field(string, undefined, {
-    about: 'OTLP collector of traces',
-    effect: sets('tracing'),
-  }),
-  'tracing.samplingRatePerMillion': field(int32, undefined, {
-    about: 'share of syncs that are traced',
-    effect: sets('tracing'),
-    keepsZero: true,
   }),
 };

@@ -1,0 +1,68 @@
+import { field, nothing, setsInCluster } from './field.ts';
+import { bool, duration, int32, string } from './field-types.ts';
+import { taints } from './taint-type.ts';
+
+/** Fields about the node object and requests to an API server. */
+export const CLUSTER_FIELDS = {
+  registerNode: field(bool, true, {
+    flag: 'register-node',
+    about: 'register the node with the API server',
+    effect: setsInCluster('node.register'),
+  }),
+  registerWithTaints: field(taints, [], {
+    flag: 'register-with-taints',
+    about: 'taints of the node at registration',
+    effect: setsInCluster('node.taints'),
+  }),
+  providerID: field(string, '', {
+    flag: 'provider-id',
+    about: "the cloud provider's ID of the node",
+    effect: setsInCluster('node.providerId'),
+  }),
+  nodeStatusUpdateFrequency: field(duration, 10_000, {
+    flag: 'node-status-update-frequency',
+    about: 'interval at which the node status is computed',
+    effect: setsInCluster('node.statusUpdateMs'),
+  }),
+  nodeStatusReportFrequency: field(duration, 300_000, {
+    about: 'interval at which an unchanged node status is reported',
+    effect: setsInCluster('node.statusReportMs'),
+  }),
+  nodeLeaseDurationSeconds: field(int32, 40, {
+    about: "duration of the node's lease, in seconds",
+    effect: setsInCluster('node.leaseDurationSeconds'),
+  }),
+  nodeStatusMaxImages: field(int32, 50, {
+    flag: 'node-status-max-images',
+    about: 'maximum number of images in the node status, -1 for no limit',
+    effect: setsInCluster('node.maxImages'),
+    keepsZero: true,
+  }),
+  contentType: field(string, 'application/vnd.kubernetes.protobuf', {
+    flag: 'kube-api-content-type',
+    about: 'content type of requests to the API server',
+    effect: nothing('requests are sent as JSON'),
+  }),
+  kubeAPIQPS: field(int32, 50, {
+    flag: 'kube-api-qps',
+    about: 'maximum requests per second to the API server',
+    effect: setsInCluster('cluster.client'),
+    keepsZero: true,
+  }),
+  kubeAPIBurst: field(int32, 100, {
+    flag: 'kube-api-burst',
+    about: 'maximum burst of requests to the API server',
+    effect: setsInCluster('cluster.client'),
+  }),
+  eventRecordQPS: field(int32, 50, {
+    flag: 'event-qps',
+    about: 'maximum events per second',
+    effect: setsInCluster('cluster.eventClient'),
+    keepsZero: true,
+  }),
+  eventBurst: field(int32, 100, {
+    flag: 'event-burst',
+    about: 'maximum burst of events',
+    effect: setsInCluster('cluster.eventClient'),
+  }),
+};
