@@ -91,7 +91,7 @@ const collector = (port: number) =>
 
 /** Go's client refuses it, too, when it has asked for gzip. */
 const LEFT_BY_GZIP = ['gzip that is none'];
-/** What Node's parser refuses however lenient it is asked to be: `docs/differences.md` says so. */
+/** Answers that Node's parser refuses even in its lenient mode, as `docs/differences/images.md` says. */
 const LEFT_BY_NODE = [
   'spaces before the status',
   'the length twice',

@@ -1,9 +1,7 @@
-/** Holds the documents: links, generated pages, and the keys that they name. */
+/** Checks the documents: their links, the generated pages, and the index of differences. */
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import * as z from 'zod';
-import { FileSchema } from '../../packages/cli/src/settings/file-schema.ts';
 import { FIELDS } from '../../packages/kubelet-configuration/src/fields/field-table.ts';
 import { kubeletConfigurationPages } from '../../scripts/kubelet-configuration-pages.ts';
 import { read, tracked } from './source-tree.ts';
@@ -12,8 +10,8 @@ const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsW
 const pagesOf = (folder: string) =>
   tracked.filter((path) => path.startsWith(folder)).map((path) => posix.basename(path));
 
-/** Keys of `[kubelet]` in Podwright's file that upstream has no field or flag for. */
-const KEYS_WITHOUT_FIELD = ['kubelet.device_plugin_dir', 'kubelet.net_raw_default'];
+/** Four sentences or so: a longer text belongs on a page of its own. */
+const MAX_ENTRY_CHARACTERS = 550;
 
 /** The anchors that GitHub gives the headings of a document. */
 function anchorsOf(path: string): string[] {
@@ -64,28 +62,30 @@ test('docs/kubelet-configuration has an entry for every field and flag, and one 
   for (const name of expected) assert.equal(named.filter((one) => one === name).length, 1, name);
 });
 
-type JsonSchema = { properties?: Record<string, JsonSchema> };
-
-/** Dotted paths of all keys and tables of a schema. */
-function keysOf({ properties = {} }: JsonSchema, above: string[] = []): string[] {
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    const path = [...above, name];
-    return [path.join('.'), ...keysOf(schema, path)];
-  });
-}
-
-test("fields name keys that Podwright's file has, and every key of [kubelet] is named by a field", () => {
-  const keys = keysOf(z.toJSONSchema(FileSchema, { io: 'input' }) as JsonSchema);
-  const named = new Set([...FIELDS.values()].flatMap(({ key }) => key ?? []));
-  assert.deepEqual(
-    [...named].filter((key) => !keys.includes(key)),
-    [],
+test('the index of docs/differences lists each page once, by its title', () => {
+  const folder = 'docs/differences/';
+  const listed = [...read(`${folder}README.md`).matchAll(/^- \[(.+)\]\((.+)\): \S.*\.$/gm)].map((match) =>
+    match.slice(1, 3),
   );
-  const isCovered = (key: string) =>
-    named.has(key) || KEYS_WITHOUT_FIELD.includes(key) || [...named].some((one) => key.startsWith(`${one}.`));
-  const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
-  assert.deepEqual(
-    leaves.filter((key) => key.startsWith('kubelet.') && !isCovered(key)),
-    [],
+  const titles = pagesOf(folder)
+    .filter((page) => page !== 'README.md')
+    .map((page) => [/^# (.*)$/m.exec(read(folder + page))?.[1], page]);
+  assert.ok(titles.length >= 10);
+  assert.deepEqual(listed.sort(), titles.sort());
+});
+
+test('an entry of docs/differences has a heading of its own and a short paragraph about Podwright', () => {
+  const entries = pagesOf('docs/differences/').flatMap((page) =>
+    read(`docs/differences/${page}`)
+      .split(/^## /m)
+      .slice(1)
+      .map((entry) => ({ page, heading: entry.split('\n')[0]!, text: entry.split('\n').slice(1).join('\n').trim() })),
   );
+  assert.ok(entries.length >= 150);
+  for (const { page, heading, text } of entries) {
+    const alike = entries.filter((other) => other.page === page && other.heading === heading);
+    assert.equal(alike.length, 1, `${page}: two entries are named ${heading}`);
+    assert.match(text, /^(?!\|)[^\n]*podwright[^\n]*$/i, `${page}: ${heading}`);
+    assert.ok(text.length <= MAX_ENTRY_CHARACTERS, `${page}: ${heading} has ${text.length} characters`);
+  }
 });

@@ -3,7 +3,7 @@
  * upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, and to ours, each on a containerd of its own, and prints how
  * they differ: in the pods as they show them, what they ask of the runtime, and the events of pods and of the node. Each line of the
  * result has `-` for what upstream alone has, `+` for what ours alone has, and the pods that it is true of. Lines that
- * docs/differences.md explains are printed, too. With PODWRIGHT_COMPARE_KEEP that directory gets what each kubelet did for each pod
+ * docs/differences explains are printed, too. With PODWRIGHT_COMPARE_KEEP that directory gets what each kubelet did for each pod
  * over time. With PODWRIGHT_COMPARE_RUNTIME=podwright both kubelets are on our runtime instead.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as z from 'zod';
+import { FIELDS } from '../../../kubelet-configuration/src/fields/field-table.ts';
 import { FileSchema } from './file-schema.ts';
 import { parseConfig } from './parse-config.ts';
 
@@ -80,4 +81,17 @@ test('the example of an error is the one that is told', () => {
   const told = /^podwright: (read .*)$/m.exec(document)?.[1];
   const text = '\n\n\n\n\n[runtime]\nsnapshotter = "overlay"\n';
   assert.throws(() => parseConfig(text, '/etc/podwright/config.toml'), { message: told });
+});
+
+/** Keys of `[kubelet]` without a field or flag of upstream's kubelet. */
+const KEYS_WITHOUT_FIELD = ['kubelet.net_raw_default', 'kubelet.device_plugin_dir'];
+
+test('fields of a KubeletConfiguration name keys of this file, and every key of [kubelet] is named by one', () => {
+  const keys = schemaKeys(z.toJSONSchema(FileSchema, { io: 'input' }) as JsonSchema).map(([key]) => key);
+  const named = [...FIELDS.values()].flatMap(({ key }) => key ?? []);
+  const isNamed = (key: string) => named.some((one) => key === one || key.startsWith(`${one}.`));
+  const unknown = named.filter((one) => !keys.some((key) => key === one || key.startsWith(`${one}.`)));
+  assert.deepEqual(unknown, []);
+  const missing = keys.filter((key) => key.startsWith('kubelet.') && !isNamed(key));
+  assert.deepEqual(missing, KEYS_WITHOUT_FIELD);
 });
