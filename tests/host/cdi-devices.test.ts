@@ -61,7 +61,7 @@ test('an unknown device is refused by its name, and leaves no container', async 
   const change = { CDIDevices: [{ name: 'podwright.test/null=unknown' }] };
   await assert.rejects(create('unknown', change), {
     code: 'failed_precondition',
-    message: /CDI device podwright\.test\/null=unknown is in no specification/,
+    message: /CDI device podwright\.test\/null=unknown is not in any specification/,
   });
   const { cri } = runtime;
   assert.deepEqual((await cri.runtime.listContainers({})).containers, []);

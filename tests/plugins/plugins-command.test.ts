@@ -74,7 +74,7 @@ test('without a running runtime the plugins are tried, and nothing is left', asy
     'sandbox-controller +pause',
   ])
     assert.match(out, new RegExp(`^${name} +ok`, 'm'));
-  assert.match(out, /^task-runtime +shim-v2 +skip .*no runtime handler has a shim/m);
+  assert.match(out, /^task-runtime +shim-v2 +skip .*no shim of a runtime handler is installed/m);
   assert.deepEqual(place.leftovers(), []);
   assert.equal(existsSync(place.path('root')), false);
 });

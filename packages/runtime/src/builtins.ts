@@ -42,18 +42,18 @@ import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.t
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** The host's own program for pods that need a process of their own: the package catatonit. */
+/** Init program from the host, for pods that need an infra process of their own (package catatonit). */
 const INFRA_PROGRAM = 'catatonit';
-/** The kernel ends these last when memory is short, as every Kubernetes runtime has it. */
+/** oom_score_adj of infra processes, so that the OOM killer takes them last. The same value as in containerd and CRI-O. */
 const INFRA_OOM_SCORE_ADJ = -998;
 
-/** What sandbox controllers have below the state directory. */
+/** Subdirectories of the state directory that sandbox controllers use. */
 const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
 
-/** The network's below the state directory, and below the root directory. */
+/** The network's subdirectory, both of the state directory and of the root directory. */
 const NETWORK_DIRECTORY = 'network';
 
-/** What every plugin may use. */
+/** Dependencies that all built-in plugins share. */
 type Environment = {
   options: RuntimeOptions;
   records: RuntimeRecords;
@@ -82,7 +82,7 @@ export async function openBuiltins(
   }
 }
 
-/** How the plugins of these options get on here, also when there could be no pods. They are closed again. */
+/** Starts the plugins of these options, closes them, and returns their states. Failed plugins are not an error, even if no pod could run. */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
   const plugins = [...builtinPlugins(environmentOf(options, records, untraced)), ...(await loadPlugins(options))];
   const graph = await PluginGraph.start(plugins, { needed: [] });
@@ -120,7 +120,7 @@ function builtinPlugins(environment: Environment): RuntimePlugin[] {
   ];
 }
 
-/** Without these there is no pod. */
+/** Plugins that the default handler needs. If one of them fails, the runtime does not start. */
 function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
   const { task, sandbox } = handlers[defaultHandler] ?? { task: 'oci', sandbox: 'pinned' };
   return [
@@ -208,7 +208,7 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
   };
 }
 
-/** A look at the network of a runtime with these options, which may be running. Needs root. */
+/** Describes the pod network of a runtime with these options without changing it. The runtime may be running. Needs root. */
 export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDescription> {
   const options = { ...running, logger: silentLogger };
   const own = await BridgeNetwork.look(bridgeOptions(options, loadSystem()));
@@ -243,8 +243,8 @@ function ociTasksPlugin({ options, start, trace }: Environment): RuntimePlugin<'
     async init({ get, note }) {
       const host = get('host', 'linux');
       const program = chooseOciRuntime(host.ociRuntimes, ociRuntime);
-      note(`${program.name} unless the handler has another`);
-      // on a disk with `discard`, to remove a directory takes milliseconds
+      note(`${program.name}, unless the handler names another one`);
+      // removing a directory takes milliseconds on a disk mounted with `discard`, so it happens in the background
       const thrown = new Trash(join(state, 'oci', 'trash'), logger);
       trash = thrown;
       return await OciTaskRuntime.open({
@@ -303,13 +303,13 @@ function pausePlugin(environment: Environment): RuntimePlugin<'sandbox-controlle
   };
 }
 
-/** A pod's own process is run by what runs the containers of its handler. */
+/** Routes a pod's infra process to the task runtime that runs the containers of the pod's handler. */
 function infraTasks({ options }: Environment, host: HostAbilities, runtimes: ReadonlyMap<string, TaskRuntime>) {
   const handlers = [...runtimeHandlers(options, host.ociRuntimes)];
   return new TaskRuntimes({ runtimes, handlers: new Map(handlers.map(([name, { task }]) => [name, task])) });
 }
 
-/** What sandboxes' own processes are run with. */
+/** Dependencies for running infra processes of sandboxes. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
   const { state } = options;
   return {
@@ -320,7 +320,10 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   };
 }
 
-/** containerd's shims, loaded and started at the need: only if a handler has one, or had one before the restart, whose pods must end. */
+/**
+ * containerd's shims. The package is loaded only if a handler uses a shim, or if pods of a shim are left from before the restart,
+ * which must still be stopped and removed.
+ */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;
   const directory = join(state, SHIM_DIRECTORIES.shims);
@@ -332,11 +335,11 @@ function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'s
     async init({ get, note }) {
       const handlers = runtimeHandlers(options, get('host', 'linux').ociRuntimes);
       const programs = await findShimPrograms(handlers, join(state, SHIM_DIRECTORIES.runc));
-      // after a reboot there is no directory, but there are records
+      // a reboot removes the directory, but not the records
       const hadShims =
         existsSync(directory) || records.sandboxes.list().some(({ controller }) => controller === 'shim');
       if (programs.size === 0 && !hadShims)
-        throw new PodwrightError('failed_precondition', 'no runtime handler has a shim that is installed');
+        throw new PodwrightError('failed_precondition', 'no shim of a runtime handler is installed');
       note([...programs].map(([name, { path }]) => `${name || 'default'}: ${path}`).join(', '));
       const { Shims } = await import('@podwright/shim');
       return { shims: await Shims.open({ state: directory, start, logger }), programs };

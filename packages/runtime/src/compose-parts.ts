@@ -22,10 +22,10 @@ import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** Where directories of ended containers are taken apart, below the state directory. */
+/** Subdirectory of the state directory from which directories of exited containers are deleted in the background. */
 const STATE_TRASH = 'trash';
 
-/** What parts are made of besides plugins. */
+/** Dependencies of the parts besides the plugins. */
 export type PartsEnvironment = {
   options: RuntimeOptions;
   records: RuntimeRecords;
@@ -33,7 +33,7 @@ export type PartsEnvironment = {
   namespaces: SandboxNamespaces;
 };
 
-/** Puts a runtime's parts together out of its plugins' instances. */
+/** Builds the parts of a runtime from the instances of its plugins. */
 export function composeParts(
   { options, records, system, namespaces }: PartsEnvironment,
   graph: PluginGraph<RuntimePluginTypes>,
@@ -103,7 +103,7 @@ export function composeParts(
       if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },
     async removeHostState() {
-      const cleanUp = new Undo(); // the last one first, and all of them whatever fails
+      const cleanUp = new Undo(); // runs in reverse order and goes on after a failure
       cleanUp.add(`mounts and directories in ${state}`, async () => {
         unmountTree(system, state);
         await stateTrash.close();
@@ -127,7 +127,7 @@ function programsOf({ usable }: UsableHandlers, graph: PluginGraph<RuntimePlugin
   return [chooseOciRuntime(ociRuntimes, handler.program).path, conmon?.path ?? []].flat();
 }
 
-/** New tasks go where their handler says. With one task runtime there is nothing to decide. */
+/** Routes each new task to the task runtime of its handler. A single task runtime needs no routing. */
 function routeTasks({ usable }: UsableHandlers, runtimes: ReadonlyMap<string, TaskRuntime>): TaskRuntime {
   const [only] = runtimes.values();
   if (only !== undefined && runtimes.size === 1) return only;

@@ -9,8 +9,9 @@ import type { PluginState } from './plugin/plugin.ts';
 import { openRecords } from './runtime-records.ts';
 
 /**
- * How the plugins of a runtime with these options would get on, without starting one: in directories and a cgroup of its own
- * beside the runtime's, which are removed again. Needs root. Errors: those of a wrong configuration (`invalid_argument`).
+ * Reports which plugins a runtime with these options could start, without starting that runtime. The plugins are tried in
+ * temporary directories and a temporary cgroup next to the runtime's. Needs root. Errors: `invalid_argument` for a wrong
+ * configuration.
  */
 export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
   const undo = new Undo();
@@ -21,7 +22,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   };
   try {
     const [root, state] = [scratch(options.root), scratch(options.state)];
-    undo.add('unmount what was tried', () => unmountTree(loadSystem(), state));
+    undo.add('unmount the file systems of the trials', () => unmountTree(loadSystem(), state));
     const cgroupParent = join(dirname(options.cgroupParent), basename(state).slice(1));
     undo.add('remove the cgroup', async () => removeCgroup(await discoverCgroups(), cgroupParent));
     const records = openRecords({ root, state, logger: silentLogger });
@@ -32,7 +33,7 @@ export async function inspectPlugins(options: RuntimeOptions): Promise<PluginSta
   }
 }
 
-/** The directory, or the nearest above it that is there. */
+/** The path itself, or its nearest parent that exists. */
 function nearestDirectory(path: string): string {
   return existsSync(path) ? path : nearestDirectory(dirname(path));
 }

@@ -20,17 +20,19 @@ export type LeftoversDependencies = {
 };
 
 /**
- * Removes what is on the host and in no record: tasks, mounts and snapshots of containers, networks, sandboxes, also those that
- * a runtime which was killed had ready for pods to come. For a start, after the records were put in order. Each room lists only
- * what is its own by place or name, so nothing of others is touched. What fails is logged and stays for the next start.
+ * Removes tasks, mounts and snapshots of containers, networks and sandboxes that have no record, including the ready sandboxes
+ * of a killed runtime. Called at the start, after sandboxes and containers are recovered. Each `list` returns only resources that
+ * this runtime's paths or names identify, so no one else's are touched. Failures are logged; the next start retries them.
  */
 export async function removeLeftovers(dependencies: LeftoversDependencies): Promise<void> {
   const { sandboxes, containers, tasks, files, network, controllers, logger } = dependencies;
   const known = (id: string) => sandboxes.get(id) !== undefined || containers.get(id) !== undefined;
   const sweep = async (what: string, ids: string[], remove: (id: string) => Promise<void>) => {
     for (const id of ids) {
-      logger.info({ id }, `removing a ${what} that no record knows`);
-      await remove(id).catch((error) => logger.error({ id, error: errorMessage(error) }, `a ${what} stays behind`));
+      logger.info({ id }, `removing a leftover ${what} without a record`);
+      await remove(id).catch((error) =>
+        logger.error({ id, error: errorMessage(error) }, `a leftover ${what} could not be removed`),
+      );
     }
   };
   await sweep(
@@ -56,7 +58,7 @@ export async function removeLeftovers(dependencies: LeftoversDependencies): Prom
 
 const isId = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
-/** A sandbox that is stopped has given its network back. */
+/** Whether the sandbox still has its network: stopping a sandbox releases it. */
 function holdsNetwork(record: SandboxRecord | undefined): boolean {
   return record !== undefined && record.state.phase !== 'stopped' && record.state.phase !== 'removing';
 }

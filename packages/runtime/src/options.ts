@@ -1,103 +1,116 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 
-/** Settings that shims understand: `binaryName` that for runc, the others those with a configuration file of their own. */
+/** Options passed to a shim: `binaryName` for the runc shim, the others for shims with a configuration file of their own. */
 export type ShimSettings = {
-  /** Name or path of the OCI runtime that the shim starts; runc if left out. */
+  /** Name or path of the OCI runtime that the shim starts (containerd's `BinaryName`). Default: runc. */
   binaryName?: string;
+  /** Path of the shim's configuration file (containerd's `ConfigPath`). */
   configPath?: string;
-  /** What kind of configuration it is, as the shim calls it. */
+  /** Type URL of the shim's configuration (containerd's `TypeUrl`). */
   configType?: string;
 };
 
-/** What a runtime handler is made of; a RuntimeClass picks one by name. */
+/** A runtime handler. The `handler` field of a RuntimeClass selects one by name. */
 export type HandlerOptions = {
   /** Id of a task runtime: `oci`, `shim-v2`, or a plugin's. */
   task: string;
-  /** Name or path of the OCI runtime or shim; '' for the one with the handler's name. */
+  /** Name or path of the OCI runtime or shim. '' means the handler's name. */
   program: string;
   /** Id of a sandbox controller: `pinned`, `pause`, `shim`, or a plugin's. */
   sandbox: string;
-  /** With the sandbox controller `pause`: reference of the image of pods' own processes; none is the host's catatonit. */
+  /** Only for the sandbox controller `pause`: reference of the pause image. Default: the host's catatonit is used instead. */
   pauseImage?: string;
-  /** With the task runtime `shim-v2`: settings of the shim. */
+  /** Only for the task runtime `shim-v2`: options passed to the shim. */
   shim?: ShimSettings;
 };
 
-/** A plugin of somebody else, from a module. */
+/** A third-party plugin, loaded from a module. */
 export type PluginOptions = {
-  /** What the options call it: it must not be the id of a built-in plugin of its type. */
+  /** Id of the plugin. Must differ from the ids of the built-in plugins of its type. */
   id: string;
-  /** A path, or the name of a package. */
+  /** Path of the module, or name of the package. */
   package: string;
-  /** The file that names it: paths are relative to it, packages are looked up from it. */
+  /** The configuration file that names the plugin. Relative paths and packages are resolved from it. */
   from: string;
-  /** Handed to the plugin once its schema has accepted them. */
+  /** Settings passed to the plugin after validation against its schema. */
   settings: Record<string, unknown>;
 };
 
-/** RLIMIT_NOFILE (getrlimit(2)): a process may raise its soft limit up to the hard one. */
+/** RLIMIT_NOFILE (getrlimit(2)): a process may raise its soft limit up to the hard limit. */
 export type OpenFilesLimit = { soft: number; hard: number };
 
 /**
- * Who chooses the network of pods. `follow`: the CNI directory, at any time: its first valid configuration, as in containerd, or our
- * own bridge while it has none. `keep`: the first start does so once, and its choice holds. `bridge` and `cni`: the settings.
+ * How the pod network is chosen. `follow`: the first valid configuration in the CNI directory, re-read at any time, as in
+ * containerd, or the built-in bridge while there is none. `keep`: as `follow`, but only once, at the first start. `bridge`: always
+ * the built-in bridge. `cni`: always CNI.
  */
 export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
 
-/** Everything that `startRuntime` needs to know; every path is absolute. Several runtimes with other paths live side by side. */
+/** Options of `startRuntime`. All paths are absolute. Several runtimes may run on one host if their paths differ. */
 export type RuntimeOptions = {
-  /** Lasting data: content, snapshots, records (/var/lib/podwright/runtime). */
+  /** Directory for persistent data: content, snapshots, records (/var/lib/podwright/runtime). */
   root: string;
-  /** What a reboot may lose: bundles, namespaces, sockets (/run/podwright). */
+  /** Directory for data that a reboot may remove: bundles, namespaces, sockets (/run/podwright). */
   state: string;
   /** Path of the CRI socket. */
   socket: string;
-  /** Cgroup below which containers without a cgroup parent of their own go (/podwright); it must be ours to make cgroups in. */
+  /** Parent cgroup of containers whose pod names none (/podwright). The runtime must be allowed to create cgroups in it. */
   cgroupParent: string;
-  /** `systemd` also takes pods in slices, whose containers get scopes, and kubelets are told to use them; else cgroupfs. */
+  /**
+   * Cgroup driver that RuntimeConfig reports to the kubelet. `systemd`: cgroup parents may be slices, and their containers run in
+   * scopes (containerd's SystemdCgroup). Default: `cgroupfs`.
+   */
   cgroupDriver?: CgroupDriver;
   network: {
-    /** CNI configuration of the host (/etc/cni/net.d). */
+    /** Directory of CNI configurations (/etc/cni/net.d; containerd's cni.conf_dir). */
     confDir: string;
-    /** Who chooses between that and the default bridge network; without it `follow`. */
+    /** How to choose between CNI and the built-in bridge. Default: `follow`. */
     mode?: NetworkMode;
+    /** Directories of CNI plugins (containerd's cni.bin_dir). */
     binDirs: string[];
-    /** Default network: bridge name and IPv4 subnet. */
+    /** Name of the built-in bridge. */
     bridge: string;
+    /** IPv4 subnet of the built-in bridge. */
     subnet: string;
   };
-  /** Name or path of the OCI runtime; '' picks the first of crun and runc that works here. */
+  /** Name or path of the OCI runtime. '' means the first of crun and runc that works on this host. */
   ociRuntime: string;
   /** Name or path of conmon. */
   conmon: string;
-  /** Directory with a `hosts.toml` a registry, as containerd's certs.d. */
+  /** Directory with a `hosts.toml` for each registry (containerd's registry.config_path, certs.d). */
   registryConfigDir: string;
-  /** Directories of CDI specifications, the later the stronger; else /etc/cdi and /var/run/cdi. */
+  /**
+   * Directories of CDI specifications; a later one has precedence (containerd's cdi_spec_dirs). Default: /etc/cdi and
+   * /var/run/cdi.
+   */
   cdiDirectories?: string[];
-  /** References of images that clients are told to leave alone; those that pause handlers use are always among them. */
+  /** References of images reported as pinned, which the kubelet's image GC keeps. Pause images of handlers are always pinned. */
   pinnedImages?: string[];
-  /** `auto` is overlayfs where it works, else native. */
+  /** Name of the snapshotter. `auto` means overlayfs if it works on this host, otherwise native. */
   snapshotter: string;
-  /** Runtime handlers by name. Each of crun and runc that works is one too, unless its name is taken. */
+  /** Runtime handlers by name. crun and runc, if they work, are added under their own names unless those are taken. */
   handlers?: Record<string, HandlerOptions>;
-  /** Name of the handler for pods that ask for none; '' is `ociRuntime` with pinned namespaces. */
+  /** Name of the handler of pods without a RuntimeClass (containerd's default_runtime_name). '' means `ociRuntime` with pinned namespaces. */
   defaultHandler?: string;
-  /** How many sandboxes are made ahead at most, for pods to come; else none. */
+  /** Maximum number of sandboxes that are created in advance. Default: 0. */
   readySandboxes?: number;
-  /** How many files a process of a container may have open; else 1024, which it may raise to 524288. */
+  /** RLIMIT_NOFILE of container processes. Default: soft 1024, hard 524288. */
   openFiles?: OpenFilesLimit;
   plugins?: PluginOptions[];
-  /** Where exec, attach and port-forward are served: host and port (0: any); https with the PEM files of `tls`. */
+  /** Listener of exec, attach and port-forward streams. Port 0 means any free port. `tls` are paths of PEM files; with it, https. */
   streaming: { address: string; port: number; tls?: { certificate: string; key: string } };
-  /** A TCP listener of the CRI beside the socket, for clients with a certificate of `clientCa` (PEM files); else plain text. */
+  /**
+   * TCP listener of the CRI in addition to the socket. `tls` are paths of PEM files; clients need a certificate signed by
+   * `clientCa`. Without `tls`, plain text. Default: no TCP listener.
+   */
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
-  /** Whether the kernel is to expedite RCU grace periods while pods start and end; no unless given. */
+  /** Whether the kernel expedites RCU grace periods while pods start and stop. Default: false. */
   expediteRcu?: boolean;
-  /** Where spans of calls go that came with a sampled trace context; nowhere unless given. */
+  /** Export of the spans of calls with a sampled trace context. Default: no export. */
   tracing?: TracingOptions;
   logger: Logger;
-  /** Where calls of the CRI are counted, as `grpc_server_*`. */
+  /** Registry of the `grpc_server_*` metrics of CRI calls. */
   metrics?: Registry;
-  /** For tests only: called at each named stage of each verb. */
+  /** For tests only: called at each named stage of each CRI call. */
   failpoint?: Failpoint;
 };

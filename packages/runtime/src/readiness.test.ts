@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDatabase } from '@podwright/metadata';
 import { runtimeReadiness } from './readiness.ts';
 
-test('the runtime is ready while its programs are there and its records can be written', async () => {
+test('the runtime is ready while its programs exist and its records are writable', async () => {
   const database = openDatabase(':memory:');
   const check = async (programs: string[], message: RegExp | undefined) => {
     const readiness = await runtimeReadiness({ programs, database });
@@ -11,10 +11,7 @@ test('the runtime is ready while its programs are there and its records can be w
     if (!readiness.ready) assert.match(readiness.message, message!);
   };
   await check([process.execPath], undefined);
-  await check(
-    [process.execPath, '/none/runc'],
-    /^find \/none\/runc, which pods are run with: no such file or directory/,
-  );
+  await check([process.execPath, '/none/runc'], /^find \/none\/runc, which runs pods: no such file or directory/);
   await check(['/etc/passwd'], /permission denied/);
   database.exec('PRAGMA query_only = 1');
   await check([process.execPath], /^write to the records :memory:: .*readonly/);

@@ -2,18 +2,18 @@ import { access, constants } from 'node:fs/promises';
 import { errorMessage, wrapError } from '@podwright/base';
 import { checkWritable, type MetadataDatabase } from '@podwright/metadata';
 
-/** Whether pods of the default runtime handler can be run now, the network aside, and if not, why; what is ready may have something to report. */
+/** Whether pods of the default runtime handler can run now, apart from the network. `reason` and `message` say why not, or carry a notice. */
 export type Readiness =
   | { ready: true; reason?: string; message?: string }
   | { ready: false; reason: string; message: string };
 
 export type ReadinessDependencies = {
-  /** Paths of what every such pod needs: its OCI runtime and monitor, or its shim. That they work was tried at the start. */
+  /** Paths of the programs that every such pod needs: OCI runtime and conmon, or the shim. The start has already tried them. */
   programs: string[];
   database: MetadataDatabase;
 };
 
-/** Looks that the programs are still there and that records can be written; cheap enough for every Status call. */
+/** Checks that the programs still exist and that records are writable. Cheap enough for every Status call. */
 export async function runtimeReadiness({ programs, database }: ReadinessDependencies): Promise<Readiness> {
   try {
     await Promise.all(programs.map(checkProgram));
@@ -26,6 +26,6 @@ export async function runtimeReadiness({ programs, database }: ReadinessDependen
 
 async function checkProgram(path: string): Promise<void> {
   await access(path, constants.X_OK).catch((error) => {
-    throw wrapError(`find ${path}, which pods are run with`, error);
+    throw wrapError(`find ${path}, which runs pods`, error);
   });
 }

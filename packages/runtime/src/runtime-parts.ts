@@ -14,7 +14,7 @@ import type { TaskRuntime } from './tasks/task-runtime.ts';
 /** The records that parts may read. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
-/** What a runtime is put together from; any of them may be another implementation of its contract. */
+/** The components of a runtime. Each one may be any implementation of its contract. */
 export type RuntimeParts = {
   images: ImageService;
   files: ContainerFiles;
@@ -26,8 +26,8 @@ export type RuntimeParts = {
   statistics: Statistics;
   dial: PortDialer;
   facts: RuntimeFacts;
-  /** Stops what the parts do in this process; what they made on the host stays. */
+  /** Stops the parts' work in this process. State on the host stays. */
   close(): Promise<void>;
-  /** Removes what the parts made on the host for themselves; there are no pods any more. */
+  /** Removes the parts' state from the host (bridge, rules, mounts, cgroup). Call it only when no pods exist. */
   removeHostState(): Promise<void>;
 };

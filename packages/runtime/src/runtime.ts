@@ -44,34 +44,34 @@ import { SandboxService } from './sandbox/sandbox-service.ts';
 import { CLOSE_GRACE_MS } from './time-limits.ts';
 import { TRACE_BOUNDS } from './trace-bounds.ts';
 
-/** A runtime that serves. */
+/** A running runtime. */
 export type RuntimeHandle = {
   /** `unix://` and the path of the CRI socket. */
   readonly endpoint: string;
   /** The port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
-  /** `StreamingServer.serve`, for a kubelet in the same process: a stream's bytes then cross no second connection. */
+  /** `StreamingServer.serve` for a kubelet in the same process, so that streams need no second connection. */
   serveStream(client: UpgradingClient, url: string): boolean;
   /**
-   * Stops serving; pods go on running and are found again by the next start. `removeHostState` also removes what the
-   * runtime made on the host for itself (bridge, rules, mounts, cgroup). `failed_precondition`, which names what is left, if there
-   * are pods or some of it cannot be removed: the rest is, and the runtime is closed all the same.
+   * Stops serving. Pods go on running, and the next start recovers them. `removeHostState` also removes the runtime's own state
+   * from the host (bridge, rules, mounts, cgroup). Rejects with `failed_precondition`, which lists the remains, if pods exist or
+   * something cannot be removed; everything else is removed, and the runtime is closed in any case.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
-  /** Whether there are no pods, while it is open. */
+  /** Whether no pods exist. Must not be called after `close`. */
   isEmpty(): boolean;
 };
 
 /**
- * Starts a runtime: recovers what an earlier process of ours left, then serves the CRI on the socket.
- * Errors: `already_exists` (another runtime has this root directory or socket), `failed_precondition` (the host lacks
- * something, or the records are of a newer version).
+ * Starts a runtime: recovers pods from an earlier process, then serves the CRI on the socket.
+ * Errors: `already_exists` (another runtime uses this root directory or socket), `failed_precondition` (the host lacks
+ * a requirement, or a newer version has written the records).
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
   return startRuntimeOf(options, openBuiltins);
 }
 
-/** As `startRuntime`, put together from other parts than the built-in ones. */
+/** As `startRuntime`, but with parts from `openParts` instead of the built-in ones. */
 export async function startRuntimeOf(
   options: RuntimeOptions,
   openParts: (options: RuntimeOptions, records: RuntimeRecords, trace: TraceWork) => Promise<RuntimeParts>,
@@ -99,7 +99,7 @@ export async function startRuntimeOf(
     });
     const parts = await openParts(options, records, tracer.span);
     undo.add('close the parts', () => parts.close());
-    closePassage(options.state); // which trials of OCI runtimes have opened
+    closePassage(options.state); // the trials of OCI runtimes have opened it
     const services = compose(options, { records, parts, trace: tracer.span });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
@@ -113,10 +113,10 @@ export async function startRuntimeOf(
   }
 }
 
-/** Who knows of the traces that calls are part of. */
+/** Creates and stores the spans of traced calls. */
 type Tracing = { tracer: Tracer; spans: SpanStore };
 
-/** The services that make pods out of parts. */
+/** The services that run pods with the parts. */
 type Services = {
   sandboxes: SandboxService;
   ready: ReadySandboxes;
@@ -152,7 +152,7 @@ function compose(
   return { sandboxes, ready, containers, events, work, clock };
 }
 
-/** Containers first: their ends are needed to end sandboxes. At last what no record knows. */
+/** Recovers containers first, since stopping a sandbox needs their exits, and removes leftovers without a record last. */
 async function recover(
   found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
 ): Promise<void> {
@@ -216,13 +216,15 @@ function handleOf(
     }
     await ready.close();
     containers.close();
-    const left = removeHostState ? await removeWhatWasMade(running) : undefined;
+    const leftover = removeHostState ? await removeHostStateOf(running) : undefined;
     await parts.close();
     await exporter.close();
     records.database.close();
     rcu.close();
     unlock();
-    if (left !== undefined) throw new PodwrightError('failed_precondition', `remove what the runtime made: ${left}`);
+    if (leftover !== undefined) {
+      throw new PodwrightError('failed_precondition', `remove what the runtime made: ${leftover}`);
+    }
   };
   let closing: Promise<void> | undefined;
   return {
@@ -234,14 +236,14 @@ function handleOf(
   };
 }
 
-/** What is left, for people. */
-async function removeWhatWasMade(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
+/** Returns a readable description of the state that is left on the host, `undefined` if none is. */
+async function removeHostStateOf(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
   const pods = of.records.sandboxes.list();
   if (pods.length > 0) return `there are pods (${counted(pods.length, 'sandbox', 'sandboxes')}); remove them first`;
   return await of.parts.removeHostState().then(() => undefined, errorMessage);
 }
 
-/** Whether all work has come to its end within the grace. */
+/** Waits for the work in progress. Returns whether all of it has finished within the grace period. */
 async function settle(work: SharedWork): Promise<boolean> {
   using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
   return await raceAbort(work.idle(), grace).then(
@@ -255,7 +257,7 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** One runtime a root and a state directory: two would undo each other's pods. */
+/** Two runtimes with the same root or state directory would remove each other's pods. */
 function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptions): string {
   return `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The contract suites for plugins of others: `@podwright/runtime/suites`, for `node:test`. They need root, as they make mounts
- * and namespaces.
+ * Contract suites for third-party plugins: `@podwright/runtime/suites`, for `node:test`. They create mounts and namespaces, so
+ * they need root.
  */
 export { testSnapshotter } from '@podwright/images/suites';
 export { type SandboxControllerUnderTest, testSandboxController } from './sandbox/sandbox.suite.ts';

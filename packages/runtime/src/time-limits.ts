@@ -1,46 +1,46 @@
-/** How long the runtime waits for what, in milliseconds. Tasks and shims have their own beside them. */
+/** Time limits of the runtime, in milliseconds. Those of tasks and shims are next to their code. */
 
-/** Starting or stopping a sandbox in all: the kubelet's deadline for RunPodSandbox (4 minutes). */
+/** Limit for starting or stopping a sandbox as a whole: the kubelet's deadline for RunPodSandbox (4 minutes). */
 export const SANDBOX_WORK_TIMEOUT_MS = 240_000;
-/** A sandbox that takes longer to start waits for something else than a processor, and holds up no others. */
+/** A sandbox start that takes longer than this is not waiting for a processor, so the next start need not wait for it. */
 export const SANDBOX_START_PATIENCE_MS = 250;
-/** Sandboxes are made ahead when the runtime has done nothing for so long. */
+/** Sandboxes are created in advance once the runtime has been idle for this long. */
 export const SANDBOX_REFILL_PAUSE_MS = 200;
 
-/** For how long one call has RCU grace periods expedited: one that takes longer waits for something else. */
+/** Maximum time that one call keeps RCU grace periods expedited. A longer call is waiting for something else. */
 export const EXPEDITE_LIMIT_MS = 2000;
 
-/** Taking down a network that no record knows, or that failed half-way. */
+/** Limit for tearing down a network that has no record, or whose setup has failed half-way. */
 export const NETWORK_TEAR_DOWN_TIMEOUT_MS = 60_000;
-/** What CNI plugins take to answer STATUS. */
+/** Limit for the CNI plugins' answer to STATUS. */
 export const NETWORK_STATUS_TIMEOUT_MS = 20_000;
-/** A program of the packet filter, or ip(8). */
+/** Limit for one run of a packet filter program or ip(8). */
 export const NETWORK_PROGRAM_TIMEOUT_MS = 20_000;
-/** Rules can be lost behind our back, by `nft flush ruleset` or a reload of a firewall: they are looked at so often. */
+/** Interval of the check for missing rules: `nft flush ruleset` or a firewall reload removes them without notice. */
 export const NETWORK_RECHECK_MS = 60_000;
 
-/** Loading the module of a plugin of others, which may have much to load. */
+/** Limit for loading the module of a third-party plugin with all of its imports. */
 export const PLUGIN_LOAD_TIMEOUT_MS = 60_000;
-/** Starting a plugin of others: its instance may have much to recover. */
+/** Limit for `init` of a third-party plugin, which may have much to recover. */
 export const PLUGIN_INIT_TIMEOUT_MS = 300_000;
 
 /**
- * How long work may still go on when the runtime is closed, and then how long it may be rolled back; the next start undoes
- * or finishes what is cut off.
+ * When the runtime is closed, work in progress may finish for this long, and its rollback may then take as long again. The next
+ * start undoes or finishes interrupted work.
  */
 export const CLOSE_GRACE_MS = 5000;
 
-/** How long a monitor may take to write to a log file anew. */
+/** Limit for conmon to reopen a log file. */
 export const REOPEN_LOG_TIMEOUT_MS = 5000;
-/** CheckpointContainer without a timeout of its own: much memory takes minutes to write. */
+/** Limit for a CheckpointContainer call that names no timeout: writing much memory takes minutes. */
 export const CHECKPOINT_TIMEOUT_MS = 600_000;
-/** How often a netlink request is made whose answers were lost. */
+/** Maximum number of attempts of a netlink request whose answers are lost. */
 export const NETLINK_ATTEMPTS = 5;
-/** How long a bridge may take until it forwards for a new link. */
+/** Limit for a bridge port to reach the forwarding state. */
 export const PORT_FORWARDS_TIMEOUT_MS = 500;
-/** How soon it is looked first whether the link of a pod that was taken down has gone with its namespace; then ever less often. */
+/** First delay before checking whether a pod's link has been removed with its network namespace. The delay grows with each check. */
 export const LINK_END_POLL_MS = 10;
-/** How long somebody may keep such a namespace until the link is removed. */
+/** How long another process may keep that namespace alive before the runtime removes the link itself. */
 export const LINK_END_TIMEOUT_MS = 10_000;
-/** How long a network that is closed waits for links that are ending. */
+/** How long closing the network waits for such links. */
 export const LINKS_END_GRACE_MS = 1000;

@@ -25,11 +25,11 @@ const applyTo = async (to: OciSpec, edits: CdiEdits[]) =>
   applyCdiEdits(to, { edits, nodes: await resolveNodes(edits) });
 const apply = (...edits: CdiEdits[]) => applyTo(spec, edits);
 
-test('variables replace those of their name, in their place', async () => {
+test('an added variable replaces the one of the same name, in the same position', async () => {
   assert.deepEqual((await apply({ env: ['A=9', 'C=3'] })).process.env, ['A=9', 'B=2', 'C=3']);
 });
 
-test('mounts replace those of their place, parents first', async () => {
+test('an added mount replaces the one with the same destination, and parents come first', async () => {
   const { mounts } = await apply({
     mounts: [
       { hostPath: '/new', containerPath: '/lib/x', options: ['rbind', 'ro'] },
@@ -46,7 +46,7 @@ test('mounts replace those of their place, parents first', async () => {
   );
 });
 
-test('hooks are added by their name, groups but 0, and the last RDT class counts', async () => {
+test('hooks are appended by name, groups except 0 are added, and the last RDT class wins', async () => {
   const edited = await apply(
     { hooks: [{ hookName: 'prestart', path: '/a' }], additionalGids: [0, 7, 1], intelRdt: { closID: 'one' } },
     { hooks: [{ hookName: 'prestart', path: '/b', timeout: 2 }], intelRdt: { closID: 'two' } },
@@ -56,7 +56,7 @@ test('hooks are added by their name, groups but 0, and the last RDT class counts
   assert.deepEqual(edited.linux.intelRdt, { closID: 'two' });
 });
 
-test('what a node leaves out is as the host has it', async () => {
+test('fields that a node omits are taken from the host', async () => {
   const { linux } = await apply({ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] });
   assert.deepEqual(linux.devices, [{ path: '/dev/my-null', type: 'c', major: 1, minor: 3, fileMode: 0o666 }].map(like));
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
@@ -65,7 +65,7 @@ test('what a node leaves out is as the host has it', async () => {
 /** The host's /dev/null may have other permissions. */
 const like = (device: object) => ({ ...device, fileMode: 0o666 });
 
-test('a node that says everything need not be there, and one without permissions has no rule', async () => {
+test('a complete node need not exist on the host, and a node without permissions gets no device rule', async () => {
   const { linux } = await apply({
     deviceNodes: [
       { path: '/dev/none', type: 'u', major: 240, minor: 7, permissions: 'none', uid: 4, gid: 5, fileMode: 0o600 },
@@ -79,7 +79,7 @@ test('a node that says everything need not be there, and one without permissions
   assert.equal(linux.resources?.devices?.length, 1);
 });
 
-test('a node belongs to the user of the container unless it says whose it is', async () => {
+test('a node belongs to the user of the container unless it names an owner', async () => {
   const user = { uid: 1000, gid: 2000 };
   const edits = [{ deviceNodes: [{ path: '/dev/null' }, { path: '/dev/zero', uid: 0 }] }];
   const { linux } = await applyTo({ ...spec, process: { ...spec.process, user } }, edits);
@@ -90,20 +90,20 @@ test('a node belongs to the user of the container unless it says whose it is', a
   ]);
 });
 
-test('a node of which the host has another kind is refused', async () => {
+test('a node is refused if the host has none or one of another type', async () => {
   const refuse = (node: { path: string; type?: 'b' | 'c' }, message: RegExp) =>
     assert.rejects(apply({ deviceNodes: [node] }), { code: 'failed_precondition', message });
   await refuse({ path: '/dev/no-such-device' }, /CDI device node \/dev\/no-such-device.*no such file or directory/);
-  await refuse({ path: '/etc/passwd' }, /it is no device/);
+  await refuse({ path: '/etc/passwd' }, /it is not a device/);
   await refuse({ path: '/dev/null', type: 'b' }, /\/dev\/null is of type c, not b/);
 });
 
-test('in a user namespace, where no node can be made, it is mounted', async () => {
+test('in a user namespace a node is bind-mounted, because mknod is not permitted', async () => {
   const mapped = { ...spec, linux: { ...spec.linux, namespaces: [{ type: 'user' as const, path: '/ns' }] } };
   const edits = [{ deviceNodes: [{ path: '/dev/my-null', hostPath: '/dev/null' }] }];
   const { linux, mounts } = await applyTo(mapped, edits);
   assert.deepEqual(linux.devices, []);
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
-  const { source, destination } = mounts.find(({ destination: place }) => place.startsWith('/dev')) ?? {};
+  const { source, destination } = mounts.find((mount) => mount.destination.startsWith('/dev')) ?? {};
   assert.deepEqual([source, destination], ['/dev/null', '/dev/my-null']);
 });

@@ -2,15 +2,15 @@ import type { OciDevice, OciMount, OciSpec } from '../oci/spec.ts';
 import { byDepth, deviceMount } from '../oci/spec-mounts.ts';
 import type { CdiEdits } from './cdi-spec.ts';
 
-/** A device node that is complete: what its specification leaves out is the host's. */
+/** A complete device node: fields that the CDI specification omits are taken from the host's node. */
 export type ResolvedNode = { device: OciDevice; access: string; hostPath: string };
 
-/** What devices change in a container's specification; `nodes` are those of the edits. */
+/** All edits that devices make to a container's specification. `nodes` are the resolved device nodes of `edits`. */
 export type ResolvedEdits = { edits: CdiEdits[]; nodes: ResolvedNode[] };
 
 /**
- * Makes a container's specification one with the devices' edits, as the CDI asks for: variables replace those of their name,
- * nodes and mounts those of their place. Pure.
+ * Applies the devices' edits to a container's specification, as CDI defines: an edit replaces the variable of the same name, the
+ * node of the same path, and the mount of the same destination. Pure.
  */
 export function applyCdiEdits(spec: OciSpec, { edits, nodes }: ResolvedEdits): OciSpec {
   return nodes.reduce(addNode, edits.reduce(applyPlain, spec));
@@ -63,13 +63,13 @@ function addHooks(hooks: OciSpec['hooks'] = {}, added: NonNullable<CdiEdits['hoo
 function addNode(spec: OciSpec, { device, access, hostPath }: ResolvedNode): OciSpec {
   const { linux, process } = spec;
   const { uid, gid } = process.user;
-  // A device without an owner of its own is given to the container's user.
+  // A node without uid or gid belongs to the container's user.
   const owned = { ...(uid > 0 ? { uid } : {}), ...(gid > 0 ? { gid } : {}), ...device };
   const others = (linux.devices ?? []).filter(({ path }) => path !== device.path);
   const { type, major, minor } = device;
   const rules = linux.resources?.devices ?? [];
   const rule = type === 'p' || access === '' ? [] : [{ allow: true, type, major, minor, access }];
-  // In a user namespace no node can be made: it is mounted.
+  // mknod is not permitted in a user namespace, so the host's node is bind-mounted.
   const isMapped = linux.namespaces.some((namespace) => namespace.type === 'user');
   return {
     ...spec,

@@ -24,7 +24,7 @@ function write(file: string, devices: string[], change: object = {}): void {
 const variables = async (...names: string[]) =>
   (await resolveCdiDevices(names, directories)).edits.flatMap(({ env = [] }) => env);
 
-test("devices are found by name, each file's own edits once and before them", async () => {
+test("devices are found by name, and a file's common edits come once, before those of its first device", async () => {
   write('static/one.json', ['x', 'y'], { containerEdits: { env: ['ALL=one'] } });
   write('static/two.json', ['z'], { kind: 'a.com/c' });
   assert.deepEqual(await variables('a.com/b=y', 'a.com/c=z', 'a.com/b=x'), [
@@ -35,14 +35,14 @@ test("devices are found by name, each file's own edits once and before them", as
   ]);
 });
 
-test('a later directory wins, and what changes is seen at once', async () => {
+test('a later directory wins, and a new file takes effect at once', async () => {
   write('static/one.json', ['x']);
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of static/one.json']);
   write('dynamic/one.json', ['x']);
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of dynamic/one.json']);
 });
 
-test('an unknown device is refused by its name, with what could not be read', async () => {
+test('the refusal of an unknown device names the device and the unreadable files', async () => {
   write('static/one.json', ['x']);
   writeFileSync(join(root, 'static/broken.yaml'), 'cdiVersion: [');
   writeFileSync(join(root, 'static/readme.txt'), 'not one');
@@ -51,18 +51,18 @@ test('an unknown device is refused by its name, with what could not be read', as
   await assert.rejects(variables('a.com/b=x', 'a.com/b=none'), {
     code: 'failed_precondition',
     message:
-      /^CDI device a\.com\/b=none is in no specification .*broken\.yaml: it is neither.*directory\.json: it is no file/,
+      /^CDI device a\.com\/b=none is not in any specification .*broken\.yaml: it is neither.*directory\.json: it is not a file/,
   });
 });
 
-test('a device of two files of one directory is that of neither', async () => {
+test('a device that two files of one directory define is refused', async () => {
   write('static/one.json', ['x']);
   write('static/two.json', ['x', 'y']);
   await assert.rejects(variables('a.com/b=x'), { code: 'failed_precondition', message: /one\.json and .*two\.json/ });
   assert.deepEqual(await variables('a.com/b=y'), ['FROM=y of static/two.json']);
 });
 
-test('without devices nothing is read, and directories need not be there', async () => {
+test('without devices nothing is read, and directories need not exist', async () => {
   assert.deepEqual(await resolveCdiDevices([], ['/no/such/directory']), { edits: [], nodes: [] });
   await assert.rejects(resolveCdiDevices(['a/b=c'], ['/no/such/directory']), { code: 'failed_precondition' });
 });

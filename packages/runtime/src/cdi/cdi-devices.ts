@@ -7,16 +7,16 @@ import type { OciDevice } from '../oci/spec.ts';
 import type { ResolvedEdits, ResolvedNode } from './apply-edits.ts';
 import { type CdiDeviceNode, type CdiEdits, type CdiSpec, decodeCdiSpec, MAX_SPEC_BYTES } from './cdi-spec.ts';
 
-/** Directories of specifications, as every runtime has them: what is made by hand, and what drivers make anew at each boot. */
+/** CDI's default directories: for static specifications, and for those that drivers generate at each boot. */
 export const CDI_DIRECTORIES = ['/etc/cdi', '/var/run/cdi'];
 
-/** Most files of a directory that are read. */
+/** Maximum number of files read in one directory. */
 const MAX_FILES = 1000;
 
-/** A file with its specification, and how its directory ranks. */
+/** A decoded file. `rank` is the precedence of its directory; higher wins. */
 type Loaded = { file: string; rank: number; spec: CdiSpec };
 
-/** The edits that the devices need, with their nodes as the host has them. Errors: those of `findEdits` and `resolveNodes`. */
+/** Returns the edits for the devices, with device nodes completed from the host. Errors: those of `findEdits` and `resolveNodes`. */
 export async function resolveCdiDevices(
   names: string[],
   directories: string[] = CDI_DIRECTORIES,
@@ -25,17 +25,17 @@ export async function resolveCdiDevices(
   return { edits, nodes: await resolveNodes(edits) };
 }
 
-/** The device nodes of the edits. `failed_precondition` if the host does not have one. */
+/** Completes the device nodes of the edits. `failed_precondition` if one does not exist on the host. */
 export function resolveNodes(edits: CdiEdits[]): Promise<ResolvedNode[]> {
   return Promise.all(edits.flatMap(({ deviceNodes = [] }) => deviceNodes).map(resolveNode));
 }
 
 /**
- * The edits that the devices need, in their order; those of a whole specification come before its first device's. Directories are
- * read anew each time: they change while drivers come and go. A later directory wins over an earlier one; of two files in
- * one directory neither does. Files that cannot be read hide no devices of others.
+ * Returns the edits for the devices, in the order of their names. Common edits of a specification come before those of its first
+ * device. The directories are read again at each call, because drivers add and remove files. A later directory takes precedence;
+ * a device that two files of one directory define counts as missing. Unreadable files do not affect devices of other files.
  *
- * `failed_precondition` names the devices that are in no file, and the files that could not be read.
+ * Throws `failed_precondition`, which names the missing devices and the unreadable files.
  */
 async function findEdits(names: string[], directories: string[]): Promise<CdiEdits[]> {
   if (names.length === 0) return [];
@@ -44,17 +44,17 @@ async function findEdits(names: string[], directories: string[]): Promise<CdiEdi
   const found = names.map((name) => ({ name, ...findDevice(name, loaded, problems) }));
   const missing = found.filter(({ from }) => from === undefined).map(({ name }) => name);
   if (missing.length > 0) {
-    const told = problems.length === 0 ? '' : ` (${problems.join('; ')})`;
+    const details = problems.length === 0 ? '' : ` (${problems.join('; ')})`;
     throw new PodwrightError(
       'failed_precondition',
-      `CDI device ${missing.join(', ')} is in no specification in ${directories.join(' and ')}${told}`,
+      `CDI device ${missing.join(', ')} is not in any specification in ${directories.join(' and ')}${details}`,
     );
   }
   const used = new Set<Loaded>();
   return found.flatMap(({ from, edits }) => {
-    const ofAll = used.has(from!) ? [] : [from!.spec.containerEdits ?? {}];
+    const common = used.has(from!) ? [] : [from!.spec.containerEdits ?? {}];
     used.add(from!);
-    return [...ofAll, edits!];
+    return [...common, edits!];
   });
 }
 
@@ -82,7 +82,7 @@ async function loadDirectories(directories: string[], problems: string[]): Promi
       try {
         loaded.push({ file, rank, spec: decodeCdiSpec(await readSpec(file), file) });
       } catch (error) {
-        if (!isErrno(error, 'ENOENT')) problems.push(errorMessage(error)); // a driver that has gone meanwhile
+        if (!isErrno(error, 'ENOENT')) problems.push(errorMessage(error)); // ENOENT: a driver has removed it since readdir
       }
     }
   }
@@ -94,7 +94,7 @@ async function readSpec(file: string): Promise<string> {
   try {
     const stats = await handle.stat();
     if (stats.isFile() && stats.size <= MAX_SPEC_BYTES) return await handle.readFile('utf8');
-    throw new PodwrightError('invalid_argument', `read CDI specification ${file}: it is no file, or over 4 MiB`);
+    throw new PodwrightError('invalid_argument', `read CDI specification ${file}: it is not a file, or over 4 MiB`);
   } finally {
     await handle.close();
   }
@@ -105,7 +105,7 @@ function noneIfMissing(error: unknown): string[] {
   throw error;
 }
 
-/** Fills in what a node's specification leaves out; one with type and number may be of a device that is not there. */
+/** Completes a node's omitted fields from the host. A node with type and number need not exist on the host. */
 async function resolveNode(node: CdiDeviceNode): Promise<ResolvedNode> {
   const { path, hostPath = path, permissions = '', uid, gid } = node;
   const type = node.type === 'u' ? 'c' : (node.type ?? '');
@@ -114,7 +114,7 @@ async function resolveNode(node: CdiDeviceNode): Promise<ResolvedNode> {
   if (!isComplete && type !== '' && type !== found?.type) {
     throw new PodwrightError(
       'failed_precondition',
-      `give CDI device node ${path}: ${hostPath} is of type ${found?.type}, not ${type}`,
+      `add CDI device node ${path}: ${hostPath} is of type ${found?.type}, not ${type}`,
     );
   }
   const fileMode = node.fileMode ?? found?.fileMode;
@@ -136,9 +136,9 @@ async function nodeOnHost(path: string, mayBeMissing: boolean): Promise<OciDevic
     if (stats.isFIFO()) return { path, type: 'p', major: 0, minor: 0, fileMode: stats.mode & 0o7777 };
     const device = deviceOf(stats, path);
     if (device !== undefined) return device;
-    throw new PodwrightError('failed_precondition', 'it is no device');
+    throw new PodwrightError('failed_precondition', 'it is not a device');
   } catch (error) {
     if (mayBeMissing) return undefined;
-    throw wrapError(`give CDI device node ${path}`, error, 'failed_precondition');
+    throw wrapError(`add CDI device node ${path}`, error, 'failed_precondition');
   }
 }

@@ -6,12 +6,12 @@ const minimal = { cdiVersion: '0.3.0', kind: 'a.com/b', devices: [{ name: 'x', c
 const decode = (change: object) => decodeCdiSpec(JSON.stringify({ ...minimal, ...change }), 'f.json');
 const withEdits = (containerEdits: object, cdiVersion = '1.0.0') => decode({ cdiVersion, containerEdits });
 
-test('JSON and YAML are read alike', () => {
+test('JSON and YAML decode to the same specification', () => {
   const yaml = 'cdiVersion: 0.3.0\nkind: a.com/b\ndevices:\n- name: x\n  containerEdits:\n    env: [A=1]\n';
   assert.deepEqual(decodeCdiSpec(yaml, 'f.yaml'), decode({}));
 });
 
-test('a whole specification is read', () => {
+test('all fields of a specification are decoded', () => {
   const containerEdits = {
     env: ['B=2', 'C='],
     deviceNodes: [{ path: '/dev/x', hostPath: '/dev/null', type: 'c', major: 1, minor: 3, permissions: 'rw', uid: 5 }],
@@ -23,15 +23,15 @@ test('a whole specification is read', () => {
   assert.deepEqual(withEdits(containerEdits).containerEdits, containerEdits);
 });
 
-test('what is no specification is refused with its file and field', () => {
+test('the refusal of an invalid specification names the file and the field', () => {
   const refuse = (change: object, message: RegExp) =>
     assert.throws(() => decode(change), { code: 'invalid_argument', message }, String(message));
-  refuse({ cdiVersion: '0.2.0' }, /f\.json: cdiVersion: is none of/);
+  refuse({ cdiVersion: '0.2.0' }, /f\.json: cdiVersion: is not one of/);
   refuse({ cdiVersion: undefined }, /cdiVersion/);
   refuse({ kind: 'b' }, /kind: is not vendor\/class/);
-  refuse({ devices: [] }, /devices: there are none/);
+  refuse({ devices: [] }, /devices: is empty/);
   refuse({ devices: [{ name: '../x', containerEdits: {} }] }, /devices\.0\.name/);
-  refuse({ devices: [minimal.devices[0], minimal.devices[0]] }, /device x is there twice/);
+  refuse({ devices: [minimal.devices[0], minimal.devices[0]] }, /device x is defined twice/);
   refuse({ extra: 1 }, /extra/);
   refuse({ containerEdits: { env: ['=1'] } }, /containerEdits\.env\.0: is not NAME=value/);
   refuse({ containerEdits: { netDevices: [] } }, /netDevices/);
@@ -60,7 +60,7 @@ test('a field that the version does not have is refused', () => {
   assert.throws(() => decode({ devices: [{ name: '0', containerEdits: {} }] }), /fields of version 0\.5\.0/);
 });
 
-test('YAML that would grow out of all bounds is refused', () => {
+test('YAML that aliases or nesting would expand without bound is refused', () => {
   const line = (name: string, of: string) => `${name}: &${name} [${Array(10).fill(`*${of}`).join(', ')}]\n`;
   const bomb = `a: &a [1]\n${line('b', 'a')}${line('c', 'b')}${line('d', 'c')}${line('e', 'd')}`;
   assert.throws(() => decodeCdiSpec(bomb, 'f.yaml'), { code: 'invalid_argument' });

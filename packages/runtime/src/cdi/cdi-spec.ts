@@ -3,12 +3,12 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { isDeviceName, parseKind } from './device-name.ts';
 
-/** Versions of the specification that are understood, the oldest first. Earlier ones have other fields. */
+/** Supported versions of the specification, oldest first. Earlier versions have other fields. */
 const VERSIONS = ['0.3.0', '0.4.0', '0.5.0', '0.6.0', '0.7.0', '0.8.0', '1.0.0', '1.1.0'];
 
-/** The largest file that is read. */
+/** Maximum size of a file. Larger files are refused. */
 export const MAX_SPEC_BYTES = 4 << 20;
-/** Aliases of YAML multiply what a file holds; specifications need next to none. */
+/** YAML aliases can expand a small file without bound; real specifications use hardly any. */
 const MAX_ALIASES = 100;
 const MAX_ENTRIES = 10_000;
 
@@ -54,7 +54,7 @@ const intelRdt = z.strictObject({
   closID: z
     .string()
     .max(4095)
-    .regex(/^(\/|(?!\.{1,2}$)[^/\n]*)$/, 'is no file name')
+    .regex(/^(\/|(?!\.{1,2}$)[^/\n]*)$/, 'is not a file name')
     .optional(),
   l3CacheSchema: z.string().optional(),
   memBwSchema: z.string().optional(),
@@ -72,28 +72,28 @@ const containerEdits = z.strictObject({
 });
 
 const device = z.strictObject({
-  name: z.string().refine(isDeviceName, 'is no device name'),
+  name: z.string().refine(isDeviceName, 'is not a device name'),
   annotations,
   containerEdits,
 });
 
 const cdiSpec = z.strictObject({
-  cdiVersion: z.string().refine((text) => VERSIONS.includes(text), `is none of ${VERSIONS.join(', ')}`),
+  cdiVersion: z.string().refine((text) => VERSIONS.includes(text), `is not one of ${VERSIONS.join(', ')}`),
   kind: z.string().refine((text) => parseKind(text) !== undefined, 'is not vendor/class'),
   annotations,
-  devices: z.array(device).min(1, 'there are none').max(MAX_ENTRIES),
+  devices: z.array(device).min(1, 'is empty').max(MAX_ENTRIES),
   containerEdits: containerEdits.optional(),
 });
 
-/** What is changed in a container's specification for a device (CDI, SPEC.md: containerEdits). */
+/** Changes to a container's specification for a device (CDI, SPEC.md: containerEdits). */
 export type CdiEdits = z.infer<typeof containerEdits>;
 export type CdiDeviceNode = z.infer<typeof deviceNode>;
-/** A specification: devices of one kind, and edits that each of them needs. */
+/** A CDI specification: devices of one kind, and edits common to all of them. */
 export type CdiSpec = z.infer<typeof cdiSpec>;
 
 /**
- * Reads a specification, JSON or YAML. Fields that are unknown, and those that its version does not have, are refused: a
- * device that is only half there is worse than none. `invalid_argument` names the file and the field.
+ * Decodes a specification in JSON or YAML. Unknown fields, and fields newer than the declared version, are refused, because a
+ * device with some of its edits is worse than none. Throws `invalid_argument`, which names the file and the field.
  */
 export function decodeCdiSpec(text: string, file: string): CdiSpec {
   const refuse = (reason: string, cause?: unknown): never => {
@@ -107,14 +107,14 @@ export function decodeCdiSpec(text: string, file: string): CdiSpec {
   const spec = result.data;
   const minimum = minimumVersion(spec);
   if (VERSIONS.indexOf(minimum) > VERSIONS.indexOf(spec.cdiVersion.replace(/^v/, ''))) {
-    return refuse(`it uses fields of version ${minimum}, but says that it is of ${spec.cdiVersion}`);
+    return refuse(`it uses fields of version ${minimum}, but declares version ${spec.cdiVersion}`);
   }
   const names = spec.devices.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? spec : refuse(`device ${twice} is there twice`);
+  return twice === undefined ? spec : refuse(`device ${twice} is defined twice`);
 }
 
-/** JSON is YAML, too. */
+/** Parses JSON as well, which is a subset of YAML. */
 function parseText(text: string, refuse: (reason: string, cause: unknown) => never): unknown {
   try {
     return parse(text, { maxAliasCount: MAX_ALIASES, prettyErrors: false });
@@ -123,7 +123,7 @@ function parseText(text: string, refuse: (reason: string, cause: unknown) => nev
   }
 }
 
-/** What a version added, the newest first: whether a specification makes use of it. */
+/** Whether a specification uses the fields that a version has added; newest version first. */
 const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => boolean }[] = [
   {
     version: '1.1.0',
@@ -151,7 +151,7 @@ const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => 
   },
 ];
 
-/** The oldest version that has everything that the specification uses. */
+/** The oldest version that has all fields of the specification. */
 function minimumVersion(spec: CdiSpec): string {
   const edits = [spec.containerEdits ?? {}, ...spec.devices.map(({ containerEdits }) => containerEdits)];
   return ADDITIONS.find(({ used }) => used(spec, edits))?.version ?? VERSIONS[0]!;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askedDevices, parseDeviceName } from './device-name.ts';
+import { parseDeviceName, requestedDevices } from './device-name.ts';
 
 test('a device is vendor/class=name', () => {
   const parts = (vendor: string, deviceClass: string, name: string) => ({ vendor, class: deviceClass, name });
@@ -24,15 +24,15 @@ test('a device is vendor/class=name', () => {
   for (const text of none) assert.equal(parseDeviceName(text), undefined, JSON.stringify(text));
 });
 
-test('devices of the field come first, then those of annotations, each once', () => {
+test('devices of the CRI field come first, then those of annotations, without duplicates', () => {
   const annotations = { 'cdi.k8s.io/plugin_0': 'a/b=2,a/b=1', 'other.io/x': 'not a device' };
-  assert.deepEqual(askedDevices(['a/b=1', 'a/b=1'], annotations), ['a/b=1', 'a/b=2']);
-  assert.deepEqual(askedDevices([], {}), []);
+  assert.deepEqual(requestedDevices(['a/b=1', 'a/b=1'], annotations), ['a/b=1', 'a/b=2']);
+  assert.deepEqual(requestedDevices([], {}), []);
 });
 
-test('what is no device is refused with its place', () => {
+test('the refusal of an invalid device name names its source', () => {
   const refuse = (named: string[], annotations: Record<string, string>, message: RegExp) =>
-    assert.throws(() => askedDevices(named, annotations), { code: 'invalid_argument', message });
+    assert.throws(() => requestedDevices(named, annotations), { code: 'invalid_argument', message });
   refuse(['gpu0'], {}, /CDI devices: "gpu0" is not/);
   refuse([], { 'cdi.k8s.io/x': 'a/b=1,,a/b=2' }, /annotation cdi\.k8s\.io\/x: "" is not/);
   const many = Array.from({ length: 1001 }, (_, index) => `a/b=${index}`);

@@ -5,40 +5,43 @@ export type DeviceName = { vendor: string; class: string; name: string };
 
 /** Annotations of a container that name devices: `cdi.k8s.io/ANYTHING: NAME,NAME`. */
 const ANNOTATION_PREFIX = 'cdi.k8s.io/';
-/** Most devices of one container; more is a mistake. */
+/** Maximum number of devices of one container. */
 const MAX_DEVICES = 1000;
 
 const KIND_PART = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const NAME_PART = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
 
-/** Takes a qualified name apart (CDI, SPEC.md: kind and name). `undefined` if it is none. */
+/** Parses a qualified device name (CDI, SPEC.md: kind and name). `undefined` if it is invalid. */
 export function parseDeviceName(text: string): DeviceName | undefined {
   const [, kind = '', name = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   const parts = parseKind(kind);
   return parts === undefined || !isDeviceName(name) ? undefined : { ...parts, name };
 }
 
-/** Takes the `vendor/class` of a specification apart; `undefined` if it is none. */
+/** Parses the `vendor/class` of a specification. `undefined` if it is invalid. */
 export function parseKind(text: string): Omit<DeviceName, 'name'> | undefined {
   const [vendor = '', deviceClass = '', ...rest] = text.split('/');
   if (rest.length > 0 || !KIND_PART.test(vendor) || !KIND_PART.test(deviceClass)) return undefined;
   return { vendor, class: deviceClass };
 }
 
-/** Whether a specification may call a device so. */
+/** Whether `text` is a valid name of a device within its specification. */
 export const isDeviceName = (text: string): boolean => NAME_PART.test(text);
 
 /**
- * The devices that a container asks for, each once: those of its own field, then those of its annotations, as device plugins
- * of older kubelets give them. `invalid_argument` names what is no device.
+ * The devices that a container requests, without duplicates: first those of the CRI field, then those of annotations, which
+ * device plugins of older kubelets use. Throws `invalid_argument`, which names the invalid device.
  */
-export function askedDevices(named: string[], annotations: Record<string, string>): string[] {
+export function requestedDevices(named: string[], annotations: Record<string, string>): string[] {
   const fromAnnotations = Object.entries(annotations)
     .filter(([key]) => key.startsWith(ANNOTATION_PREFIX))
     .flatMap(([key, value]) => value.split(',').map((name) => ({ name, where: `annotation ${key}` })));
   const all = [...named.map((name) => ({ name, where: 'CDI devices' })), ...fromAnnotations];
   if (all.length > MAX_DEVICES) {
-    throw new PodwrightError('invalid_argument', `there are ${all.length} CDI devices, at most ${MAX_DEVICES} may be`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `${all.length} CDI devices are requested, the limit is ${MAX_DEVICES}`,
+    );
   }
   for (const { name, where } of all) {
     if (parseDeviceName(name) !== undefined) continue;

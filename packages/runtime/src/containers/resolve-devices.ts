@@ -41,7 +41,7 @@ export async function resolveDevices(asked: {
     : one === undefined
       ? []
       : [{ ...one, hostPath: source }];
-  if (found.length === 0) throw new PodwrightError('invalid_argument', `give device ${hostPath}: it is no device`);
+  if (found.length === 0) throw new PodwrightError('invalid_argument', `give device ${hostPath}: it is not a device`);
   return found.map((device) => ({ ...device, access }));
 }
 

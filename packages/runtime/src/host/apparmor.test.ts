@@ -14,7 +14,7 @@ beforeEach(() => {
   loaded = join(directory, 'profiles');
   parser = join(directory, 'parser');
   writeFileSync(loaded, 'mine (enforce)\nmine-too (complain)\n');
-  // does what the real one does, as far as the kernel's list goes
+  // like the real parser, it adds the profile to the kernel's list
   const script = `echo "$@" >> ${directory}/calls; for file; do :; done; cp "$file" ${directory}/last; echo "$(basename "$file") (enforce)" >> ${loaded}`;
   writeFileSync(parser, `#!/bin/sh\n${script}\n`);
   chmodSync(parser, 0o755);
@@ -28,10 +28,11 @@ const open = (enabled = true, program = parser) =>
 const ordinary = { privileged: false };
 const runtimeDefault = { type: 'runtime-default' } as const;
 
-test('the default profile is loaded once, for a container that asks for it and for one that says nothing', async () => {
+test('the default profile is loaded once, for containers that request it and for those that name no profile', async () => {
   const apparmor = open();
-  const asked = [runtimeDefault, undefined, runtimeDefault].map((profile) => apparmor.profileFor(profile, ordinary));
-  assert.deepEqual(new Set(await Promise.all(asked)), new Set(['podwright-default']));
+  const requests = [runtimeDefault, undefined, runtimeDefault];
+  const profiles = await Promise.all(requests.map((request) => apparmor.profileFor(request, ordinary)));
+  assert.deepEqual(new Set(profiles), new Set(['podwright-default']));
   assert.match(readFileSync(join(directory, 'calls'), 'utf8'), /^--replace --skip-cache \S+\/podwright-default\n$/);
   const profile = readFileSync(join(directory, 'last'), 'utf8');
   assert.match(
@@ -40,7 +41,7 @@ test('the default profile is loaded once, for a container that asks for it and f
   );
 });
 
-test('the unconfined have none, and the privileged only one of their own', async () => {
+test('an unconfined container has no profile, and a privileged one only a localhost profile', async () => {
   const apparmor = open();
   assert.equal(await apparmor.profileFor({ type: 'unconfined' }, ordinary), '');
   assert.equal(await apparmor.profileFor(runtimeDefault, { privileged: true }), '');
@@ -53,7 +54,7 @@ test('a profile that is not loaded is refused', async () => {
   await assert.rejects(refused, { code: 'failed_precondition', message: /profile min: it is not loaded/ });
 });
 
-test('without AppArmor only containers run that ask for none', async () => {
+test('without AppArmor only containers that request no profile run', async () => {
   const apparmor = open(false);
   assert.equal(await apparmor.profileFor(undefined, ordinary), '');
   assert.equal(await apparmor.profileFor({ type: 'unconfined' }, ordinary), '');
@@ -64,7 +65,7 @@ test('without AppArmor only containers run that ask for none', async () => {
     });
 });
 
-test('without the program that loads profiles, a container that says nothing runs without one', async () => {
+test('without apparmor_parser a container that names no profile runs without one', async () => {
   const apparmor = open(true, '/no/such/parser');
   assert.equal(await apparmor.profileFor(undefined, ordinary), '');
   await assert.rejects(apparmor.profileFor(runtimeDefault, ordinary), { message: /install the package apparmor/ });
@@ -72,7 +73,7 @@ test('without the program that loads profiles, a container that says nothing run
   assert.equal(await apparmor.profileFor(runtimeDefault, ordinary), 'podwright-default');
 });
 
-test('a profile that the program refuses is told by the message of the program', async () => {
+test("if apparmor_parser refuses the profile, the error has the parser's message", async () => {
   writeFileSync(parser, '#!/bin/sh\necho "syntax error in line 3" >&2\nexit 1\n');
   await assert.rejects(open().profileFor(runtimeDefault, ordinary), {
     code: 'failed_precondition',
@@ -80,7 +81,7 @@ test('a profile that the program refuses is told by the message of the program',
   });
 });
 
-test('the profile builds on what the distribution has, and lets the daemon send signals', () => {
+test('the profile includes the files that the distribution has, and allows signals from the daemon', () => {
   const all = { abi: true, tunables: true, base: true, daemonProfile: 'podwrightd' };
   const full = defaultAppArmorProfile('p', all);
   assert.match(full, /^abi <abi\/3\.0>,\n#include <tunables\/global>\nprofile p /);

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { findProgram, KeyedLock, PodwrightError, runChecked, wrapError } from '@podwright/base';
 import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
 
-/** Where the kernel and the distribution keep AppArmor's things. */
-export type AppArmorPlaces = {
-  /** The kernel's list of loaded profiles: `NAME (enforce)` a line. */
+/** Paths of AppArmor in the kernel and in the distribution. */
+export type AppArmorPaths = {
+  /** The kernel's list of loaded profiles, one `NAME (enforce)` per line. */
   loaded: string;
-  /** What profiles include. */
+  /** Directory of the files that profiles include. */
   policies: string;
   /** Name or path of the program that loads profiles. */
   parser: string;
 };
 
-const KERNEL_PLACES: AppArmorPlaces = {
+const HOST_PATHS: AppArmorPaths = {
   loaded: '/sys/kernel/security/apparmor/profiles',
   policies: '/etc/apparmor.d',
   parser: 'apparmor_parser',
 };
 
-/** What a container asks for; `undefined` says nothing. */
+/** The profile that a container requests; `undefined` if it names none. */
 export type AppArmorRequest =
   | { type: 'runtime-default' | 'unconfined' }
   | { type: 'localhost'; ref: string }
@@ -29,38 +29,38 @@ export type AppArmorRequest =
 const DEFAULT_PROFILE = 'podwright-default';
 const LOAD_TIMEOUT_MS = 60_000;
 
-/** AppArmor profiles of this host: which one a container gets, and the default one, loaded when it is first needed. */
+/** Chooses the AppArmor profile of a container, and loads the default profile at its first use. */
 export class AppArmor {
   readonly #enabled: boolean;
-  readonly #places: AppArmorPlaces;
-  /** Whether the default profile in the kernel is ours, not that of an earlier version. */
+  readonly #paths: AppArmorPaths;
+  /** Whether this process has loaded the default profile; until then the kernel may have that of an earlier version. */
   #isCurrent = false;
   readonly #loading = new KeyedLock();
 
   /** `enabled`: the kernel has AppArmor, and it is switched on. */
-  constructor(enabled: boolean, places: AppArmorPlaces = KERNEL_PLACES) {
+  constructor(enabled: boolean, paths: AppArmorPaths = HOST_PATHS) {
     this.#enabled = enabled;
-    this.#places = places;
+    this.#paths = paths;
   }
 
   /**
-   * The profile for a container, '' for none. As in containerd, a container that says nothing gets the default one where there is AppArmor,
-   * and a privileged one only a profile that it names. `failed_precondition` where there is no AppArmor and one is
-   * asked for, or the profile is not loaded, or the default one cannot be.
+   * The profile for a container, '' for none. As in containerd, a container that names no profile gets the default one if the
+   * host has AppArmor, and a privileged container only gets a localhost profile. `failed_precondition` if a profile is requested
+   * but the host has no AppArmor, the localhost profile is not loaded, or the default one cannot be loaded.
    */
-  async profileFor(asked: AppArmorRequest, { privileged }: { privileged: boolean }): Promise<string> {
-    if (asked?.type === 'unconfined') return '';
+  async profileFor(request: AppArmorRequest, { privileged }: { privileged: boolean }): Promise<string> {
+    if (request?.type === 'unconfined') return '';
     if (!this.#enabled) {
-      if (asked === undefined) return '';
-      const name = asked.type === 'localhost' ? asked.ref : 'the default one';
+      if (request === undefined) return '';
+      const name = request.type === 'localhost' ? request.ref : 'the default one';
       throw new PodwrightError(
         'failed_precondition',
         `use AppArmor profile ${name}: this kernel has AppArmor switched off`,
       );
     }
-    if (asked?.type === 'localhost') return await this.#requireLoaded(asked.ref);
+    if (request?.type === 'localhost') return await this.#requireLoaded(request.ref);
     if (privileged) return '';
-    if (asked === undefined && !(await this.#canLoad())) return '';
+    if (request === undefined && !(await this.#canLoad())) return '';
     await this.#loading.run(DEFAULT_PROFILE, () => this.#loadDefault());
     return DEFAULT_PROFILE;
   }
@@ -74,20 +74,20 @@ export class AppArmor {
   }
 
   async #isLoaded(name: string): Promise<boolean> {
-    const loaded = await readFile(this.#places.loaded, 'utf8').catch((error) => {
+    const loaded = await readFile(this.#paths.loaded, 'utf8').catch((error) => {
       throw wrapError('read the loaded AppArmor profiles', error, 'failed_precondition');
     });
     return loaded.split('\n').some((line) => line.startsWith(`${name} (`));
   }
 
-  /** A host may have AppArmor without the program: a container that says nothing then runs without a profile. */
+  /** A host may have AppArmor without apparmor_parser; then containers that name no profile run without one. */
   async #canLoad(): Promise<boolean> {
-    return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#places.parser) !== undefined;
+    return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#paths.parser) !== undefined;
   }
 
   async #loadDefault(): Promise<void> {
     if (this.#isCurrent) return;
-    const parser = findProgram(this.#places.parser);
+    const parser = findProgram(this.#paths.parser);
     if (parser === undefined) {
       if (await this.#isLoaded(DEFAULT_PROFILE)) return;
       throw new PodwrightError(
@@ -111,7 +111,7 @@ export class AppArmor {
 
   async #surroundings(): Promise<AppArmorSurroundings> {
     const has = (name: string) =>
-      access(join(this.#places.policies, name)).then(
+      access(join(this.#paths.policies, name)).then(
         () => true,
         () => false,
       );

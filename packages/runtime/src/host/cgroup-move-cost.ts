@@ -3,15 +3,18 @@ import { type CgroupHierarchy, sleep } from '@podwright/base';
 import { moveToOwnCgroup } from '../oci-runtime/start-with-migration.ts';
 import { RCU_SWITCH } from './rcu-expediting.ts';
 
-/** What the first move of a process to a cgroup costs on this host, which each start of a pod has. */
+/** Duration of the first move of a process to a cgroup on this host. Each pod start includes such a move. */
 export type CgroupMoveCost = { ms: number; expedited: boolean };
 
-/** `doctor` waits for them; other work on the host only makes a move slower, so the fastest one counts. */
+/** Few, because `doctor` waits for them. The fastest one counts, because other work on the host only makes a move slower. */
 const MOVES = 2;
-/** A move that follows another one sooner does not wait for a grace period of its own. */
+/** A move that follows sooner after another one shares its RCU grace period, and so is not representative. */
 const PAUSE_MS = 60;
 
-/** Measures moves of this process to the cgroup that it is in; the fastest. Rejects where it may not be moved. No other process should be moved meanwhile. */
+/**
+ * Moves this process to the cgroup that it is already in, and returns the duration of the fastest move. Rejects if the process may
+ * not be moved. Other moves on the host at the same time falsify the result.
+ */
 export async function measureCgroupMove(cgroups: CgroupHierarchy): Promise<CgroupMoveCost> {
   const times: number[] = [];
   for (let move = 0; move < MOVES; move++) {

@@ -16,15 +16,15 @@ import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
-/** What this host can do, found out once at the start; plain data, to be printed. */
+/** Features of this host, probed once at the start. Plain data that can be printed. */
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;
-  /** systemd is asked for cgroups, and takes `OOMPolicy` for scopes. */
+  /** Whether the cgroup driver is systemd and systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
-  /** Contexts of containers in the host's SELinux policy; '' without SELinux. */
+  /** Contexts for containers in the host's SELinux policy; '' without SELinux. */
   selinux: SelinuxContexts;
-  /** What pods in user namespaces need of the file system of image layers. */
+  /** Whether the file system of image layers supports the ID-mapped mounts of pods in user namespaces. */
   idMapping: IdMappingSupport;
   /** In order of preference. */
   ociRuntimes: OciRuntimeFinding[];
@@ -32,27 +32,27 @@ export type HostAbilities = {
 };
 
 export type HostProbeOptions = {
-  /** Directory in which runtimes are tried. */
+  /** Directory for trials of OCI runtimes. */
   state: string;
-  /** Directory on the file system of image layers, in which findings are kept until the host is rebooted. */
+  /** Directory on the file system of image layers; results of trials are cached there until the next reboot. */
   root: string;
   cgroupParent: string;
-  /** `systemd` has it asked what it can do. */
+  /** With `systemd`, systemd's features are probed too. */
   cgroupDriver?: CgroupDriver | undefined;
-  /** Name or path, '' for the known ones alone. */
+  /** Name or path of an OCI runtime to try besides the known ones; '' for none. */
   ociRuntime: string;
-  /** Names or paths of OCI runtimes that runtime handlers name. */
+  /** Names or paths of the OCI runtimes of runtime handlers. */
   handlerPrograms?: string[];
   conmon: string;
 };
 
-/** Finds out what the host can do. Missing programs are no error here, but for what needs them. */
+/** Probes the features of the host. A missing program is not an error here; the part that needs it reports one. */
 export async function probeHost(options: HostProbeOptions): Promise<HostAbilities> {
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
-  const asked = [options.ociRuntime, ...KNOWN_OCI_RUNTIMES, ...(options.handlerPrograms ?? [])];
-  const programs = new Set(asked.flatMap((name) => (name === '' ? [] : (findProgram(name) ?? [])))); // some have two names
+  const names = [options.ociRuntime, ...KNOWN_OCI_RUNTIMES, ...(options.handlerPrograms ?? [])];
+  const programs = new Set(names.flatMap((name) => (name === '' ? [] : (findProgram(name) ?? [])))); // two names may share one path
   const probe = {
     directory: options.state,
     cacheDirectory: join(options.root, 'host'),
@@ -66,7 +66,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     findConmon(options.conmon),
     ...[...programs].map((path) => probeOciRuntime(path, probe)),
   ]);
-  closePassage(options.state); // trials have opened it
+  closePassage(options.state); // the trials have opened it
   return {
     kernel,
     cgroups,
@@ -79,8 +79,8 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
 }
 
 /**
- * The cgroup, or the nearest above it that is there: trials make none that would stay, and remove none, which a node that starts
- * beside them may be about to use.
+ * The cgroup, or its nearest parent that exists. Trials do not create `cgroupParent`: it would be left over, and removing it could
+ * race with a node that starts at the same time.
  */
 async function existingCgroup(cgroups: CgroupHierarchy, path: string): Promise<string> {
   if (path === dirname(path) || (await cgroupExists(cgroups, path))) return path;

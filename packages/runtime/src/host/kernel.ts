@@ -5,12 +5,12 @@ import { type MountEntry, readMounts } from '@podwright/system';
 import { capabilitiesOfMask } from '../oci/capabilities.ts';
 import type { SpecHost } from '../oci/spec-input.ts';
 
-/** What the kernel offers to this process. */
+/** Kernel features that this process can use. */
 export type KernelAbilities = SpecHost & {
   /** `uname -r` */
   release: string;
   bootId: string;
-  /** Of `capabilities` (the bounding set), those that this process has now. */
+  /** The effective set of this process. `capabilities` is the bounding set. */
   effectiveCapabilities: string[];
   seccomp: boolean;
   apparmor: boolean;
@@ -18,7 +18,7 @@ export type KernelAbilities = SpecHost & {
   userNamespaces: boolean;
 };
 
-/** Reads what the kernel tells about itself and about this process; nothing is tried. */
+/** Reads the kernel's features from /proc and /sys, without trying any of them. */
 export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<KernelAbilities> {
   const [status, limits, release, bootId, ownOomScoreAdj, apparmor, selinux, userNamespaces] = await Promise.all([
     readFile('/proc/self/status', 'utf8'),
@@ -43,7 +43,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     cgroupMode: cgroups.mode,
     cgroupMountOptions: cgroupMountOptions(cgroups.mode === 'v2' ? readMounts() : []),
     swapLimit: await canLimitSwap(cgroups),
-    // On a hybrid host the OCI runtimes limit nothing by the v2 tree.
+    // On a hybrid host the OCI runtimes set no limits in the v2 tree.
     hugetlb: treeOf(cgroups, 'hugetlb')?.version === (cgroups.mode === 'v2' ? 2 : 1),
     openFiles: Number(/^Max open files +\d+ +(\d+)/m.exec(limits)![1]), // never unlimited: fs.nr_open
     minimumOomScoreAdj: minimumOomScoreAdj(effectiveCapabilities, Number(ownOomScoreAdj)),
@@ -51,23 +51,23 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
   };
 }
 
-/** Of the v2 tree, those that all of its mounts share (cgroup-v2.rst, Mounting). */
+/** The super block options of the v2 tree, which all of its mounts share (cgroup-v2.rst, Mounting). */
 export function cgroupMountOptions(mounts: MountEntry[]): string[] {
   const options = mounts.find(({ type }) => type === 'cgroup2')?.superOptions ?? [];
   return options.filter((option) => ['nsdelegate', 'memory_recursiveprot'].includes(option));
 }
 
-/** Without CAP_SYS_RESOURCE no process may go below what it has inherited. */
+/** The lowest oom_score_adj that this process may set: without CAP_SYS_RESOURCE, the inherited value (`own`). */
 export function minimumOomScoreAdj(effectiveCapabilities: string[], own: number): number {
   return effectiveCapabilities.includes('CAP_SYS_RESOURCE') ? -1000 : own;
 }
 
-/** One field of /proc/PID/status, `undefined` if the kernel does not know it. */
+/** One field of /proc/PID/status, `undefined` if the kernel does not have it. */
 export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }
 
-/** Swap is counted unless the kernel was started without; v2's root cgroup has no such file, its children do. */
+/** False if the kernel was booted without swap accounting. The v2 root cgroup has no swap file, so there the answer is assumed to be yes. */
 async function canLimitSwap(cgroups: CgroupHierarchy): Promise<boolean> {
   const tree = treeOf(cgroups, 'memory');
   if (tree?.version === 1) return await exists(join(tree.mountPoint, 'memory.memsw.limit_in_bytes'));

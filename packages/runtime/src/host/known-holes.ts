@@ -1,9 +1,9 @@
-/** Holes of an OCI runtime, and the first version of each release branch without them. */
+/** Vulnerabilities of an OCI runtime, and the first fixed version of each release branch. */
 export type KnownHoles = { holes: string[]; fixedIn: string[] };
 
 /**
- * Holes by which a container or an image reaches the host, from the projects' release notes. Those that Podwright keeps closed whatever
- * the runtime's version are left out (CVE-2026-41579 of runc, CVE-2026-47766 of crun: `kernel-paths.ts`).
+ * Vulnerabilities by which a container or an image reaches the host, from the projects' release notes. Not listed are those that
+ * Podwright prevents with any version of the runtime (CVE-2026-41579 of runc, CVE-2026-47766 of crun: `kernel-paths.ts`).
  */
 const FIXES: Record<string, KnownHoles[]> = {
   runc: [
@@ -14,8 +14,8 @@ const FIXES: Record<string, KnownHoles[]> = {
 };
 
 /**
- * The known holes of an OCI runtime of this name, as far as its own version tells: distributions mend holes without another
- * version. Undefined if there are none, or the version is none.
+ * The known vulnerabilities of an OCI runtime, judged by its version number alone: distributions backport fixes without changing
+ * it. Undefined if none are known, or if the version cannot be parsed.
  */
 export function knownHoles(name: string, version: string): KnownHoles | undefined {
   const own = parseVersion(version);
@@ -27,7 +27,7 @@ export function knownHoles(name: string, version: string): KnownHoles | undefine
 
 type Version = { branch: number; patch: number };
 
-/** A branch that is newer than all with a fix was made with it. */
+/** Whether the version's own release branch has the fix by now, or the branch is newer than all branches that received it. */
 function isFixed(own: Version, fixedIn: string[]): boolean {
   const fixes = fixedIn.map((version) => parseVersion(version)!);
   return (

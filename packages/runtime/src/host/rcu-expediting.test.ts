@@ -11,7 +11,7 @@ after(() => rmSync(root, { recursive: true }));
 const file = join(root, 'switch');
 const read = () => readFileSync(file, 'utf8').trim();
 
-/** A runtime's, with a state directory of its own; the switch is as given. */
+/** Sets the switch to `value`, and creates the object of one runtime. */
 function open({ state = mkdtempSync(join(root, 'state-')), enabled = true, value = '0' } = {}) {
   writeFileSync(file, `${value}\n`);
   const messages: string[] = [];
@@ -28,7 +28,7 @@ test('the switch is on while any work is under way, and off afterwards, whether 
   });
   assert.match(seen, /^\d+$/);
   assert.notEqual(seen, '0');
-  assert.equal(read(), seen); // the second goes on
+  assert.equal(read(), seen); // the second work is still running
   assert.equal(readFileSync(join(state, 'rcu_expedited'), 'utf8'), seen);
   second.resolve();
   await second.promise;
@@ -41,7 +41,7 @@ test('the switch is on while any work is under way, and off afterwards, whether 
   assert.ok(!existsSync(join(state, 'rcu_expedited')));
 });
 
-test('what somebody else has set stays, also if it is set meanwhile', async () => {
+test("another process's value of the switch stays, even if it is set during the work", async () => {
   const { rcu } = open({ value: '1' });
   assert.equal(await rcu.during(async () => read()), '1');
   assert.equal(read(), '1');
@@ -52,7 +52,7 @@ test('what somebody else has set stays, also if it is set meanwhile', async () =
   assert.equal(read(), '1');
 });
 
-test('two runtimes side by side leave it off', async () => {
+test('two runtimes that work at the same time leave the switch off afterwards', async () => {
   const { rcu } = open();
   const { rcu: other } = open();
   const values = await rcu.during(async () => [read(), await other.during(async () => read())]);
@@ -60,7 +60,7 @@ test('two runtimes side by side leave it off', async () => {
   assert.equal(read(), '0');
 });
 
-test('the next start puts back what a killed runtime has left, and only that', async () => {
+test("the next start resets a killed runtime's value of the switch, and no other value", async () => {
   const check = async (meanwhile: string | undefined, expected: string) => {
     const { rcu, state } = open();
     void rcu.during(() => new Promise(() => undefined));
@@ -73,7 +73,7 @@ test('the next start puts back what a killed runtime has left, and only that', a
   await check('1', '1');
 });
 
-test('where it is not wanted, or cannot be had, work goes on without it', async () => {
+test('work goes on without expediting if that is disabled or impossible', async () => {
   const { rcu } = open({ enabled: false });
   assert.equal(await rcu.during(async () => read()), '0');
   const { rcu: without, messages } = open();
@@ -83,7 +83,7 @@ test('where it is not wanted, or cannot be had, work goes on without it', async 
   assert.deepEqual(messages, ['RCU grace periods cannot be expedited']);
 });
 
-test('work that does not end leaves it on for a bounded time', async (t) => {
+test('work that does not end leaves the switch on for a bounded time', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { rcu } = open();
   void rcu.during(() => new Promise(() => undefined));

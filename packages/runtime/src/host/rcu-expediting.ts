@@ -5,32 +5,30 @@ import { errorMessage, isErrno, type Logger, PRIVATE_FILE } from '@podwright/bas
 import { EXPEDITE_LIMIT_MS } from '../time-limits.ts';
 
 /**
- * The kernel's switch (`rcu_expedited` in the kernel's Documentation/RCU and kernel/ksysfs.c): while it is
- * not 0, whoever waits for an RCU
- * grace period gets it in a fraction of a millisecond, at the price of an interrupt on every processor.
+ * The kernel's `rcu_expedited` switch (Documentation/RCU, kernel/ksysfs.c). While it is not 0, an RCU grace period takes a
+ * fraction of a millisecond, at the cost of an interrupt on every processor.
  */
 export const RCU_SWITCH = '/sys/kernel/rcu_expedited';
 
-/** `state` is a directory of this runtime's own that a reboot may empty. */
+/** `state` is this runtime's state directory, which a reboot may empty. `file` is the switch; tests replace it. */
 export type RcuExpeditingOptions = { state: string; enabled: boolean; logger: Logger; file?: string };
 
 /**
- * Has the kernel's RCU grace periods expedited while work is under way that waits for them. The switch is touched only if it is
- * 0, with a number that tells it from anybody else's, and set to 0 again only if that number is still in it. So neither an
- * administrator nor another runtime is interfered with, and what was left by a runtime that was killed is known: its number
- * is in `<state>/rcu_expedited`.
+ * Makes the kernel expedite RCU grace periods during work that waits for them. The switch is set only if it is 0, to a random
+ * number of this process, and reset only if it still has that number, so values of an administrator or of another runtime stay
+ * untouched. The number is also saved in `<state>/rcu_expedited`, so that the next start can reset the switch after a kill.
  */
 export class RcuExpediting {
   readonly #marker: string;
   readonly #file: string;
   readonly #logger: Logger;
-  /** 1 is what people write. */
+  /** This process's value of the switch. Not 1, which administrators set. */
   readonly #own = String(randomInt(2, 2 ** 31));
   #enabled: boolean;
   #marked = false;
   #running = 0;
 
-  /** Puts the switch back, should an earlier runtime have been killed while it was on. */
+  /** Resets the switch if an earlier process of this runtime was killed while it was on. */
   constructor({ state, enabled, logger, file = RCU_SWITCH }: RcuExpeditingOptions) {
     this.#marker = join(state, 'rcu_expedited');
     this.#file = file;
@@ -39,7 +37,7 @@ export class RcuExpediting {
     this.#recover();
   }
 
-  /** Expedites until the work has ended, but no longer than `EXPEDITE_LIMIT_MS`. */
+  /** Runs the work with expedited grace periods, but expedites no longer than `EXPEDITE_LIMIT_MS`. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!this.#enabled) return await work();
     if (this.#running++ === 0) this.#write('0', this.#own);
@@ -56,7 +54,7 @@ export class RcuExpediting {
     }
   }
 
-  /** Puts the switch back. */
+  /** Resets the switch; later work is not expedited. */
   close(): void {
     this.#enabled = false;
     this.#write(this.#own, '0');
@@ -72,7 +70,7 @@ export class RcuExpediting {
     }
   }
 
-  /** Writes `value` where the switch has the value `expected`; first the marker says what will be in it. */
+  /** Sets the switch to `value` if it is `expected`. The marker file is written first, in case this process is killed. */
   #write(expected: string, value: string): void {
     try {
       if (readFileSync(this.#file, 'utf8').trim() !== expected) return;
@@ -86,7 +84,7 @@ export class RcuExpediting {
     }
   }
 
-  /** A kernel without the switch, or a container that may not write it: pods start as without the setting. */
+  /** Disables expediting: the kernel has no switch, or this process may not write it. Pods start without it. */
   #giveUp(error: unknown): void {
     if (this.#enabled) this.#logger.warn({ error: errorMessage(error) }, 'RCU grace periods cannot be expedited');
     this.#enabled = false;

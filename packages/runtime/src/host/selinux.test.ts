@@ -14,7 +14,7 @@ afterEach(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-/** Puts a chcon(1) first that writes its arguments down, and then does this. */
+/** Puts a chcon(1) at the front of PATH that records its arguments and then runs `then`. */
 function fakeChcon(then: string): void {
   const program = join(directory, 'chcon');
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${called}\n${then}\n`);
@@ -24,7 +24,7 @@ function fakeChcon(then: string): void {
 
 const LABEL = 'system_u:object_r:container_file_t:s0:c1,c2';
 
-test('a volume gets its label with all below it, and its path is taken for no option', async () => {
+test('a volume is relabelled recursively, and its path is never taken for an option', async () => {
   fakeChcon('exit 0');
   await relabel('/data/-R', LABEL);
   assert.deepEqual(readFileSync(called, 'utf8').trimEnd().split('\n'), ['--recursive', '--', LABEL, '/data/-R']);
@@ -45,7 +45,7 @@ test('directories that the host needs keep their labels', async () => {
   await relabel('/etc/app', LABEL);
 });
 
-test('a file system without labels is no error, and every other failure is one', async () => {
+test('a file system without label support is ignored, and every other failure is an error', async () => {
   fakeChcon('echo "chcon: failed to change context: Operation not supported" >&2; exit 1');
   await relabel('/data', LABEL);
   fakeChcon('echo "chcon: invalid context" >&2; exit 1');
@@ -55,6 +55,6 @@ test('a file system without labels is no error, and every other failure is one',
   });
 });
 
-test('where SELinux is off there are no contexts', async () => {
+test('without SELinux there are no contexts', async () => {
   assert.deepEqual(await readSelinuxContexts(false), { process: '', file: '' });
 });

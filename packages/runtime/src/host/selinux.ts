@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { PodwrightError, runProgram } from '@podwright/base';
 import { parseSelinuxContexts, type SelinuxContexts } from '../oci/selinux.ts';
 
-/** Where policies are; the file that names the one in use, and those that may have contexts for containers. */
+/** Names the policy in use. */
 const CONFIGURATION = '/etc/selinux/config';
+/** Contexts for containers; otherwise those in the policy's own directory are used. */
 const SHARED_CONTEXTS = '/usr/share/containers/selinux/contexts';
-/** Directories that everything on the host needs: giving their files to a container would break it. */
+/** Directories that are never relabelled: the host would lose access to its own files. */
 const PROTECTED_DIRECTORIES =
   '/ /bin /boot /dev /etc /home /lib /lib64 /media /opt /proc /root /run /sbin /srv /sys /tmp /usr /var /var/lib /var/log';
 const RELABEL_TIMEOUT_MS = 100_000;
 
-/** The contexts that the host's policy has for containers; none where SELinux is off. */
+/** Reads the contexts for containers in the host's policy; '' if SELinux is off. */
 export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxContexts> {
   if (!enabled) return { process: '', file: '' };
   const configuration = await readFile(CONFIGURATION, 'utf8').catch(() => '');
@@ -22,8 +23,8 @@ export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxCont
 }
 
 /**
- * Gives a path with all below it a label, so that a container may use it. Nothing happens where there is no label, and on file
- * systems that have none. `invalid_argument` for directories that the host itself needs.
+ * Relabels a path recursively, so that a container may use it. Does nothing if the label is '' or the file system does not support
+ * labels. `invalid_argument` for directories that the host itself needs.
  */
 export async function relabel(path: string, label: string): Promise<void> {
   if (label === '') return;

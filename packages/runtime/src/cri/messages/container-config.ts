@@ -5,7 +5,7 @@ import {
   plainText,
   signalName,
 } from '@podwright/cri';
-import { askedDevices } from '../../cdi/device-name.ts';
+import { requestedDevices } from '../../cdi/device-name.ts';
 import type { ContainerConfig } from '../../records/container-record.ts';
 import { containerDevice, containerMount } from './container-mount.ts';
 import { containerResources } from './container-resources.ts';
@@ -36,7 +36,7 @@ export function containerConfig(config: CriContainerConfig | undefined): Contain
     envs: config.envs.map(variable),
     mounts: config.mounts.map(containerMount),
     devices: config.devices.map(containerDevice),
-    cdiDevices: askedDevices(
+    cdiDevices: requestedDevices(
       config.CDIDevices.map(({ name }) => name),
       config.annotations,
     ),
