@@ -124,7 +124,7 @@ test('images are mounted read-only, whole or in part, and stay while a container
     image: { image: reference },
     ...more,
   });
-  await assert.rejects(create([mount('/v', { readonly: false })], ''), { message: /it can be read-only only/ });
+  await assert.rejects(create([mount('/v', { readonly: false })], ''), { message: /image mounts must be read-only/ });
   await assert.rejects(create([mount('/v', { imageSubPath: 'data/none' })], ''), {
     message: /mount data\/none of image/,
   });

@@ -56,7 +56,7 @@ for (const [index, [what, entries]] of places.entries()) {
 
 test('what is no file is not opened: opening a device can act on the host', async () => {
   const image = await attacked.image('device', passwd('3', { device: [240, 250] }), { User: '1000' });
-  await assert.rejects(identityIn(image), { code: 'invalid_argument', message: /it is no file/ });
+  await assert.rejects(identityIn(image), { code: 'invalid_argument', message: /it is not a file/ });
 });
 
 for (const user of ['4294967296', '2147483648', '4294967295', '1000:4294967296', '18446744073709551616', '-1', '0x0'])

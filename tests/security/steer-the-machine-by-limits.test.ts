@@ -34,7 +34,7 @@ test('no process is moved into a container by its limits', async () => {
     'memory/../cgroup.procs',
   ]) {
     const resources = { unified: { [file]: String(process.pid) } };
-    const expected = { code: 'invalid_argument', message: new RegExp(`unified: "${file}" is no file`) };
+    const expected = { code: 'invalid_argument', message: new RegExp(`unified: "${file}" is not a file`) };
     await assert.rejects(create('mover', resources), expected);
     await assert.rejects(update(resources), expected);
   }

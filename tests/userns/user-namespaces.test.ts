@@ -142,7 +142,7 @@ test('a container must have the users of its pod', async () => {
   const config = containerOf(image, 'other', 'true');
   await assert.rejects(cri.runtime.createContainer({ podSandboxId, config }), {
     code: 'invalid_argument',
-    message: /its user namespace is another one/,
+    message: /its user namespace differs/,
   });
 });
 

@@ -6,7 +6,7 @@ import { cgroupsPathBelow, podCgroup, taskCgroupBelow } from './cgroups-path.ts'
 const sandbox = (cgroupParent: string) => ({ config: { cgroupParent } }) as SandboxRecord;
 const slice = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice';
 
-test("the form of the pod's cgroup decides who makes that of a task", () => {
+test("a task's cgroup is a path below the pod's cgroup, or a scope of systemd if that is a slice", () => {
   const pathOf = cgroupsPathBelow({ cgroupDriver: 'systemd', cgroupParent: '/own' });
   assert.equal(pathOf(sandbox(''), 'abc'), '/own/abc');
   assert.equal(pathOf(sandbox('/kubepods/pod1'), 'abc'), '/kubepods/pod1/abc');
@@ -14,7 +14,7 @@ test("the form of the pod's cgroup decides who makes that of a task", () => {
   assert.equal(pathOf(sandbox('system.slice'), 'abc'), 'system.slice:podwright:abc');
 });
 
-test('a slice is refused where systemd is not asked for cgroups, with what to do', () => {
+test('the cgroupfs driver refuses a slice, and the error names the setting to change', () => {
   const pathOf = cgroupsPathBelow({ cgroupParent: '/own' });
   assert.throws(() => pathOf(sandbox(slice), 'abc'), {
     code: 'failed_precondition',
@@ -22,7 +22,7 @@ test('a slice is refused where systemd is not asked for cgroups, with what to do
   });
 });
 
-test('cgroups are found by either form, whatever the driver is now', () => {
+test('the cgroup of a task is found with either kind of parent, independent of the current driver', () => {
   const pathOf = taskCgroupBelow('/own');
   assert.equal(pathOf(sandbox(''), 'abc'), '/own/abc');
   assert.equal(pathOf(sandbox(slice), 'abc'), `${slice}/podwright-abc.scope`);

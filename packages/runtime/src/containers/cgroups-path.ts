@@ -2,16 +2,16 @@ import { posix } from 'node:path';
 import { type CgroupDriver, cgroupPathOf, PodwrightError, slicePath } from '@podwright/base';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** What the scopes of containers begin with, so that everybody sees whose they are. */
+/** Prefix of the names of containers' scopes, so that an administrator sees which runtime has created them. */
 const SCOPE_PREFIX = 'podwright';
 
-/** Who makes cgroups, and the one below which sandboxes without a cgroup parent have theirs. */
+/** The cgroup driver, and the default parent for sandboxes without a cgroup parent. */
 export type CgroupPlace = { cgroupDriver?: CgroupDriver; cgroupParent: string };
 
 /**
- * `linux.cgroupsPath` of sandboxes' tasks: a path below the pod's cgroup, or below the runtime's own for a pod that has none. In a
- * slice, which a kubelet with the systemd driver names, it is `slice:prefix:id`: the OCI runtime has systemd make a scope there.
- * `failed_precondition` for a slice where systemd is not asked for cgroups.
+ * Returns a function that computes `linux.cgroupsPath` of a task: a path below the pod's cgroup, or below `cgroupParent` for a pod
+ * without one. If the pod's cgroup is a slice, as from a kubelet with the systemd driver, the result is `slice:prefix:id`, and the
+ * OCI runtime makes systemd create a scope there. `failed_precondition` for a slice with the cgroupfs driver.
  */
 export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: CgroupPlace) => {
   const pathOf = cgroupsPathOf(ownParent);
@@ -20,13 +20,13 @@ export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: Cgro
     if (cgroupDriver === 'systemd' || !isSlice(cgroupParent)) return pathOf(sandbox, taskId);
     throw new PodwrightError(
       'failed_precondition',
-      `use cgroup ${cgroupParent}: it is a slice of systemd's, and the cgroup driver of this runtime is cgroupfs; ` +
+      `use cgroup ${cgroupParent}: it is a systemd slice, but the cgroup driver of this runtime is cgroupfs; ` +
         'set runtime.cgroup_driver = "systemd" here, or cgroupDriver: cgroupfs in the kubelet',
     );
   };
 };
 
-/** The paths of tasks' cgroups, also of those that were made under another driver. */
+/** Returns a function that computes the path of a task's cgroup, whichever driver has created it. */
 export const taskCgroupBelow = (ownParent: string) => {
   const pathOf = cgroupsPathOf(ownParent);
   return (sandbox: SandboxRecord, taskId: string): string => cgroupPathOf(pathOf(sandbox, taskId));
@@ -44,5 +44,5 @@ export function podCgroup(cgroupParent: string): string {
   return isSlice(cgroupParent) ? slicePath(posix.basename(cgroupParent)) : posix.join('/', cgroupParent);
 }
 
-/** As containerd has it, the last name alone counts: `/a.slice/a-b.slice` is `a-b.slice`. */
+/** As in containerd, only the last component counts: `/a.slice/a-b.slice` means `a-b.slice`. */
 const isSlice = (cgroupParent: string) => cgroupParent.endsWith('.slice');

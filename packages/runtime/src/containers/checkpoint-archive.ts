@@ -13,16 +13,16 @@ import {
 } from '@podwright/base';
 
 /**
- * The directory that a checkpoint's archive is to be written into, held open: what is done by `path` is done in it, also when
- * its path becomes a link meanwhile. Errors: `invalid_argument` for a location that is not absolute and in its
- * shortest form or that something else than a file has, `failed_precondition` for a directory in which others could exchange
- * the archive, `not_found` without the directory.
+ * Opens the directory of a checkpoint archive. The archive is written through this descriptor, so replacing the directory by a
+ * symbolic link meanwhile has no effect. Errors: `invalid_argument` if the location is not an absolute normalized path, or exists
+ * and is not a regular file; `failed_precondition` if other users could replace files in the directory; `not_found` if the
+ * directory does not exist.
  */
-export async function openArchivePlace(location: string): Promise<ArchivePlace> {
+export async function openArchiveTarget(location: string): Promise<ArchiveTarget> {
   const refuse = (code: 'invalid_argument' | 'failed_precondition', why: string) =>
     new PodwrightError(code, `write archive ${JSON.stringify(location)}: ${why}`);
   if (!isAbsolute(location) || normalize(location) !== location || location.endsWith('/') || location.includes('\0'))
-    throw refuse('invalid_argument', 'it must have an absolute path in its shortest form');
+    throw refuse('invalid_argument', 'its path must be absolute and normalized');
   const handle = await open(dirname(location), constants.O_RDONLY | constants.O_DIRECTORY).catch((error: unknown) => {
     throw wrapError(
       `open the directory of archive ${location}`,
@@ -30,20 +30,20 @@ export async function openArchivePlace(location: string): Promise<ArchivePlace> 
       isErrno(error, 'ENOENT') ? 'not_found' : 'invalid_argument',
     );
   });
-  const place = new ArchivePlace(handle, basename(location));
+  const target = new ArchiveTarget(handle, basename(location));
   try {
     const { uid, mode } = await handle.stat();
     if (uid !== process.getuid?.() || ((mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0))
-      throw refuse('failed_precondition', `others than user ${process.getuid?.()} can exchange files in its directory`);
-    if (await place.isTaken()) throw refuse('invalid_argument', 'there is something that is no plain file');
-    return place;
+      throw refuse('failed_precondition', `users other than ${process.getuid?.()} can replace files in its directory`);
+    if (await target.isTaken()) throw refuse('invalid_argument', 'it exists and is not a regular file');
+    return target;
   } catch (error) {
-    await place[Symbol.asyncDispose]();
+    await target[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-class ArchivePlace implements AsyncDisposable {
+class ArchiveTarget implements AsyncDisposable {
   readonly #directory: FileHandle;
   readonly #name: string;
 
@@ -52,13 +52,13 @@ class ArchivePlace implements AsyncDisposable {
     this.#name = name;
   }
 
-  /** Whether something has the archive's name that may not be replaced. */
+  /** Whether the archive's name is taken by something other than a regular file, which must not be replaced. */
   async isTaken(): Promise<boolean> {
     const stats = await lstat(this.#path(this.#name)).catch(unlessMissing);
     return stats !== undefined && !stats.isFile();
   }
 
-  /** Packs what is in `directory`; the archive has its name once it is whole. On failure nothing is left. */
+  /** Packs the contents of `directory` into a temporary file, and renames that when it is complete. A failure leaves no file. */
   async write(directory: string, signal: AbortSignal): Promise<void> {
     const partial = this.#path(`.${randomUUID()}.partial`);
     try {
@@ -84,8 +84,8 @@ class ArchivePlace implements AsyncDisposable {
 }
 
 /**
- * Copies a plain file. What is something else by now, such as a link to a file of the host in place of a log, is left out, as
- * is what is gone.
+ * Copies a regular file. Does nothing if it does not exist or is of another type: a container may have replaced its log by a link
+ * to a file of the host.
  */
 export async function copyPlainFile(source: string, target: string): Promise<void> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -94,7 +94,7 @@ export async function copyPlainFile(source: string, target: string): Promise<voi
   await copyFile(`/proc/self/fd/${file.fd}`, target, constants.COPYFILE_EXCL);
 }
 
-/** ELOOP is a link, ENXIO a socket. */
+/** Opening a link with O_NOFOLLOW fails with ELOOP, opening a socket with ENXIO. */
 function unlessMissing(error: unknown): undefined {
   if (!['ENOENT', 'ELOOP', 'ENXIO'].some((code) => isErrno(error, code))) throw error;
 }

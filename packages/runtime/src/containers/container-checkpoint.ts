@@ -10,14 +10,14 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import type { ContainerRecord } from '../records/container-record.ts';
-import { copyPlainFile, openArchivePlace } from './checkpoint-archive.ts';
+import { copyPlainFile, openArchiveTarget } from './checkpoint-archive.ts';
 import type { ContainerContext } from './container-context.ts';
 import { writeLayerDifference } from './layer-difference.ts';
 
-/** Absolute path of the archive to write, and how long it may take. */
+/** Absolute path of the archive to write, and the time limit for writing it. */
 export type CheckpointRequest = { location: string; timeoutMs: number };
 
-/** What an archive holds, by the names that checkpointctl, CRI-O and containerd know. */
+/** Names of the files in an archive, as checkpointctl, CRI-O and containerd expect them. */
 const NAMES = {
   images: 'checkpoint',
   config: 'config.dump',
@@ -29,10 +29,10 @@ const NAMES = {
 };
 
 /**
- * Writes a running container into an archive that can be restored elsewhere: CRIU's images of its memory, the files that
- * it has changed, its specification, status and log. The container stands still meanwhile and then goes on; on failure
- * nothing is left. Errors: `unimplemented` (CRIU is missing, or the task runtime cannot), those of `openArchivePlace`,
- * `deadline_exceeded`, `internal` (CRIU's message).
+ * Writes a checkpoint of a running container to an archive that can be restored on another host: CRIU's memory images, changed
+ * files, specification, status and log. The container is frozen meanwhile and goes on afterwards. A failure leaves no files.
+ * Errors: `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of
+ * `openArchiveTarget`, `deadline_exceeded`, `internal` (with CRIU's message).
  */
 export async function checkpointContainer(
   context: Pick<ContainerContext, 'files' | 'tasks' | 'table'>,
@@ -41,14 +41,14 @@ export async function checkpointContainer(
 ): Promise<void> {
   const what = `checkpoint container ${id}`;
   await requirePrograms(what);
-  await using place = await openArchivePlace(location);
+  await using target = await openArchiveTarget(location);
   using signal = withTimeout(parent, timeoutMs, what);
   const work = context.files.checkpoint(id);
   try {
     await rm(work, { recursive: true, force: true });
     await mkdir(join(work, NAMES.images), { recursive: true, mode: PRIVATE_DIRECTORY });
     await collect(context, context.table.require(id), { work, signal });
-    await place.write(work, signal);
+    await target.write(work, signal);
   } catch (error) {
     throw wrapError(what, error);
   } finally {
@@ -56,7 +56,7 @@ export async function checkpointContainer(
   }
 }
 
-/** Lets a container go on that a restart left frozen in the middle of a checkpoint. */
+/** Thaws a container whose checkpoint was interrupted by a restart of the runtime. */
 export async function endInterruptedCheckpoint(
   { files, tasks }: Pick<ContainerContext, 'files' | 'tasks'>,
   id: string,
@@ -79,7 +79,7 @@ async function requirePrograms(what: string): Promise<void> {
   }
 }
 
-/** Fills the directory `work` with all that goes into the archive. */
+/** Writes all files of the archive to the directory `work`. */
 async function collect(
   { tasks, files }: Pick<ContainerContext, 'files' | 'tasks'>,
   record: ContainerRecord,
@@ -87,7 +87,7 @@ async function collect(
 ): Promise<void> {
   const { id } = record;
   if (tasks.checkpoint === undefined) {
-    throw new PodwrightError('unimplemented', `the task runtime ${tasks.name} writes no checkpoints`);
+    throw new PodwrightError('unimplemented', `the task runtime ${tasks.name} does not support checkpoints`);
   }
   const path = (name: keyof typeof NAMES) => join(work, NAMES[name]);
   const layer = await files.writtenLayer(id);
@@ -101,12 +101,12 @@ async function collect(
   await writeFileAtomic(path('status'), JSON.stringify(statusDump(record)));
 }
 
-/** What another host can pull: a kubelet asks for the image by its id, and says beside it what the pod has. */
+/** The image reference of the pod, which another host can pull. `reference` may be an image id, which the kubelet passes. */
 function imageName({ image }: ContainerRecord['config']): string {
   return image.userSpecified === '' ? image.reference : image.userSpecified;
 }
 
-/** What tools show of a checkpoint without looking into it. */
+/** Summary of the checkpoint that tools such as checkpointctl display. */
 function configDump({ id, config, image, createdAtMs }: ContainerRecord) {
   return {
     id,
@@ -117,12 +117,12 @@ function configDump({ id, config, image, createdAtMs }: ContainerRecord) {
     runtime: config.image.runtimeHandler,
     createdTime: new Date(createdAtMs).toISOString(),
     checkpointedTime: new Date().toISOString(),
-    restoredTime: '0001-01-01T00:00:00Z', // Go's zero time: never
+    restoredTime: '0001-01-01T00:00:00Z', // Go's zero time
     restored: false,
   };
 }
 
-/** The CRI's status in the names of its own JSON, of which a restore takes labels and annotations. */
+/** The CRI ContainerStatus in its JSON form. A restore reads labels and annotations from it. */
 function statusDump({ id, config, image, state, createdAtMs, logPath }: ContainerRecord) {
   const { name, attempt, labels, annotations } = config;
   const nanoseconds = (milliseconds: number) => Math.round(milliseconds) * 1e6;

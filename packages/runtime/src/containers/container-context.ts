@@ -11,7 +11,7 @@ import type { ContainerFiles } from './container-files.ts';
 import type { ContainerSpecs } from './container-specs.ts';
 import type { ExitWatch } from './exit-watch.ts';
 
-/** What the container service is given. */
+/** Dependencies of the container service. */
 export type ContainerServiceDependencies = {
   table: RecordTable<ContainerRecord>;
   sandboxes: RecordTable<SandboxRecord>;
@@ -28,5 +28,5 @@ export type ContainerServiceDependencies = {
   logger: Logger;
 };
 
-/** What the verbs of containers work with; each takes the part that it uses. `changes`: one change of a container at a time. */
+/** Shared state of the container operations; each takes only the fields it uses. `changes` serializes the operations on a container. */
 export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch; changes: KeyedLock };

@@ -10,7 +10,7 @@ test('a log is in the directory of its sandbox', () => {
   assert.equal(logPath('/p', ''), '');
 });
 
-test('a log that leads out of its directory is refused', () => {
+test('a log path that leads out of the log directory is refused', () => {
   for (const path of ['..', '../x', 'a/../../x', '.', '../pod/x'])
     assert.throws(() => logPath('/logs/p', path), { code: 'invalid_argument', message: /logPath/ }, path);
 });

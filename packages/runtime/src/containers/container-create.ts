@@ -11,13 +11,13 @@ import { type FilesystemContext, type NewContainer, prepareFilesystem, requireIm
 import { resolveUser } from './resolve-user.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
-/** Mounts and volumes of big images take a while on a busy disk. */
+/** Long enough for mounts and volume copies of big images on a busy disk. */
 const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
   Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'trace' | 'logger'>;
 
-/** Prepares all that a container needs but its process, or leaves nothing. */
+/** Creates a container: everything but its process. A failure rolls back all of it. */
 export async function createContainer(
   context: CreateContext,
   sandbox: SandboxRecord,
@@ -62,7 +62,7 @@ async function prepareContainer(context: CreateContext, made: NewContainer): Pro
   }
 }
 
-/** Makes the specification that the container will run: from now on it is what its `config.json` says. */
+/** Builds the container's specification and writes it to `config.json`, from which the container will be started. */
 async function commitSpec(
   { specs, files, failpoint }: Pick<CreateContext, 'specs' | 'files' | 'failpoint'>,
   { record, sandbox }: NewContainer,
@@ -74,7 +74,7 @@ async function commitSpec(
   await failpoint('container-create/committed');
 }
 
-/** The user of the container's process; its root file system is mounted. */
+/** Resolves the user of the container's process. The root file system must be mounted. */
 function userOf({ files }: Pick<CreateContext, 'files'>, { record, image }: NewContainer) {
   const { security } = record.config;
   return resolveUser(files.rootfs(record.id), {
@@ -104,7 +104,7 @@ function newRecord(
   };
 }
 
-/** Where the log goes; '' if the sandbox or the container wants none. Nothing may lead out of the sandbox's directory. */
+/** Path of the log; '' if the sandbox or the container requests none. `invalid_argument` if it leads out of the sandbox's directory. */
 export function logPath(directory: string, path: string): string {
   if (directory === '' || path === '') return '';
   const joined = join(directory, path);

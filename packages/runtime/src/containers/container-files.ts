@@ -29,8 +29,8 @@ import { commitSpec, readSpec, readSpecText } from '../tasks/bundle.ts';
 import { fillVolume } from './image-volumes.ts';
 
 /**
- * `root` and `state` are the runtime's directories, see `RuntimeOptions`; `trash` takes trees of `root`, `stateTrash` those of
- * `state`.
+ * `root` and `state` are the runtime's directories (`RuntimeOptions`). `trash` deletes directories below `root`, `stateTrash`
+ * those below `state`.
  */
 export type ContainerFilesDependencies = {
   system: System;
@@ -41,22 +41,22 @@ export type ContainerFilesDependencies = {
   state: string;
 };
 
-/** A directory of an image's content; `subPath` '' is all of it. With `users` it is theirs. */
+/** A directory in an image. `subPath` '' means the image's root. `users` makes it an ID-mapped mount. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
-/** The volumes that an image declares at `paths`; `users` own them, if given. The signal ends the copying. */
+/** The volumes that an image declares at `paths`. `users`, if set, own them. The signal aborts the copying. */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
-/** A path of the host, to be shown as that of `users`. */
+/** A host path to be mounted with its ids mapped for `users`. */
 export type MappedMount = { source: string; users: MappedUsers; propagation: 'private' | 'slave' };
 
 const KEY_PREFIX = 'container-';
 
-/** The directories of containers below the state directory: mounts and bundles. */
+/** Subdirectories of the state directory that hold mounts and bundles of containers. */
 export const CONTAINER_STATE = ['containers', 'tasks'] as const;
 
 /**
- * Snapshots, mounts and directories of containers, all found again by the container's id:
+ * Snapshots, mounts and directories of containers, all of which are named after the container's id:
  * `<state>/containers/<id>` with the mounts `rootfs`, `image-N` and `mapped-N`, `<state>/tasks/<id>` (the bundle),
  * `<root>/containers/<id>` with the volumes that the image declares, and snapshots named `container-<id>…`.
  */
@@ -74,7 +74,7 @@ export class ContainerFiles {
     this.#volumes = join(dependencies.root, 'containers');
   }
 
-  /** Makes the directories in which everything of containers is. */
+  /** Creates the parent directories of all containers. */
   static open(dependencies: ContainerFilesDependencies): ContainerFiles {
     const files = new ContainerFiles(dependencies);
     for (const directory of [files.#mounts, files.#tasks, files.#volumes]) makePrivateDirectory(directory);
@@ -89,27 +89,27 @@ export class ContainerFiles {
     return join(this.#tasks, id);
   }
 
-  /** Makes the specification the one that the container runs, from its next start on. */
+  /** Saves the specification from which the next start runs the container. */
   commitSpec(id: string, spec: OciSpec): void {
     commitSpec(this.bundle(id), spec);
   }
 
-  /** What the container runs, or is to run; `undefined` before that is committed. */
+  /** The saved specification; `undefined` before `commitSpec`. */
   spec(id: string): OciSpec | undefined {
     return readSpec(this.bundle(id));
   }
 
-  /** The same as JSON. */
+  /** The saved specification as JSON; `undefined` before `commitSpec`. */
   specText(id: string): string | undefined {
     return readSpecText(this.bundle(id));
   }
 
-  /** Key of the snapshot that the container writes to. */
+  /** Key of the container's writable snapshot. */
   snapshotKey(id: string): string {
     return KEY_PREFIX + id;
   }
 
-  /** Mounts the container's root file system: a writable layer on the image. With `users` it is theirs. */
+  /** Mounts the container's root file system: a writable layer on top of the image. `users` makes it an ID-mapped mount. */
   async prepareRootfs(id: string, image: ImageRecord, users?: MappedUsers): Promise<void> {
     const mounts = await this.#dependencies.snapshotter.prepare(this.snapshotKey(id), image.chainId);
     const target = this.rootfs(id);
@@ -117,8 +117,8 @@ export class ContainerFiles {
     await this.#mount(mounts, target, users);
   }
 
-  /** Lets root of the container's user namespace reach its root file system, as an OCI runtime has to when it starts it. */
-  openTo(id: string, mappings: IdMappings): void {
+  /** Lets root of the container's user namespace traverse the path to the root file system, which the OCI runtime needs at the start. */
+  grantTraversal(id: string, mappings: IdMappings): void {
     openPassage({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
   }
 
@@ -128,7 +128,7 @@ export class ContainerFiles {
     else mountAllIdMapped(system, mounts, { target, users });
   }
 
-  /** Mounts an image's content, read-only, and returns where `subPath` of it is. `index` tells a container's images apart. */
+  /** Mounts an image read-only, and returns the path of `subPath` in it. `index` is the number of the image mount of the container. */
   async mountImage(id: string, index: number, { image, subPath, users }: ImageMount): Promise<string> {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
@@ -145,7 +145,7 @@ export class ContainerFiles {
     return join(this.#mounts, id, `image-${index}`);
   }
 
-  /** Shows a path of the host as that of other users; for the container's N-th mount. */
+  /** Mounts a host path with mapped ids, for the container's mount number `index`. */
   async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
     const target = this.mappedMount(id, index);
     if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -161,7 +161,7 @@ export class ContainerFiles {
     return join(this.#volumes, id, `volume-${index}`);
   }
 
-  /** The volumes that the container's image declares, each directory once. */
+  /** Directories of the container's image volumes, without duplicates. */
   async imageVolumes(id: string): Promise<string[]> {
     const directory = join(this.#volumes, id);
     const entries = await readdir(directory, { withFileTypes: true }).catch((error) => {
@@ -172,20 +172,19 @@ export class ContainerFiles {
     return entries.filter(isVolume).map(({ name }) => join(directory, name));
   }
 
-  /** Where a checkpoint is collected; there only meanwhile. */
+  /** Working directory of a checkpoint. Exists only while a checkpoint is in progress. */
   checkpoint(id: string): string {
     return join(this.#volumes, id, 'checkpoint');
   }
 
-  /** The layer that the container writes to. */
+  /** The container's writable layer. */
   writtenLayer(id: string): Promise<UnpackTarget> {
     return this.#dependencies.snapshotter.unpackTarget(this.snapshotKey(id));
   }
 
   /**
-   * Makes the volumes that the image declares at `paths`, with the image's files as their first content. Paths that lead to
-   * one directory have one volume: of several the container would see the last one only. `resource_exhausted` if a copy would
-   * take what images leave of the disk.
+   * Creates the volumes that the image declares at `paths`, and copies the image's files into them. Paths that resolve to the same
+   * directory share one volume. `resource_exhausted` if a copy would use the disk space that image pulls must leave free.
    */
   async makeVolumes(id: string, { paths, users, signal }: ImageVolumes): Promise<void> {
     const made = new Map<string, string>();
@@ -204,15 +203,14 @@ export class ContainerFiles {
     }
   }
 
-  /** Takes the mounts down; the written layer stays. */
+  /** Unmounts everything of the container. The writable layer stays. */
   unmount(id: string): void {
     unmountEntries(this.#dependencies.system, join(this.#mounts, id));
   }
 
   /**
-   * Removes everything of the container. No error for what is not there. Directories are only moved away here: on a disk that
-   * is told of each block that gets free (mount option `discard`), to remove one takes milliseconds. Should a mount be left
-   * after all, the trash refuses to go into it.
+   * Removes everything of the container; missing files are not an error. Directories are only moved to the trash here, because
+   * deleting one takes milliseconds on a disk mounted with `discard`. The trash never descends into a mount, should one be left.
    */
   async remove(id: string): Promise<void> {
     const { snapshotter, trash, stateTrash } = this.#dependencies;
@@ -227,7 +225,7 @@ export class ContainerFiles {
     trash.throwAway(join(this.#volumes, id));
   }
 
-  /** Container ids of which a directory or a snapshot is there. Bundles may be those of a sandbox's init. */
+  /** Ids of all containers with a directory or a snapshot. Some bundles belong to the infra process of a sandbox instead. */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);
     const directories = await Promise.all(
@@ -237,7 +235,7 @@ export class ContainerFiles {
   }
 }
 
-/** The container that a snapshot belongs to; undefined for an image's. */
+/** Id of the container that a snapshot belongs to; undefined for a snapshot of an image. */
 function idOfKey(key: string): string | undefined {
   return /^container-([0-9a-f]{64})(?:-image-\d+)?$/.exec(key)?.[1];
 }

@@ -8,7 +8,7 @@ import { recoverContainer } from './container-recover.ts';
 
 type Context = Parameters<typeof recoverContainer>[0];
 
-test('the end of a running container is watched, also when it cannot be let go on from a checkpoint that was cut off', async () => {
+test('the exit of a running container is watched even if thawing it after an interrupted checkpoint fails', async () => {
   const checkpoint = mkdtempSync(join(tmpdir(), 'recover-'));
   const watched: string[] = [];
   const context = {
@@ -28,7 +28,7 @@ test('the end of a running container is watched, also when it cannot be let go o
   }
 });
 
-test('the end of a running container is watched, also when its task does not say how it is', async () => {
+test('the exit of a running container is watched even if the state of its task cannot be read', async () => {
   const watched: string[] = [];
   const context = {
     tasks: { state: () => Promise.reject(new Error('the shim does not answer')) },
@@ -39,7 +39,7 @@ test('the end of a running container is watched, also when its task does not say
   assert.deepEqual(watched, ['c']);
 });
 
-test('the end of a container that ended before the start is watched, if it cannot be recorded yet', async () => {
+test('the exit of a container that exited before the restart is watched if it cannot be recorded yet', async () => {
   const watched: string[] = [];
   const context = {
     table: {

@@ -6,7 +6,7 @@ import { type RemoveContext, removeContainer } from './container-remove.ts';
 
 type RecoverContext = RemoveContext & Pick<ContainerContext, 'clock'>;
 
-/** Brings one record of before the restart in line with what is there. */
+/** Updates a record from before the restart to the actual state of its container. */
 export async function recoverContainer(context: RecoverContext, record: ContainerRecord): Promise<void> {
   switch (record.state.phase) {
     case 'creating':
@@ -16,7 +16,7 @@ export async function recoverContainer(context: RecoverContext, record: Containe
       return recoverStarting(context, record);
     case 'running':
       return recoverRunning(context, record, record.state.startedAtMs).catch((error: unknown) => {
-        context.exits.watch(record.id); // its end is recorded yet, and it can be stopped
+        context.exits.watch(record.id); // so that its exit is still recorded, and it can be stopped
         throw error;
       });
     case 'exited':
@@ -25,7 +25,7 @@ export async function recoverContainer(context: RecoverContext, record: Containe
   }
 }
 
-/** The start either went far enough to be true, or is undone: the container may be started again. */
+/** Completes an interrupted start if the task has been started; otherwise undoes it, so that the container can be started again. */
 async function recoverStarting(context: RecoverContext, record: ContainerRecord): Promise<void> {
   const { table, tasks, clock } = context;
   const task = await tasks.state(record.id);
@@ -56,13 +56,13 @@ async function recoverRunning(context: RecoverContext, record: ContainerRecord, 
       : endOfLostContainer(
           startedAtMs,
           clock.now(),
-          'the container ended while its runtime was away, and nothing tells how',
+          'the container exited while the runtime was not running, and its exit code is unknown',
         );
   table.put({ ...record, state: { phase: 'exited', ...end } });
   await clear(context, record.id);
 }
 
-/** What a container that has ended does not need any more. */
+/** Removes the task and the mounts, which an exited container does not need. */
 async function clear({ tasks, files }: Pick<RecoverContext, 'tasks' | 'files'>, id: string): Promise<void> {
   await tasks.delete(id);
   files.unmount(id);

@@ -3,7 +3,7 @@ import type { ContainerEnd, ContainerRecord, ContainerState } from '../records/c
 import type { ContainerContext } from './container-context.ts';
 import { stopContainer } from './container-stop.ts';
 
-/** How long the end of a container that is to be removed may take, its record included. */
+/** Limit for stopping a container that is being removed, and recording its exit. */
 const STOP_TIMEOUT_MS = 120_000;
 
 export type RemoveContext = Pick<
@@ -12,8 +12,8 @@ export type RemoveContext = Pick<
 >;
 
 /**
- * Ends the container and takes it out of the clients' sight, whatever state it is in. No process of it is left. Its record stays
- * until `removeContainer` has removed the rest, if need be after a restart.
+ * Stops the container in any state and hides it from clients. None of its processes is left. Its record stays until
+ * `removeContainer` has removed the rest, possibly after a restart.
  */
 export async function retireContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, events, failpoint } = context;
@@ -21,14 +21,14 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   await stopContainer(context, id, { graceMs: 0, signal });
   const before = table.get(id);
   if (before === undefined || before.state.phase === 'removing') return;
-  // Others than its first process may live on, in a PID namespace that is not its own.
+  // In a shared PID namespace other processes of the container may outlive its init.
   if (before.state.phase === 'exited' && (await tasks.isEmpty?.(id)) !== true) await tasks.delete(id);
   table.put({ ...before, state: { phase: 'removing', end: endOf(before.state) } });
   await failpoint('container-remove/recorded');
   if (before.state.phase !== 'creating') events.publish('deleted', before);
 }
 
-/** Removes everything of the container, whatever state it is in. It goes on when its caller has gone. */
+/** Removes everything of the container in any state. It goes on after the caller has cancelled. */
 export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, files, exits, failpoint } = context;
   await retireContainer(context, id);
@@ -43,7 +43,7 @@ export async function removeContainer(context: RemoveContext, id: string): Promi
   collectImages(context, record);
 }
 
-/** Layers of an image that was removed while this container stood on them have lost their last use. */
+/** Collects the layers of an image that was removed while this container was still using it. */
 function collectImages(
   { images, logger }: Pick<RemoveContext, 'images' | 'logger'>,
   { id, image, config }: ContainerRecord,

@@ -19,34 +19,34 @@ import { stopContainer } from './container-stop.ts';
 import { updateContainer } from './container-update.ts';
 import { ExitWatch } from './exit-watch.ts';
 
-/** How long a container that is to be stopped may still take to start. */
+/** How long a stop waits for a start in progress before it aborts the start. */
 const START_PATIENCE_MS = 5000;
-/** How long a start that was given up may take to remove what it has made. */
+/** Limit for the rollback of an aborted start. */
 const START_ENDS_TIMEOUT_MS = 120_000;
-/** How long the containers of a sandbox may take to be stopped or removed; each is bounded by itself, too. */
+/** Limit for stopping or removing all containers of a sandbox; each container also has a limit of its own. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
-/** How long what remains of a container that has ended, or was removed, may stay while calls are answered. */
+/** Delay of cleaning up after an exited or removed container, so that calls in progress come first. */
 const LATER_MS = 30;
-/** When what could not be removed of a container is tried again. */
+/** Delay before a failed removal is retried. */
 const REMOVE_AGAIN_MS = 60_000;
 
-/** Phases of a container that a CreateContainer of the same name may meet. */
+/** Phases of an existing container of the same name that CreateContainer accepts: it removes an unfinished one, and returns a created one. */
 const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
- * Containers. Changes of one container happen one after the other, and go on when their caller has gone; a create either
- * succeeds or leaves nothing. A stop waits for no lock, so that a short one may overtake a patient one. `work` joins retries
- * and `changes` keeps the verbs of one container apart, as for sandboxes: see `SandboxService`.
+ * The operations on containers. Those on one container run one after the other, and go on after the caller has cancelled. A create
+ * either succeeds or leaves nothing. A stop takes no lock, so that a stop with a short grace period overtakes one with a long one.
+ * As in `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
  */
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
-  /** What is done for nobody who waits: stops and starts of other containers come first. */
+  /** Clean-up that no caller waits for: starts and stops of other containers come first. */
   readonly #later = new Later(LATER_MS);
   /** Aborts when the service is closed. */
   readonly #closed = new AbortController();
-  /** What ends the starts that are under way, by container. */
+  /** Aborts the start in progress, by container id. */
   readonly #starts = new Map<string, AbortController>();
 
   constructor(dependencies: ContainerServiceDependencies) {
@@ -55,7 +55,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#context = { ...dependencies, exits, changes: this.#changes };
   }
 
-  /** As `require`; one that does not run is a `failed_precondition`. */
+  /** As `require`, but also throws `failed_precondition` for a container that is not running. */
   requireRunning(idOrPrefix: string): ContainerRecord {
     const record = this.require(idOrPrefix);
     if (record.state.phase === 'running') return record;
@@ -66,8 +66,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Creates the container, joins the earlier call for it, or returns what that made. Errors: `not_found` (sandbox, image),
-   * `failed_precondition` (sandbox not ready), `already_exists`, `invalid_argument`.
+   * Creates the container, or joins an earlier call with the same input, or returns the container which that call has created.
+   * Errors: `not_found` (sandbox, image), `failed_precondition` (sandbox not ready), `already_exists`, `invalid_argument`.
    */
   create(sandboxIdOrPrefix: string, config: ContainerConfig, signal: AbortSignal): Promise<ContainerRecord> {
     const { table, sandboxes, work } = this.#context;
@@ -83,7 +83,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Starts a created container. A failure ends it for good, with the reason StartError. */
+  /** Starts a created container. After a failure it is exited with the reason StartError, and cannot be started again. */
   async start(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     await this.#change('start', { id, signal }, async () => {
@@ -97,15 +97,15 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Asks the container to end, and kills it after `graceMs`. Unknown and ended ones are a success. */
+  /** Sends the stop signal, and SIGKILL after `graceMs`. Succeeds for an unknown or exited container. */
   async stop(idOrPrefix: string, graceMs: number, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record !== undefined) await this.#stop(record.id, { graceMs, signal });
   }
 
   /**
-   * Removes the container, killed first if it runs. An unknown one is a success. What has no process any more, files and cgroups,
-   * is removed after this has resolved; should that fail, it is tried again.
+   * Removes the container, and kills it first if it is running. Succeeds for an unknown container. Resolves when no process is
+   * left; files and cgroups are removed afterwards, with retries.
    */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const id = this.find(idOrPrefix)?.id;
@@ -117,21 +117,21 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** What the container runs, or was created to run, as JSON; `undefined` for one that an earlier version of Podwright created. */
+  /** The container's OCI specification as JSON; `undefined` for a container that an earlier version of Podwright has created. */
   specText(id: string): string | undefined {
     return this.#context.files.specText(id);
   }
 
-  /** Changes the limits of a container that has not ended; 0 and '' leave what is. */
+  /** Changes the limits of a created or running container. 0 and '' mean no change. */
   async update(idOrPrefix: string, resources: ContainerResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     await this.#change('update', { id, signal }, () => updateContainer(this.#context, id, resources));
   }
 
-  /** Writes the container down into an archive; it goes on running. Errors: see `checkpointContainer`. */
-  async checkpoint(idOrPrefix: string, wanted: CheckpointRequest, signal: AbortSignal): Promise<void> {
+  /** Writes a checkpoint of the container to an archive; the container goes on running. Errors: see `checkpointContainer`. */
+  async checkpoint(idOrPrefix: string, request: CheckpointRequest, signal: AbortSignal): Promise<void> {
     const { id } = this.requireRunning(idOrPrefix);
-    await this.#changes.run(id, () => checkpointContainer(this.#context, id, { ...wanted, signal }));
+    await this.#changes.run(id, () => checkpointContainer(this.#context, id, { ...request, signal }));
   }
 
   async stopAll(sandboxId: string): Promise<void> {
@@ -150,8 +150,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Finishes what was begun before the restart and finds out what happened meanwhile. Those whose sandbox's record was damaged
-   * are removed, for a pod ends as a whole. One that fails keeps its record.
+   * Finishes operations that the restart has interrupted, and records the exits since then. Containers without a sandbox, whose
+   * record was damaged, are removed, because a pod ends as a whole. If recovering a container fails, its record stays.
    */
   recover(): Promise<void> {
     const { logger, sandboxes } = this.#context;
@@ -164,7 +164,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.recoverEach(logger, one);
   }
 
-  /** Begins what waits for a better moment: it is work by then, see `SharedWork`. */
+  /** Starts all delayed clean-up now, so that `SharedWork.idle` waits for it. */
   hurry(): void {
     this.#later.beginAll();
   }
@@ -176,7 +176,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#context.exits.close();
   }
 
-  /** A container that is being started is stopped as soon as it runs. */
+  /** Stops a container. If it is just starting, the stop follows the start. */
   async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
     await this.#startEnded(id);
     await stopContainer(this.#context, id, options);
@@ -186,7 +186,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.#context.table.list().filter((record) => record.sandboxId === sandboxId);
   }
 
-  /** Waits for a start that is under way; one that takes too long is given up. */
+  /** Waits for a start in progress, and aborts it after `START_PATIENCE_MS`. */
   async #startEnded(id: string): Promise<void> {
     if (this.#context.table.get(id)?.state.phase !== 'starting') return;
     const ended = this.#changes.run(id, async () => undefined);
@@ -198,7 +198,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     await raceAbort(ended, bound);
   }
 
-  /** Goes on after the answer. One that fails keeps its record, which also the next start finds. */
+  /** Removes the rest after the call is answered. After a failure the record stays; a timer or the next start of the runtime retries. */
   #removeRest(id: string): void {
     const { logger } = this.#context;
     this.#change('remove', { id, signal: this.#closed.signal }, () => removeContainer(this.#context, id)).catch(
@@ -206,7 +206,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
         if (this.#closed.signal.aborted) return;
         logger.warn(
           { container: id, error: errorMessage(error) },
-          'cannot remove all of a container, it is tried again',
+          'could not remove a container completely, retrying later',
         );
         setTimeout(() => this.#closed.signal.aborted || this.#removeRest(id), REMOVE_AGAIN_MS).unref();
       },

@@ -69,13 +69,13 @@ const sources: SpecSources = {
   },
 };
 
-/** Freezes a value with all that is in it. */
+/** Freezes a value recursively. */
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
 }
 
-test('a specification is made of what was looked up for it alone, which stays as it is', () => {
+test('a specification depends only on its sources, which it does not modify', () => {
   const spec = buildContainerSpec(freeze(structuredClone(sources)));
   assert.deepEqual(spec.process.env, ['A=2']);
   assert.deepEqual(spec.process.user.additionalGids, [6, 7]);
@@ -84,7 +84,7 @@ test('a specification is made of what was looked up for it alone, which stays as
   assert.equal(spec.linux.resources?.memory?.limit, 1000);
 });
 
-test('limits of a record replace those of a specification, of a running container as they are and without its oom_score_adj', () => {
+test("a record's limits replace those of the specification, and a running container keeps its oom_score_adj", () => {
   const specs = new ContainerSpecs({ host } as unknown as ConstructorParameters<typeof ContainerSpecs>[0]);
   const spec: OciSpec = freeze(buildContainerSpec(sources));
   const change = { ...resources, cpuQuota: -1, memoryLimitBytes: 0, cpuShares: 50, oomScoreAdj: 100 };

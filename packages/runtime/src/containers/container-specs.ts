@@ -17,9 +17,9 @@ import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 import type { ContainerFiles } from './container-files.ts';
 import { listHostDevices, resolveDevices } from './resolve-devices.ts';
 import {
-  atResolvedPlaces,
   imageVolumes,
   type MountSources,
+  resolveDestinations,
   resolveMounts,
   withMountsBelow,
   withSourceRestrictions,
@@ -32,26 +32,26 @@ export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
-  /** Where a container is found whose PID namespace another one joins. */
+  /** Finds the target container whose PID namespace a container joins. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   /** Directories of CDI specifications. */
   cdiDirectories: string[];
   confinement: Confinement;
-  /** What the host has. */
+  /** Features of the host. */
   host: SpecHost;
   openFiles: OpenFilesLimit | undefined;
-  /** systemd takes `OOMPolicy` for scopes. */
+  /** Whether systemd accepts `OOMPolicy` for scopes. */
   scopeOomPolicy: boolean;
 };
 
-/** Everything that a container's specification is made from, looked up. */
+/** All resolved inputs of a container's specification. */
 export type SpecSources = { input: SpecInput; cdi: ResolvedEdits };
 
-/** A container's specification out of what was looked up for it. Pure. */
+/** Builds a container's specification from its resolved inputs. Pure. */
 export const buildContainerSpec = ({ input, cdi }: SpecSources): OciSpec => applyCdiEdits(buildSpec(input), cdi);
 
-/** Makes containers' specifications: each once, at the container's creation, out of its record, its sandbox and the host. */
+/** Builds the specification of a container once, when the container is created, from its record, its sandbox and the host. */
 export class ContainerSpecs {
   readonly #dependencies: ContainerSpecsDependencies;
 
@@ -60,8 +60,8 @@ export class ContainerSpecs {
   }
 
   /**
-   * Looks up what a new container's specification is made from. This changes the host: missing host paths are made, files get
-   * the label of the container, the default AppArmor profile is loaded, and the init of a shared PID namespace is started.
+   * Resolves the inputs of a new container's specification. This has side effects: it creates missing host paths, relabels
+   * mounts, loads the default AppArmor profile, and starts the init of a shared PID namespace.
    */
   async resolve(record: ContainerRecord, sandbox: SandboxRecord, signal: AbortSignal): Promise<SpecSources> {
     const { controllers, containers, host, cdiDirectories, confinement } = this.#dependencies;
@@ -86,21 +86,21 @@ export class ContainerSpecs {
     return { input, cdi };
   }
 
-  /** The limits of the record. `failed_precondition` for those that the host does not have. */
+  /** The limits in the record. `failed_precondition` for limits that the host does not support. */
   limits(record: ContainerRecord): OciLinuxResources {
     return computeResources(specResources(record.config.resources), this.#dependencies.host);
   }
 
   /**
-   * The specification with the limits of the record: for the start of a created container, or as a running one has them now,
-   * whose process keeps the oom_score_adj that it was started with.
+   * The specification with the limits in the record. A running container keeps its oom_score_adj, because an update does not
+   * change the one of its process.
    */
   withLimits(spec: OciSpec, { config: { resources }, state }: ContainerRecord): OciSpec {
     const { host } = this.#dependencies;
     if (state.phase === 'running') return withResources(spec, computeResources(specResources(resources), host));
-    const wanted = resourcesAtStart(resources);
-    const oomScoreAdj = computeOomScoreAdj(wanted, host);
-    return withResources({ ...spec, process: { ...spec.process, oomScoreAdj } }, computeResources(wanted, host));
+    const initial = resourcesAtStart(resources);
+    const oomScoreAdj = computeOomScoreAdj(initial, host);
+    return withResources({ ...spec, process: { ...spec.process, oomScoreAdj } }, computeResources(initial, host));
   }
 
   #process({ id, config, image, user }: ContainerRecord, sandbox: SandboxRecord) {
@@ -129,8 +129,8 @@ export class ContainerSpecs {
     record: ContainerRecord,
     { sandbox, environment, label }: { sandbox: SandboxRecord; environment: SandboxEnvironment; label: string },
   ): Promise<SpecInput['mounts']> {
-    const asked = await resolveMounts(record, this.#mountSources(record, environment));
-    const mounts = await atResolvedPlaces(this.#dependencies.files.rootfs(record.id), asked);
+    const requested = await resolveMounts(record, this.#mountSources(record, environment));
+    const mounts = await resolveDestinations(this.#dependencies.files.rootfs(record.id), requested);
     for (const mount of mounts) if (mount.selinuxRelabel) await relabel(mount.source, label);
     const bound = sandbox.config.userNamespace === undefined ? mounts : withMountsBelow(mounts, readMounts());
     return await withSourceRestrictions(bound, this.#dependencies.system);
@@ -155,7 +155,7 @@ export class ContainerSpecs {
   }
 }
 
-/** A new cgroup has no quota; crun 1.8 fails when it is asked for none on cgroup v1. */
+/** Drops a CPU quota of -1 (unlimited): it is the default of a new cgroup, and crun 1.8 fails to set it on cgroup v1. */
 function resourcesAtStart(resources: ContainerResources): SpecResources {
   return specResources({ ...resources, cpuQuota: Math.max(0, resources.cpuQuota) });
 }
@@ -164,7 +164,7 @@ function specResources(resources: ContainerResources): SpecResources {
   return { ...resources, pidsLimit: 0 };
 }
 
-/** The annotations by which tools know containers of Kubernetes' runtimes. */
+/** Annotations that containerd sets too, by which tools recognize the containers of a CRI runtime. */
 function annotationsOf(record: ContainerRecord, sandbox: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'container',

@@ -6,7 +6,7 @@ import { startContainer } from './container-start.ts';
 
 type Context = Parameters<typeof startContainer>[0];
 
-/** A created container in a ready sandbox, and what becomes of it; `task` overrides calls of its task runtime. */
+/** A created container in a ready sandbox, with `seen` for the effects of its start. `tasks` overrides calls of the task runtime. */
 function created(changes: { tasks?: Partial<Context['tasks']>; failpoint?: Context['failpoint'] } = {}) {
   const config = { security: { pid: { mode: 'container' } }, tty: false, stdin: false, stdinOnce: false };
   const seen = {
@@ -40,7 +40,7 @@ function created(changes: { tasks?: Partial<Context['tasks']>; failpoint?: Conte
   return { seen, start: () => startContainer(context, 'c', AbortSignal.timeout(60_000)) };
 }
 
-test('a started container runs and is watched, and nothing of it is removed', async () => {
+test('a started container is running and watched, and its task is not deleted', async () => {
   const { seen, start } = created();
   await start();
   assert.deepEqual(seen.record.state, { phase: 'running', pid: 7, startedAtMs: 1 });
@@ -48,21 +48,21 @@ test('a started container runs and is watched, and nothing of it is removed', as
 });
 
 for (const stage of ['task-created', 'task-started']) {
-  test(`the task of a start that fails at ${stage} is deleted once, and the container has ended`, async () => {
+  test(`the task of a start that fails at ${stage} is deleted once, and the container is exited`, async () => {
     const fail = (at: string) => {
-      if (at === `container-start/${stage}`) throw new Error('no more today');
+      if (at === `container-start/${stage}`) throw new Error('injected failure');
     };
     const { seen, start } = created({ failpoint: fail });
-    await assert.rejects(start(), /no more today/);
+    await assert.rejects(start(), /injected failure/);
     assert.deepEqual([seen.deletes, seen.watched, seen.logged], [1, [], []]);
     assert.ok(seen.record.state.phase === 'exited' && seen.record.state.reason === 'StartError');
   });
 }
 
-test('a task of a failed start that cannot be deleted is told, and the container has ended and can be removed', async () => {
+test('if the task of a failed start cannot be deleted, that is logged, and the container is exited', async () => {
   let deletes = 0;
   const tasks = {
-    start: () => Promise.reject(new Error('no more today')),
+    start: () => Promise.reject(new Error('injected failure')),
     delete: async () => {
       deletes++;
       throw new Error('the kernel is stuck');
@@ -70,10 +70,10 @@ test('a task of a failed start that cannot be deleted is told, and the container
   };
   const { seen, start } = created({ tasks });
   await assert.rejects(start(), (error) => {
-    assert.match(errorMessage(error), /no more today/);
+    assert.match(errorMessage(error), /injected failure/);
     return true;
   });
   assert.equal(deletes, 1);
   assert.deepEqual(seen.logged, [{ container: 'c', left: 'delete the task: the kernel is stuck' }]);
-  assert.ok(seen.record.state.phase === 'exited' && /no more today/.test(seen.record.state.message));
+  assert.ok(seen.record.state.phase === 'exited' && /injected failure/.test(seen.record.state.message));
 });

@@ -20,7 +20,7 @@ import { endOfFailedStart } from './container-end.ts';
 import { checkNestedMounts } from './nested-mounts.ts';
 import { checkPidTarget } from './resolve-namespaces.ts';
 
-/** How long the monitor and the OCI runtime may take. */
+/** Limit for conmon and the OCI runtime to start a container. */
 const START_TIMEOUT_MS = 120_000;
 
 type StartContext = Pick<
@@ -29,8 +29,8 @@ type StartContext = Pick<
 >;
 
 /**
- * Has a task run the container's committed specification, unless `stopped` aborts before. A failure ends the container; what
- * of its task cannot be removed then is logged, and removed with the container.
+ * Runs the container's saved specification as a task. `stopped` aborts the start. After a failure the container is exited; if its
+ * task cannot be deleted, that is logged, and the task is deleted with the container.
  */
 export async function startContainer(context: StartContext, id: string, stopped: AbortSignal): Promise<void> {
   const { table, clock, events, exits, failpoint } = context;
@@ -50,7 +50,7 @@ export async function startContainer(context: StartContext, id: string, stopped:
     await removeTask(context, id, undo);
     const end = endOfFailedStart(shownError(error), clock.now());
     events.publish('stopped', table.put({ ...record, state: { phase: 'exited', ...end } }));
-    // a command that is not there must not read as if the container were not there
+    // `not_found` would mean a missing container, not a missing command
     throw wrapError(`start container ${id}`, error, isNotFound(error) ? 'unknown' : undefined);
   }
   exits.watch(id);
@@ -75,7 +75,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   const spec = requireSpec(files, id);
   checkPidTarget(record, spec, table);
   if (logPath !== '') await mkdir(dirname(logPath), { recursive: true, mode: LOG_DIRECTORY });
-  if (sandbox.config.userNamespace !== undefined) files.openTo(id, sandbox.config.userNamespace);
+  if (sandbox.config.userNamespace !== undefined) files.grantTraversal(id, sandbox.config.userNamespace);
   undo.add('delete the task', () => tasks.delete(id));
   const task = {
     id,
@@ -95,7 +95,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   return pid;
 }
 
-/** What the container was created to run. Version 0.1.0 of before November 2026 committed nothing at the create. */
+/** The saved specification. Builds of version 0.1.0 before November 2026 did not save one when they created a container. */
 function requireSpec(files: StartContext['files'], id: string): OciSpec {
   const spec = files.spec(id);
   if (spec !== undefined) return spec;
@@ -109,12 +109,15 @@ function requireSpec(files: StartContext['files'], id: string): OciSpec {
 async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, undo: Undo): Promise<void> {
   const failures = await undo.run();
   if (failures.length === 0) return;
-  logger.error({ container: id, left: describeUndoFailures(failures) }, 'the task of a failed start is left');
+  logger.error(
+    { container: id, left: describeUndoFailures(failures) },
+    'the task of a failed start could not be deleted',
+  );
 }
 
 /**
- * Gives the pipes of a created container's process to its user, so that it can open /dev/stdout. OCI runtimes do that
- * themselves but for the pods of a user namespace, in which the pipes have no owner. Streams that are no pipes stay as they are.
+ * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do that
+ * themselves except in a user namespace, where the pipes' owner is not mapped. Other kinds of streams are not changed.
  */
 async function giveStdioToUser(
   pid: number,

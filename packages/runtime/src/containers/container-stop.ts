@@ -1,10 +1,10 @@
 import { isCancelled, isDeadlineExceeded, withTimeout } from '@podwright/base';
 import type { ContainerContext } from './container-context.ts';
 
-/** A killed process ends at once unless the kernel is stuck; then the caller is told. */
+/** Limit for a process to exit after SIGKILL: it exits at once unless it hangs in the kernel, in which case the call fails. */
 const KILL_TIMEOUT_MS = 60_000;
 
-/** Sends the container's stop signal, then SIGKILL if it has not ended within `graceMs`. Returns when its end is recorded. */
+/** Sends the container's stop signal, then SIGKILL if it has not exited within `graceMs`. Resolves when its exit is recorded. */
 export async function stopContainer(
   context: Pick<ContainerContext, 'table' | 'tasks' | 'exits' | 'failpoint'>,
   id: string,

@@ -28,17 +28,17 @@ const nothing: ContainerResources = {
   unified: {},
 };
 
-test('what an update does not name stays as it is', () => {
+test('fields that an update does not set stay unchanged', () => {
   assert.deepEqual(mergeResources(resources, nothing), resources);
   assert.deepEqual(mergeResources(nothing, resources), resources);
 });
 
-test('an update changes what it names, and -1 is a value', () => {
+test('an update changes the fields it sets, and -1 is a value', () => {
   const changed = mergeResources(resources, { ...nothing, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
   assert.deepEqual(changed, { ...resources, cpuQuota: -1, memoryLimitBytes: 2000, cpusetCpus: '1' });
 });
 
-test('a limit of memory that is taken away takes that of memory and swap along, unless another one is named', () => {
+test('removing the memory limit also removes the memory+swap limit, unless the update sets one', () => {
   const check = (memorySwapLimitBytes: number, expected: number) => {
     const changed = mergeResources(resources, { ...nothing, memoryLimitBytes: -1, memorySwapLimitBytes });
     assert.deepEqual([changed.memoryLimitBytes, changed.memorySwapLimitBytes], [-1, expected]);
@@ -48,7 +48,7 @@ test('a limit of memory that is taken away takes that of memory and swap along, 
   check(5000, 5000);
 });
 
-test('files of the unified cgroup are changed one by one', () => {
+test('unified cgroup files are merged key by key', () => {
   const { unified } = mergeResources(resources, { ...nothing, unified: { 'memory.min': '1', 'memory.high': 'max' } });
   assert.deepEqual(unified, { 'memory.high': 'max', 'memory.min': '1' });
 });

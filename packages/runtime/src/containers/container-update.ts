@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ContainerResources } from '../records/container-record.ts';
 import type { ContainerContext } from './container-context.ts';
 
-/** Changes the limits of a running container at once, and of a created one for its start. */
+/** Changes the limits of a running container at once, and those of a created container for its start. */
 export async function updateContainer(
   {
     table,
@@ -23,18 +23,18 @@ export async function updateContainer(
     ...record,
     config: { ...record.config, resources: mergeResources(record.config.resources, resources) },
   };
-  const limits = specs.limits(changed); // refuses what cannot be, also of a container that is not there yet
+  const limits = specs.limits(changed); // throws for unsupported limits, also of a container that is not started yet
   if (phase === 'running') await tasks.update(id, limits);
   await failpoint('container-update/applied');
   const spec = files.spec(id);
-  if (spec !== undefined) files.commitSpec(id, specs.withLimits(spec, changed)); // an earlier version committed none
+  if (spec !== undefined) files.commitSpec(id, specs.withLimits(spec, changed)); // an earlier version saved none
   await failpoint('container-update/committed');
   table.update(id, (current) => ({ ...current, config: changed.config }));
 }
 
 /**
- * 0, '' and empty lists leave what is; files of the unified cgroup that are not named stay as they are. A limit of memory that is taken
- * away takes an older one of memory and swap along, which would be below it (as with runc).
+ * Merges an update into the current limits. 0, '' and empty lists mean no change; unified cgroup files are merged key by key. As
+ * in runc, a memory limit of -1 (unlimited) also removes the memory+swap limit, which would be lower otherwise.
  */
 export function mergeResources(current: ContainerResources, change: ContainerResources): ContainerResources {
   const isSet = (value: unknown) =>

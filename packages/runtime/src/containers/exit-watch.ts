@@ -6,6 +6,7 @@ import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
 import { endOfTask } from './container-end.ts';
 import type { ContainerFiles } from './container-files.ts';
 
+/** Delay before an exit that could not be recorded is recorded again. */
 const RECORD_AGAIN_MS = 1000;
 
 export type ExitWatchDependencies = {
@@ -13,12 +14,12 @@ export type ExitWatchDependencies = {
   tasks: TaskRuntime;
   files: ContainerFiles;
   events: LifecycleEvents;
-  /** Where the clearing waits while there is more urgent work. */
+  /** Delays the clean-up while there is more urgent work. */
   later: Later;
   logger: Logger;
 };
 
-/** Records how containers end, as soon as they do, and then clears away what only a running one needs. */
+/** Records the exits of containers, and then cleans up the task and the mounts, which only a running container needs. */
 export class ExitWatch {
   readonly #dependencies: ExitWatchDependencies;
   readonly #clearings = new KeyedLock();
@@ -28,7 +29,7 @@ export class ExitWatch {
     this.#dependencies = dependencies;
   }
 
-  /** Watches a container whose record says that it runs. */
+  /** Watches a container whose record has the phase running. */
   watch(id: string): void {
     const entry: { watch: Disposable | undefined; ended: PromiseWithResolvers<void> } = {
       watch: undefined,
@@ -38,25 +39,25 @@ export class ExitWatch {
     entry.watch = this.#dependencies.tasks.onExit(id, (exit) => void this.#settle(id, exit));
   }
 
-  /** Waits until the container's end is recorded; at once if it does not run. */
+  /** Waits until the container's exit is recorded. Resolves at once for a container that is not watched. */
   async ended(id: string, signal: AbortSignal): Promise<void> {
     const entry = this.#watches.get(id);
     if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
   }
 
-  /** Waits until what only a running container needs is cleared away; if it has ended, that does not wait any longer. */
+  /** Starts the delayed clean-up of an exited container at once, and waits for it. */
   async cleared(id: string): Promise<void> {
     this.#dependencies.later.begin(`clear ${id}`);
     await this.#clearings.run(id, async () => undefined);
   }
 
-  /** Stops watching: the containers go on. */
+  /** Stops watching. The containers go on. */
   close(): void {
     for (const { watch } of this.#watches.values()) watch?.[Symbol.dispose]();
     this.#watches.clear();
   }
 
-  /** Records the end, again and again while that cannot be written: the disk may be full. */
+  /** Records the exit, and retries until the write succeeds, as the disk may be full. */
   async #settle(id: string, exit: TaskExit): Promise<void> {
     for (let entry = this.#watches.get(id); entry !== undefined; entry = this.#watches.get(id)) {
       try {
@@ -64,7 +65,10 @@ export class ExitWatch {
         this.#watches.delete(id);
         entry.ended.resolve();
       } catch (error) {
-        this.#dependencies.logger.error({ container: id, error: errorMessage(error) }, 'an end could not be recorded');
+        this.#dependencies.logger.error(
+          { container: id, error: errorMessage(error) },
+          'the exit of a container could not be recorded',
+        );
         await sleep(RECORD_AGAIN_MS);
       }
     }
@@ -84,7 +88,7 @@ export class ExitWatch {
     this.#clearings
       .run(id, () => this.#clear(id))
       .catch((error) => {
-        logger.warn({ container: id, error: errorMessage(error) }, 'clearing after a container failed');
+        logger.warn({ container: id, error: errorMessage(error) }, 'could not clean up after an exited container');
       });
   }
 

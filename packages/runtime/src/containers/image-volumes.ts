@@ -5,8 +5,8 @@ import { bytesForImages, diskUsage, filesForImages } from '@podwright/images';
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };
 
 /**
- * Copies what the image has in `source` into the volume `target`; nothing if it has nothing there. `path` begins error
- * messages. `invalid_argument` if it is no directory, `resource_exhausted` if there is no room for it.
+ * Copies the image's directory `source` into the volume `target`. Does nothing if `source` does not exist. `path` is the volume's
+ * path for error messages. `invalid_argument` if `source` is not a directory, `resource_exhausted` if the disk has no room for it.
  */
 export async function fillVolume(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const found = await stat(source).catch((error) => {
@@ -15,12 +15,12 @@ export async function fillVolume(path: string, { source, target, signal }: Volum
   });
   if (found === undefined) return;
   if (!found.isDirectory())
-    throw new PodwrightError('invalid_argument', `make volume ${path}: it is no directory in the image`);
+    throw new PodwrightError('invalid_argument', `make volume ${path}: it is not a directory in the image`);
   await checkRoom(path, { source, target, signal });
   await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target], { signal });
 }
 
-/** An image may declare a thousand volumes, one within the other, and each is a copy of all that is below it. */
+/** Limits the size of copies: an image may declare a thousand nested volumes, each of which copies everything below it. */
 async function checkRoom(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const { sizeBytes, inodes } = await diskUsage(source, signal);
   if (inodes <= 1) return; // most volumes are empty
@@ -28,6 +28,6 @@ async function checkRoom(path: string, { source, target, signal }: VolumeCopy): 
   if (sizeBytes <= bytesForImages(space) && inodes <= filesForImages(space)) return;
   throw new PodwrightError(
     'resource_exhausted',
-    `make volume ${path}: the image has ${sizeBytes} bytes in ${inodes} files there, and their copy does not fit on the disk of ${target}, of which some stays free; make room and try again`,
+    `make volume ${path}: the image has ${sizeBytes} bytes in ${inodes} files there, and their copy would leave too little space on the disk of ${target}; free some space and try again`,
   );
 }

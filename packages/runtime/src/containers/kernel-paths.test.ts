@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { errorMessage } from '@podwright/base';
 import { checkKernelDirectories } from './kernel-paths.ts';
-import { atResolvedPlaces } from './resolve-mounts.ts';
+import { resolveDestinations } from './resolve-mounts.ts';
 
 const rootfs = mkdtempSync(join(tmpdir(), 'kernel-paths-'));
 before(() => {
@@ -25,11 +25,11 @@ after(() => rmSync(rootfs, { recursive: true }));
 
 const PLAIN = { readonly: false, recursiveReadOnly: false, propagation: 'private', selinuxRelabel: false } as const;
 
-/** What is said of a mount, '' if nothing. */
+/** The error message for a mount, '' if it is accepted. */
 const refusal = (destination: string, source = '/tmp', isImageVolume = false) =>
-  atResolvedPlaces(rootfs, [{ ...PLAIN, destination, source, isImageVolume }]).then(() => '', errorMessage);
+  resolveDestinations(rootfs, [{ ...PLAIN, destination, source, isImageVolume }]).then(() => '', errorMessage);
 
-test('mounts over /proc are refused whatever way leads there', async () => {
+test('mounts over /proc are refused by any path that leads there', async () => {
   for (const path of [
     '/proc',
     '/proc/',
@@ -45,7 +45,7 @@ test('mounts over /proc are refused whatever way leads there', async () => {
   assert.match(await refusal('/p/sys', '/x', true), /^mount a volume of the image at \/p\/sys: that is \/proc\/sys,/);
 });
 
-test('mounts over the root, over /dev and by a link over what is in /dev and /sys are refused', async () => {
+test('mounts over the root, over /dev, and through a link into /dev or /sys are refused', async () => {
   for (const [path, message] of [
     ['/', /that is \/, the root of the container/],
     ['/root', /that is \/, the root of the container/],
@@ -57,18 +57,18 @@ test('mounts over the root, over /dev and by a link over what is in /dev and /sy
     assert.match(await refusal(path), message, path);
 });
 
-test('mounts elsewhere, those on files that lxcfs emulates, and the /proc and /dev of the host are not', async () => {
-  const places = ['/data', '/procfs', '/proc2', '/etc/proc', '/not/there', '/proc/meminfo', '/p/uptime'];
-  for (const path of [...places, '/dev/shm', '/d/shm', '/dev/x', '/sys', '/sys/fs/cgroup'])
+test("mounts elsewhere, mounts over files that lxcfs emulates, and the host's /proc and /dev are accepted", async () => {
+  const paths = ['/data', '/procfs', '/proc2', '/etc/proc', '/not/there', '/proc/meminfo', '/p/uptime'];
+  for (const path of [...paths, '/dev/shm', '/d/shm', '/dev/x', '/sys', '/sys/fs/cgroup'])
     assert.equal(await refusal(path), '', path);
   for (const path of ['/proc', '/dev']) assert.equal(await refusal(path, path), '');
 });
 
-test('an image has /dev, /proc and /sys as directories, or not at all', async () => {
+test('an image is refused if its /dev, /proc or /sys is a symbolic link', async () => {
   await checkKernelDirectories(rootfs, 'app');
   symlinkSync('/tmp', join(rootfs, 'dev'));
   await assert.rejects(checkKernelDirectories(rootfs, 'app'), {
     code: 'invalid_argument',
-    message: 'use image app: its /dev is a symbolic link; it must be a directory, or not be there',
+    message: 'use image app: its /dev is a symbolic link; it must be a directory, or not exist',
   });
 });

@@ -2,11 +2,11 @@ import { lstat, stat, statfs } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** Where each container gets a file system of the kernel. */
-export const KERNEL_PLACES = ['/dev', '/proc', '/sys'];
+/** Directories where each container has a file system of the kernel. */
+export const KERNEL_DIRECTORIES = ['/dev', '/proc', '/sys'];
 /** PROC_SUPER_MAGIC of statfs(2). */
 const PROC_MAGIC = 0x9fa0;
-/** Files of /proc that lxcfs shows with a container's own values; runc allows mounts on these, too. */
+/** Files of /proc that lxcfs replaces with a container's own values. runc permits mounts on these, too. */
 const EMULATED = [
   'cpuinfo',
   'diskstats',
@@ -21,51 +21,51 @@ const EMULATED = [
 ];
 
 /**
- * Refuses an image whose /dev, /proc or /sys is a symbolic link: OCI runtimes of before 2026 make device nodes and links where
- * that leads to on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun). `invalid_argument`.
+ * Refuses an image whose /dev, /proc or /sys is a symbolic link with `invalid_argument`: OCI runtimes from before 2026 follow it
+ * and create device nodes and links on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun).
  */
 export async function checkKernelDirectories(rootfs: string, image: string): Promise<void> {
-  const links = await Promise.all(KERNEL_PLACES.map((place) => isLink(join(rootfs, place))));
-  const place = KERNEL_PLACES[links.indexOf(true)];
-  if (place === undefined) return;
+  const links = await Promise.all(KERNEL_DIRECTORIES.map((directory) => isLink(join(rootfs, directory))));
+  const link = KERNEL_DIRECTORIES[links.indexOf(true)];
+  if (link === undefined) return;
   throw new PodwrightError(
     'invalid_argument',
-    `use image ${image}: its ${place} is a symbolic link; it must be a directory, or not be there`,
+    `use image ${image}: its ${link} is a symbolic link; it must be a directory, or not exist`,
   );
 }
 
-/** A mount as it is asked for. */
-type AskedMount = { destination: string; source: string; isImageVolume?: boolean };
+/** A requested mount, before links in its destination are followed. */
+type RequestedMount = { destination: string; source: string; isImageVolume?: boolean };
 
 /**
- * Refuses a mount whose place, with links followed, is the root or a file system of the kernel. `invalid_argument`.
- * In /proc (CVE-2019-16884) OCI runtimes write the labels of AppArmor and SELinux: as in runc, /proc of the host may be mounted on
- * /proc, and files may be on those that lxcfs emulates. In /dev they open `null` as root, and follow links in its place: on /dev
- * only that of the host may be mounted. Elsewhere in /dev and /sys a mount may be by its own path, not by a link.
+ * Refuses a mount whose destination, with links followed (`target`), is the root or in a file system of the kernel, with
+ * `invalid_argument`. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884): as in runc, only the host's
+ * /proc may be mounted on /proc, and files only on those that lxcfs emulates. In /dev they open `null` as root and follow links:
+ * only the host's /dev may be mounted on /dev. Other paths in /dev and /sys may be mount destinations, but not through a link.
  */
-export async function checkMountPlace(mount: AskedMount, place: string): Promise<void> {
-  const problem = await problemOf(mount, place);
+export async function checkMountTarget(mount: RequestedMount, target: string): Promise<void> {
+  const problem = await problemOf(mount, target);
   if (problem === undefined) return;
   const what = mount.isImageVolume ? 'a volume of the image' : mount.source;
   throw new PodwrightError(
     'invalid_argument',
-    `mount ${what} at ${mount.destination}: that is ${place}, ${problem}; mount it elsewhere`,
+    `mount ${what} at ${mount.destination}: that is ${target}, ${problem}; mount it elsewhere`,
   );
 }
 
-async function problemOf({ destination, source }: AskedMount, place: string): Promise<string | undefined> {
-  if (place === '/') return 'the root of the container';
-  const kernels = KERNEL_PLACES.find((one) => isWithin(one, place));
-  if (kernels === undefined || isWithin('/dev/shm', place)) return undefined;
+async function problemOf({ destination, source }: RequestedMount, target: string): Promise<string | undefined> {
+  if (target === '/') return 'the root of the container';
+  const kernels = KERNEL_DIRECTORIES.find((one) => isWithin(one, target));
+  if (kernels === undefined || isWithin('/dev/shm', target)) return undefined;
   if (kernels === '/proc') {
-    if (EMULATED.includes(posix.relative('/proc', place)) || (place === '/proc' && (await isProc(source)))) return;
+    if (EMULATED.includes(posix.relative('/proc', target)) || (target === '/proc' && (await isProc(source)))) return;
     return 'where only the kernel has files';
   }
-  if (place === '/dev' && !(await isSameDirectory(source, '/dev'))) return "where only the host's /dev may be";
+  if (target === '/dev' && !(await isSameDirectory(source, '/dev'))) return "where only the host's /dev may be";
   return isWithin(kernels, posix.resolve('/', destination)) ? undefined : 'to which a symbolic link leads';
 }
 
-/** Whether a path is a directory or something in it; both are absolute and normal. */
+/** Whether `path` is `directory` or below it. Both must be absolute and normalized. */
 export function isWithin(directory: string, path: string): boolean {
   return path === directory || path.startsWith(`${directory}/`);
 }
@@ -75,7 +75,7 @@ async function isSameDirectory(path: string, other: string): Promise<boolean> {
   return one.dev === two.dev && one.ino === two.ino;
 }
 
-/** A path that is not there yet, and will be made, is none. */
+/** Whether a path is on procfs. False for a missing path, which will be created. */
 async function isProc(path: string): Promise<boolean> {
   return await statfs(path).then(
     ({ type }) => type === PROC_MAGIC,

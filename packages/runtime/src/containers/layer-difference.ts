@@ -6,23 +6,23 @@ import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 
 /**
- * What a written layer holds: its entries, what it deletes of the layers below, and directories that hide those below. Paths have a
- * character a byte (latin1), as names need not be UTF-8.
+ * The contents of a writable layer: entries, deleted entries of the layers below, and opaque directories, which hide those of the
+ * layers below. Paths are latin1 strings, one character per byte, because file names need not be UTF-8.
  */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
 
-/** Names in layers of images (image-spec, layer.md). */
+/** Prefix and name of whiteout files in image layers (image-spec, layer.md). */
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** How overlayfs marks a directory that hides the one below it. */
+/** Extended attribute by which overlayfs marks an opaque directory. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
-/** Attributes of files travel along, but not those with which overlayfs keeps its books. */
+/** Includes extended attributes, except overlayfs' own. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
 const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
 
 /**
- * Writes what a container has changed as a layer of an image into the file `archive`, and the paths that it has deleted, as
- * JSON, into the file `deleted`. Where its files are a full copy, the copy is what it has changed.
+ * Writes a container's changes as an image layer to the file `archive`, and the paths that it has deleted, as JSON, to the file
+ * `deleted`. With a snapshotter that makes full copies (`native`), the whole copy counts as changed.
  */
 export async function writeLayerDifference(
   { directory, overlayWhiteouts }: UnpackTarget,
@@ -42,7 +42,7 @@ export async function writeLayerDifference(
   await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${bytesOf(path)}`)), { mode: PRIVATE_FILE });
 }
 
-/** Everything in a layer's directory, parents first. Lets others have the thread now and then: a layer may have many files. */
+/** Lists a layer's directory, parents first. Yields to the event loop now and then, as a layer may have many files. */
 export async function listLayer(
   directory: string,
   { overlayWhiteouts, signal }: { overlayWhiteouts: boolean; signal: AbortSignal },
@@ -68,7 +68,7 @@ export async function listLayer(
   return entries;
 }
 
-/** Names in a directory, read in pieces: a container may have made a great many. */
+/** Names in a directory, read in chunks: a container may have created very many. */
 function* namesIn(directory: Buffer): Generator<string> {
   const entries = opendirSync(directory as unknown as string, { encoding: 'latin1' });
   try {
@@ -78,7 +78,7 @@ function* namesIn(directory: Buffer): Generator<string> {
   }
 }
 
-/** Makes the empty files that stand for what is deleted, and returns their names. */
+/** Creates the whiteout files for deleted entries and opaque directories below `root`, and returns their names. */
 async function makeWhiteouts(root: string, { deleted, opaque }: LayerEntries): Promise<string[]> {
   const names = [
     ...deleted.map((path) => join(dirname(path), WHITEOUT + path.slice(path.lastIndexOf('/') + 1))),

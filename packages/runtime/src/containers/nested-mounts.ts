@@ -5,18 +5,18 @@ import type { OciSpec } from '../oci/spec.ts';
 import { isWithin } from './kernel-paths.ts';
 
 /**
- * Refuses a created container of which a mount inside another one is not at its place: since the specification was made, another
- * container may have put a link there, which the OCI runtime followed. Processes of virtual machines have no mounts to be
- * seen. `failed_precondition`.
+ * Refuses a created container with `failed_precondition` if a mount inside another mount is not at its destination: since the
+ * specification was built, another container may have put a link there, which the OCI runtime has followed. Skipped for virtual
+ * machines, whose processes have none of the mounts on the host.
  */
 export function checkNestedMounts(pid: number, { mounts }: Pick<OciSpec, 'mounts'>): void {
-  const places = mounts.filter(({ type }) => type === 'bind').map(({ destination }) => posix.resolve(destination));
-  const isNested = (place: string) => places.some((other) => other !== place && isWithin(other, place));
-  const nested = places.filter(isNested);
+  const targets = mounts.filter(({ type }) => type === 'bind').map(({ destination }) => posix.resolve(destination));
+  const isNested = (target: string) => targets.some((other) => other !== target && isWithin(other, target));
+  const nested = targets.filter(isNested);
   if (nested.length === 0) return;
   const found = mountPointsOf(pid);
-  const lost = nested.find((place) => !found.has(place));
-  if (lost === undefined || !places.some((place) => !isNested(place) && isWithin(place, lost) && found.has(place)))
+  const lost = nested.find((target) => !found.has(target));
+  if (lost === undefined || !targets.some((target) => !isNested(target) && isWithin(target, lost) && found.has(target)))
     return;
   throw new PodwrightError(
     'failed_precondition',

@@ -8,18 +8,18 @@ import type { ContainerContext } from './container-context.ts';
 import { checkKernelDirectories } from './kernel-paths.ts';
 import { hostPathOf, imageVolumes } from './resolve-mounts.ts';
 
-/** A container on its way: its record, where it goes, what it is made from. */
+/** A container that is being created: its record, its sandbox and its image. */
 export type NewContainer = { record: ContainerRecord; sandbox: SandboxRecord; image: ImageRecord };
 
-/** What the file system of a container is made with. */
+/** Dependencies for creating the file system of a container. */
 export type FilesystemContext = Pick<ContainerContext, 'files' | 'images' | 'controllers' | 'failpoint' | 'trace'>;
 
-/** Makes the root file system, the volumes, the images' mounts and those with mapped ids. */
+/** Creates the root file system, image volumes, image mounts and ID-mapped mounts of a container. */
 export function prepareFilesystem(context: FilesystemContext, made: NewContainer, signal: AbortSignal): Promise<void> {
   return withUsersOf(context, made.sandbox, (users) => makeMounts(context, made, { users, signal }));
 }
 
-/** The image of a reference or id; one that was not pulled is a `not_found`. */
+/** The image of a reference or id. `not_found` if it is not pulled. */
 export function requireImage(images: Pick<ImageService, 'find'>, reference: string): ImageRecord {
   const image = images.find(reference);
   if (image === undefined) throw new PodwrightError('not_found', `image "${reference}" not found; pull it first`);
@@ -40,7 +40,7 @@ async function makeMounts(
     if (!mount.readonly) {
       throw new PodwrightError(
         'invalid_argument',
-        `mount image ${mount.image} at ${mount.containerPath}: it can be read-only only`,
+        `mount image ${mount.image} at ${mount.containerPath}: image mounts must be read-only`,
       );
     }
     const content = { image: requireImage(images, mount.image), subPath: mount.imageSubPath, users };
@@ -48,13 +48,13 @@ async function makeMounts(
   }
   await files.makeVolumes(record.id, { paths: imageVolumes(record), users, signal });
   for (const [index, mount] of record.config.mounts.entries()) {
-    if (mount.image !== '' || mount.mappings === undefined || users === undefined) continue; // an image has its users already
+    if (mount.image !== '' || mount.mappings === undefined || users === undefined) continue; // image mounts are mapped already
     const propagation = mount.propagation === 'private' ? 'private' : 'slave';
     await files.mountMapped(record.id, index, { source: await hostPathOf(mount), users, propagation });
   }
 }
 
-/** Calls `work` with the pod's user namespace, if it has one of its own. */
+/** Calls `work` with the pod's user namespace, or with `undefined` if it uses the host's. */
 async function withUsersOf(
   { controllers }: Pick<FilesystemContext, 'controllers'>,
   sandbox: SandboxRecord,
@@ -66,7 +66,7 @@ async function withUsersOf(
   if (path === undefined) {
     throw new PodwrightError(
       'failed_precondition',
-      `make a root file system in sandbox ${sandbox.id}: its sandbox controller makes no user namespaces`,
+      `make a root file system in sandbox ${sandbox.id}: its sandbox controller does not support user namespaces`,
     );
   }
   const descriptor = openSync(path, 'r');

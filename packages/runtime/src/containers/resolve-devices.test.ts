@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import { resolveDevices } from './resolve-devices.ts';
 
-test('a device is found where it is, and placed where it is wanted', async () => {
+test('a device is looked up at hostPath and created at containerPath, by default the same path', async () => {
   const [device] = await resolveDevices({ hostPath: '/dev/null', containerPath: '/dev/nothing', permissions: 'r' });
   const { path, type, major, minor, access } = device!;
   assert.deepEqual(
@@ -15,7 +15,7 @@ test('a device is found where it is, and placed where it is wanted', async () =>
   assert.deepEqual([all?.path, all?.access], ['/dev/null', 'rwm']);
 });
 
-test('what is no device, and odd permissions, are refused', async () => {
+test('a path that is not a device and invalid permissions are refused', async () => {
   const fails = (hostPath: string, permissions: string) =>
     assert.rejects(
       resolveDevices({ hostPath, containerPath: '', permissions }),

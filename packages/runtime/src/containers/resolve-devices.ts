@@ -5,12 +5,12 @@ import { deviceOf } from '../oci/devices.ts';
 import type { OciDevice } from '../oci/spec.ts';
 import type { SpecDevice } from '../oci/spec-input.ts';
 
-/** Directories of /dev that are file systems of their own, and so are made anew in each container. */
+/** Directories of /dev that are file systems of their own. Each container has its own instance of them. */
 const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);
-/** The most nodes that are taken from one directory and those below it. */
+/** Maximum number of device nodes below one directory. */
 const MAX_DEVICES = 4096;
 
-/** Every device node below /dev, as a privileged container gets them; its console is its own. */
+/** All device nodes below /dev, for a privileged container, except the console: each container has its own. */
 export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> {
   const found = await devicesBelow(directory, directory);
   const others = found.filter(({ path }) => path !== join(directory, 'console'));
@@ -18,22 +18,22 @@ export async function listHostDevices(directory = '/dev'): Promise<OciDevice[]> 
 }
 
 /**
- * The device nodes that a container asks for: one node, or all of a directory. Symbolic links of the host are followed.
- * `invalid_argument` if there is no device, or the permissions are other letters than r, w and m.
+ * The device nodes that a container requests: one node, or all nodes below a directory. Follows symbolic links on the host.
+ * `invalid_argument` if no device is found, or if the permissions have other letters than r, w and m.
  */
-export async function resolveDevices(asked: {
+export async function resolveDevices(request: {
   hostPath: string;
   containerPath: string;
   permissions: string;
 }): Promise<SpecDevice[]> {
-  const { hostPath, permissions } = asked;
+  const { hostPath, permissions } = request;
   const access = permissions === '' ? 'rwm' : permissions;
   if (!/^[rwm]{1,3}$/.test(access))
-    throw new PodwrightError('invalid_argument', `give device ${hostPath}: permissions ${access} are not of r, w, m`);
+    throw new PodwrightError('invalid_argument', `add device ${hostPath}: permissions ${access} are not of r, w, m`);
   const source = await realpath(hostPath).catch((error) => {
-    throw wrapError(`give device ${hostPath}`, error, 'invalid_argument');
+    throw wrapError(`add device ${hostPath}`, error, 'invalid_argument');
   });
-  const target = posix.resolve('/', asked.containerPath === '' ? hostPath : asked.containerPath);
+  const target = posix.resolve('/', request.containerPath === '' ? hostPath : request.containerPath);
   const stats = await stat(source);
   const one = deviceOf(stats, target);
   const found = stats.isDirectory()
@@ -41,7 +41,7 @@ export async function resolveDevices(asked: {
     : one === undefined
       ? []
       : [{ ...one, hostPath: source }];
-  if (found.length === 0) throw new PodwrightError('invalid_argument', `give device ${hostPath}: it is not a device`);
+  if (found.length === 0) throw new PodwrightError('invalid_argument', `add device ${hostPath}: it is not a device`);
   return found.map((device) => ({ ...device, access }));
 }
 
@@ -52,7 +52,7 @@ async function devicesBelow(directory: string, target: string): Promise<Omit<Spe
     const placed = posix.join(target, entry.name);
     if (entry.isDirectory() && !OTHER_FILE_SYSTEMS.has(entry.name)) devices.push(...(await devicesBelow(path, placed)));
     if (entry.isCharacterDevice() || entry.isBlockDevice()) {
-      const device = await lstat(path).then((stats) => deviceOf(stats, placed), ignoreGone);
+      const device = await lstat(path).then((stats) => deviceOf(stats, placed), ignoreMissing);
       if (device !== undefined) devices.push({ ...device, hostPath: path });
     }
     if (devices.length > MAX_DEVICES)
@@ -61,6 +61,6 @@ async function devicesBelow(directory: string, target: string): Promise<Omit<Spe
   return devices;
 }
 
-function ignoreGone(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!isErrno(error, 'ENOENT')) throw error;
 }

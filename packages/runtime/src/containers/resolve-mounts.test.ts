@@ -13,7 +13,7 @@ function check(propagation: ContainerMount['propagation'], source: string, allow
   else assert.throws(attempt, { code: 'failed_precondition' });
 }
 
-test('mounts are passed on only where the mount that holds the source allows it', () => {
+test('mount propagation is refused if the mount that contains the source does not allow it', () => {
   check('bidirectional', '/var', true);
   check('host-to-container', '/var', true);
   check('bidirectional', '/data/x', false);
@@ -23,16 +23,16 @@ test('mounts are passed on only where the mount that holds the source allows it'
   check('bidirectional', '/database', true);
 });
 
-test('mounts below a source are given by themselves, as writable as they may be', () => {
+test('mounts below a source are bound separately, read-only only if the mount is recursively read-only', () => {
   const entry = (mountPoint: string) => `1 1 0:1 / ${mountPoint} rw - tmpfs tmpfs rw`;
   const entries = parseMountinfo(Buffer.from(['/', '/h', '/h/a', '/h/a/b', '/h/a', '/hx'].map(entry).join('\n')));
   const plain = { source: '/h', destination: '/d', propagation: 'private', selinuxRelabel: true } as const;
-  const places = (change: { readonly: boolean; recursiveReadOnly: boolean }) =>
+  const bound = (change: { readonly: boolean; recursiveReadOnly: boolean }) =>
     withMountsBelow([{ ...plain, ...change }], entries).map(
       ({ source, destination, readonly }) => `${source} ${destination} ${readonly ? 'ro' : 'rw'}`,
     );
-  const nothing = { readonly: true, recursiveReadOnly: false };
-  assert.deepEqual(places(nothing), ['/h /d ro', '/h/a /d/a rw', '/h/a/b /d/a/b rw']);
+  const top = { readonly: true, recursiveReadOnly: false };
+  assert.deepEqual(bound(top), ['/h /d ro', '/h/a /d/a rw', '/h/a/b /d/a/b rw']);
   const all = { readonly: true, recursiveReadOnly: true };
-  assert.deepEqual(places(all), ['/h /d ro', '/h/a /d/a ro', '/h/a/b /d/a/b ro']);
+  assert.deepEqual(bound(all), ['/h /d ro', '/h/a /d/a ro', '/h/a/b /d/a/b ro']);
 });

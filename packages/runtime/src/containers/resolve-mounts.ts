@@ -5,52 +5,52 @@ import { type MountEntry, mountsBelow, readMounts, resolveInRoot, type System } 
 import { byDepth } from '../oci/spec-mounts.ts';
 import type { ContainerMount, ContainerRecord } from '../records/container-record.ts';
 import type { SandboxEnvironment } from '../sandbox/sandbox-controller.ts';
-import { checkMountPlace, isWithin, KERNEL_PLACES } from './kernel-paths.ts';
+import { checkMountTarget, isWithin, KERNEL_DIRECTORIES } from './kernel-paths.ts';
 
-/** A bind mount whose source is there. */
+/** A bind mount whose source exists. */
 export type ResolvedMount = Pick<
   ContainerMount,
   'readonly' | 'recursiveReadOnly' | 'propagation' | 'selinuxRelabel'
 > & {
   destination: string;
   source: string;
-  /** The image declares it as a volume. */
+  /** Whether the mount is a volume that the image declares. */
   isImageVolume?: boolean;
 };
 
-/** Where a container's own mounts come from. */
+/** Sources of a container's mounts that are not host paths of the request. */
 export type MountSources = {
   environment: SandboxEnvironment;
-  /** Where the mounts' images are mounted, in their order, and what of them is wanted. */
+  /** Mount points of the image mounts' images, in the order of the request, and the requested path in each image. */
   imageMounts: { root: string; subPath: string }[];
-  /** Where the N-th mount is shown with mapped ids; undefined for one without. */
+  /** Path of the ID-mapped mount for mount number `index` of the request; undefined if it is not ID-mapped. */
   mappedMount: (index: number) => string | undefined;
-  /** What the image declares as volumes: where, and the directories that hold them. */
+  /** Volumes that the image declares, with the directories that hold their contents. */
   volumes: { destination: string; source: string }[];
 };
 
 /**
- * Paths of the volumes that the image declares and that no mount covers. Those in /dev and /sys are left out, which images for
- * systemd declare: the kernel's file systems are there.
+ * Paths of the volumes that the image declares and that no mount replaces. Skips volumes in /dev and /sys, which images for
+ * systemd declare, because the kernel's file systems are mounted there.
  */
 export function imageVolumes({ config, image }: ContainerRecord): string[] {
   const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
   const declared = Object.keys(image.config.Volumes ?? {}).map((path) => posix.resolve('/', path));
-  const isKernels = (path: string) => ['/dev', '/sys'].some((place) => isWithin(place, path));
+  const isKernels = (path: string) => ['/dev', '/sys'].some((directory) => isWithin(directory, path));
   return [...new Set(declared)].filter((path) => path !== '/' && !covered.has(path) && !isKernels(path)).sort();
 }
 
 /**
- * Everything that is bind-mounted into a container: the pod's files, the image's volumes, and what was asked for, which wins.
- * A missing host path is made as a directory and symbolic links are followed, as Kubernetes' runtimes do.
+ * All bind mounts of a container: the pod's files, the image's volumes, and the requested mounts, which replace the others. As in
+ * other CRI runtimes, a missing host path is created as a directory, and symbolic links are followed.
  */
 export async function resolveMounts(record: ContainerRecord, sources: MountSources): Promise<ResolvedMount[]> {
   const { mounts, security } = record.config;
-  const asked = new Set(mounts.map(({ containerPath }) => posix.resolve(containerPath)));
+  const requested = new Set(mounts.map(({ containerPath }) => posix.resolve(containerPath)));
   const own = [
     ...podFiles(sources.environment, security.readonlyRootfs),
     ...sources.volumes.map((volume) => ({ ...PLAIN, ...volume, isImageVolume: true })),
-  ].filter(({ destination }) => !asked.has(posix.resolve(destination)));
+  ].filter(({ destination }) => !requested.has(posix.resolve(destination)));
   const resolved: ResolvedMount[] = [];
   let image = 0;
   for (const [index, mount] of mounts.entries()) {
@@ -65,8 +65,8 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
 }
 
 /**
- * What the node adds to pods may be in a mount that has links to the outside in its place: the /etc of a host with systemd-resolved,
- * a /var whose `run` leads to /run. The content of such a mount cannot place anything else.
+ * Destinations of mounts that the node adds to pods. These may lead out of an enclosing mount through a symbolic link in it, such as
+ * in the /etc of a host with systemd-resolved, or `run` in a mounted /var. No other mount may.
  */
 const ADDED_TO_PODS = [
   '/dev/shm',
@@ -77,31 +77,32 @@ const ADDED_TO_PODS = [
 ];
 
 /**
- * The mounts at the places to which links of the image lead, parents first: OCI runtimes differ in what they do where such a link
- * leads to nothing. They make what is missing of a path without links. `invalid_argument` for a mount that would replace the root
- * or a file system of the kernel, and for one that a link in another mount would place outside of that mount.
+ * Resolves symbolic links of the image in the mounts' destinations, and sorts the mounts, parents first. OCI runtimes treat dangling
+ * links differently, but all create the missing components of a path without links. `invalid_argument` for a mount over the root or
+ * over a file system of the kernel, and for a mount that a link in another mount leads out of that mount.
  */
-export async function atResolvedPlaces(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
-  const asked = mounts.toSorted(byDepth);
-  const resolved = await resolveParentsFirst(rootfs, asked);
-  for (const [index, { destination }] of resolved.entries()) await checkMountPlace(asked[index]!, destination);
-  // By a link of the image a mount may be below one that was resolved after it. Of two at one place the later one of `mounts` wins.
-  const sorted = mounts.map((mount) => resolved[asked.indexOf(mount)]!).toSorted(byDepth);
+export async function resolveDestinations(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
+  const requested = mounts.toSorted(byDepth);
+  const resolved = await resolveParentsFirst(rootfs, requested);
+  for (const [index, { destination }] of resolved.entries()) await checkMountTarget(requested[index]!, destination);
+  // Through a link of the image, a mount may be below one that was resolved after it. If two have the same destination, the later one of
+  // `mounts` wins.
+  const sorted = mounts.map((mount) => resolved[requested.indexOf(mount)]!).toSorted(byDepth);
   const again = await resolveParentsFirst(rootfs, sorted);
   const moved = sorted.find(({ destination }, index) => again[index]!.destination !== destination);
   if (moved === undefined) return sorted;
   throw new PodwrightError(
     'invalid_argument',
-    `mount ${moved.source} at ${moved.destination}: a symbolic link is there in another mount; mount it elsewhere`,
+    `mount ${moved.source} at ${moved.destination}: the path leads through a symbolic link in another mount; mount it elsewhere`,
   );
 }
 
 async function resolveParentsFirst(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
-  const covers = new Map<string, string | undefined>(KERNEL_PLACES.map((place) => [place, undefined]));
+  const covers = new Map<string, string | undefined>(KERNEL_DIRECTORIES.map((path) => [path, undefined]));
   const resolved: ResolvedMount[] = [];
   for (const mount of mounts) {
-    const wanted = posix.resolve('/', mount.destination);
-    const path = await resolveInRoot(rootfs, wanted, { covers, mayLeave: ADDED_TO_PODS.includes(wanted) });
+    const requested = posix.resolve('/', mount.destination);
+    const path = await resolveInRoot(rootfs, requested, { covers, mayLeave: ADDED_TO_PODS.includes(requested) });
     const destination = posix.resolve('/', posix.relative(rootfs, path));
     covers.set(destination, mount.source);
     resolved.push({ ...mount, destination });
@@ -110,15 +111,15 @@ async function resolveParentsFirst(rootfs: string, mounts: ResolvedMount[]): Pro
 }
 
 /**
- * The mounts with those of the host that are below their sources. OCI runtimes bind these along, but crun 1.8 in a user
- * namespace does not: there each is given by itself, which changes nothing for the others.
+ * Adds the host's mounts below the sources as separate mounts. OCI runtimes bind these recursively, except crun 1.8 in a user
+ * namespace; for the others the separate mounts change nothing.
  */
 export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]): ResolvedMount[] {
   return mounts.flatMap((mount) => {
     const below = mountsBelow(mount.source, entries).filter(({ mountPoint }) => mountPoint !== mount.source);
-    const places = [...new Set(below.map(({ mountPoint }) => mountPoint))];
+    const sources = [...new Set(below.map(({ mountPoint }) => mountPoint))];
     const readonly = mount.recursiveReadOnly;
-    const parts = places.map((source) => {
+    const parts = sources.map((source) => {
       const destination = posix.join(mount.destination, source.slice(mount.source.length));
       return { ...mount, source, destination, readonly, selinuxRelabel: false };
     });
@@ -126,7 +127,7 @@ export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]):
   });
 }
 
-/** The mounts with what their sources' own mounts do not allow. */
+/** Adds the restricting mount options of each source's own mount, such as `noexec`. */
 export async function withSourceRestrictions<T extends { source: string }>(
   mounts: T[],
   system: System,
@@ -154,8 +155,8 @@ function imagePath({ root, subPath }: MountSources['imageMounts'][number]): Prom
 }
 
 /**
- * The path of the host that a mount shows, without symbolic links; a missing one is made as a directory.
- * `failed_precondition` if mounts below it cannot be passed on as asked for.
+ * The host path of a mount with symbolic links resolved. A missing path is created as a directory.
+ * `failed_precondition` if the path does not allow the requested mount propagation.
  */
 export async function hostPathOf(mount: ContainerMount): Promise<string> {
   const source = await existing(mount.hostPath);
@@ -177,7 +178,7 @@ async function existing(path: string): Promise<string> {
   }
 }
 
-/** Mounts can only be passed on from and to the host where the mount that holds the source is shared with others. */
+/** Checks that the mount which contains the source is shared or a slave, as the requested propagation needs. */
 export function checkPropagation(mount: ContainerMount, source: string, mounts: MountEntry[]): void {
   const holder = mounts
     .filter(({ mountPoint }) => mountPoint === '/' || source === mountPoint || source.startsWith(`${mountPoint}/`))

@@ -7,7 +7,7 @@ import { checkPidTarget } from './resolve-namespaces.ts';
 const spec = { linux: { namespaces: [{ type: 'pid', path: '/proc/7/ns/pid' }] } } as OciSpec;
 const record = (pid: object) => ({ sandboxId: 's', config: { security: { pid } } }) as unknown as ContainerRecord;
 
-/** Whether a container may start whose target has this state by now; `undefined`: it is gone. */
+/** Checks whether a container may start when its target has this state; `undefined` means that the target is removed. */
 function check(state: ContainerState | undefined, allowed: boolean) {
   const target = state === undefined ? undefined : ({ id: 'target', state } as ContainerRecord);
   const attempt = () => checkPidTarget(record({ mode: 'target', containerId: 'target' }), spec, { get: () => target });
@@ -15,14 +15,14 @@ function check(state: ContainerState | undefined, allowed: boolean) {
   else assert.throws(attempt, { code: 'failed_precondition', message: /container target: it does not run/ });
 }
 
-test('a PID namespace is joined only while the process that was named for it is the one of the target', () => {
+test('a PID namespace is joined only while its process is still that of the target container', () => {
   check({ phase: 'running', pid: 7, startedAtMs: 1 }, true);
   check({ phase: 'running', pid: 8, startedAtMs: 1 }, false);
   check({ phase: 'created' }, false);
   check(undefined, false);
 });
 
-test('a container that joins no other one is not held up', () => {
-  const none = { get: () => assert.fail('asked for a target') };
+test('a container that joins no target container is not checked', () => {
+  const none = { get: () => assert.fail('looked up a target') };
   for (const mode of ['pod', 'container', 'node']) checkPidTarget(record({ mode }), spec, none);
 });

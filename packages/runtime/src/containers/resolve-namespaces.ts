@@ -10,12 +10,12 @@ type Pod = {
   sandbox: SandboxRecord;
   controller: SandboxController;
   environment: SandboxEnvironment;
-  /** Where a container is found whose PID namespace another one joins. */
+  /** Finds the target container whose PID namespace a container joins. */
   containers: Pick<RecordTable<ContainerRecord>, 'require'>;
   signal: AbortSignal;
 };
 
-/** The namespaces of a container in its pod; starts the init of a PID namespace that containers share, if it is needed. */
+/** The namespaces of a container. Starts the init of the pod's shared PID namespace if the container joins that. */
 export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Promise<SpecNamespaces> {
   const { network, ipc, uts, user } = pod.environment.namespaces;
   const mappings = pod.sandbox.config.userNamespace;
@@ -29,8 +29,8 @@ export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Prom
 }
 
 /**
- * Refuses to start a container in the PID namespace of another one that has ended since this one was created: by now the
- * number of its process may be another one's. `failed_precondition`.
+ * Throws `failed_precondition` if the container joins the PID namespace of a target container that has exited since this one was
+ * created: the target's pid may belong to another process by now.
  */
 export function checkPidTarget(
   record: ContainerRecord,

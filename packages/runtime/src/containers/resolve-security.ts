@@ -8,10 +8,10 @@ import type { SpecSecurity } from '../oci/spec-input.ts';
 import type { ContainerRecord, ContainerSecurity } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** What the host's kernel has to confine a container with. */
+/** The host's security modules. */
 export type Confinement = { seccomp: boolean; apparmor: AppArmor; selinux: SelinuxContexts };
 
-/** What a container may do, as the OCI has it: profiles are looked up, labels composed. */
+/** Resolves a container's security settings for its OCI specification: reads profiles and composes labels. */
 export async function resolveSecurity(
   { config: { security } }: ContainerRecord,
   sandbox: SandboxRecord,
@@ -48,7 +48,7 @@ async function seccompOf(profile: ContainerSecurity['seccomp'], hasSeccomp: bool
     if (!stats.isFile() || stats.size > MAX_SECCOMP_PROFILE_BYTES) {
       throw new PodwrightError(
         'invalid_argument',
-        `it is no file, or has more than ${MAX_SECCOMP_PROFILE_BYTES} bytes`,
+        `it is not a file, or has more than ${MAX_SECCOMP_PROFILE_BYTES} bytes`,
       );
     }
     return parseSeccompProfile(await readFile(ref, 'utf8'), ref);

@@ -16,22 +16,22 @@ afterEach(() => rmSync(rootfs, { recursive: true }));
 
 const root = { user: '', supplementalGroups: [], groupsPolicy: 'merge' as const };
 
-test('account files are read inside of the root, links included', async () => {
+test('symbolic links of account files are resolved inside the root file system', async () => {
   mkdirSync(join(rootfs, 'data'));
   writeFileSync(join(rootfs, 'data/passwd'), 'inside:x:5:6::/:\n');
   symlinkSync('/data/passwd', join(rootfs, 'etc/passwd'));
-  symlinkSync('../../../../../../etc/group', join(rootfs, 'etc/group')); // its own, which is a loop
+  symlinkSync('../../../../../../etc/group', join(rootfs, 'etc/group')); // resolves to itself inside the root
   await assert.rejects(resolveUser(rootfs, { ...root, user: 'inside' }));
   rmSync(join(rootfs, 'etc/group'));
   assert.deepEqual(await resolveUser(rootfs, { ...root, user: 'inside' }), { uid: 5, gid: 6, additionalGids: [6] });
 });
 
-test('a root without account files has only numbers', async () => {
+test('without account files only numeric users are accepted', async () => {
   assert.deepEqual(await resolveUser(rootfs, { ...root, user: '9' }), { uid: 9, gid: 0, additionalGids: [0] });
   await assert.rejects(resolveUser(rootfs, { ...root, user: 'x' }), (error) => errorCode(error) === 'invalid_argument');
 });
 
-test('account files that are too big, or no files, are refused and not waited for', async () => {
+test('account files that are too big or not regular files are refused without blocking', async () => {
   execFileSync('mkfifo', [join(rootfs, 'etc/passwd')]);
   await assert.rejects(resolveUser(rootfs, root), (error) => errorCode(error) === 'invalid_argument');
   rmSync(join(rootfs, 'etc/passwd'));

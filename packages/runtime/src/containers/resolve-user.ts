@@ -3,14 +3,14 @@ import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { resolveInRoot } from '@podwright/system';
 import { findUser, parseGroup, parsePasswd, type ResolvedUser, type UserRequest } from '../oci/user.ts';
 
-/** O_PATH of Linux, which node:fs does not name: a file as a place, without opening it. */
+/** Linux's O_PATH, missing in node:fs: a descriptor of a path, without opening the file. */
 const O_PATH = 0o10000000;
-/** Largest /etc/passwd and /etc/group that are read. */
+/** Maximum size of /etc/passwd and /etc/group. */
 const MAX_FILE_BYTES = 1 << 20;
 
 /**
- * Looks a user up in a root file system's /etc/passwd and /etc/group, which are hostile input: links do not lead out of
- * the root, big and odd files are refused. Numeric ids need no entry; `invalid_argument` for names without one.
+ * Looks up a user in /etc/passwd and /etc/group of a root file system. These are untrusted: links are resolved inside the root, and
+ * big or special files are refused. Numeric ids need no entry. `invalid_argument` for a name without an entry.
  */
 export async function resolveUser(rootfs: string, request: UserRequest): Promise<ResolvedUser> {
   const [passwd, group] = await Promise.all([
@@ -20,7 +20,7 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
   return findUser(parsePasswd(passwd), parseGroup(group), request);
 }
 
-/** A file of accounts, '' if the root has none. */
+/** The contents of an account file, '' if it does not exist. */
 async function readAccounts(rootfs: string, path: string): Promise<string> {
   const file = await resolveInRoot(rootfs, path);
   try {
@@ -31,16 +31,16 @@ async function readAccounts(rootfs: string, path: string): Promise<string> {
   }
 }
 
-/** At once: by way of the thread pool its seven system calls take a millisecond. */
+/** Synchronous, because the seven system calls would take a millisecond in the thread pool. */
 function readSmallFile(path: string): string {
-  // Only looked at first: to open a pipe or a device can mean to wait, or to act on the host.
-  const place = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  // O_PATH first: opening a pipe may block, and opening a device may have side effects on the host.
+  const handle = openSync(path, O_PATH | constants.O_NOFOLLOW);
   try {
-    const stats = fstatSync(place);
+    const stats = fstatSync(handle);
     if (!stats.isFile() || stats.size > MAX_FILE_BYTES)
-      throw new PodwrightError('invalid_argument', 'it is no file, or over 1 MiB');
-    return readFileSync(`/proc/self/fd/${place}`, 'utf8');
+      throw new PodwrightError('invalid_argument', 'it is not a file, or over 1 MiB');
+    return readFileSync(`/proc/self/fd/${handle}`, 'utf8');
   } finally {
-    closeSync(place);
+    closeSync(handle);
   }
 }

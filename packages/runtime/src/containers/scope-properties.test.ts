@@ -10,12 +10,12 @@ const needs: ScopeNeeds = {
 const check = (change: Partial<ScopeNeeds>, expected: string[]) =>
   assert.deepEqual(Object.values(scopeProperties({ ...needs, ...change })), expected);
 
-test('systemd is told that the processes of a scope end together, and to forget it then', () => {
+test('a scope whose processes are OOM-killed together gets OOMPolicy and CollectMode', () => {
   check({}, ["'kill'", "'inactive-or-failed'"]);
   check({ unified: { 'memory.oom.group': ' 1\n', 'pids.max': '5' } }, ["'kill'", "'inactive-or-failed'"]);
 });
 
-test('it is told nothing of other cgroups, of containers whose processes end alone, and of those that may have cgroups below', () => {
+test('other cgroups, containers without a group OOM kill, and privileged containers get no properties', () => {
   check({ cgroupsPath: '/podwright-pods.service/pods/abc' }, []);
   check({ unified: {} }, []);
   check({ unified: { 'memory.oom.group': '0' } }, []);

@@ -1,22 +1,22 @@
 import { parseSystemdCgroup } from '@podwright/base';
 
-/** What systemd is to know of a container's scope beside the limits that the OCI runtime tells it. */
+/** Inputs for the systemd properties of a container's scope, apart from the limits, which the OCI runtime sets. */
 export type ScopeNeeds = {
   cgroupsPath: string;
-  /** Files of cgroup v2 that the container asks for. */
+  /** Values of cgroup v2 files that the container requests. */
   unified: Record<string, string>;
   privileged: boolean;
 };
 
 /**
- * Annotations that runc and crun hand to systemd when it makes the container's scope; none for a cgroup that is no scope.
+ * Annotations that runc and crun pass to systemd as properties of the container's scope; none if the cgroup is not a scope.
  *
- * systemd writes `memory.oom.group` of its own units anew after each reload: 1 with `OOMPolicy=kill`, else 0, whatever is there.
- * A container of runc is in the scope's own cgroup, so one that asks for 1 would lose it; newer runc says so to systemd itself, too.
- * After the kernel has ended a container for its memory the scope is a failed unit, which would stay until somebody resets it.
+ * At each reload systemd rewrites `memory.oom.group` of its units: 1 with `OOMPolicy=kill`, else 0. A container of runc is in the
+ * scope's own cgroup, so without `OOMPolicy=kill` it would lose a requested 1 (newer runc sets that property itself). `CollectMode`
+ * removes the failed scope after an OOM kill, which would otherwise stay until an administrator resets it.
  *
- * A privileged container goes without: it may have cgroups of its own below, and before version 259 systemd would end all of it when
- * one of those runs out of memory.
+ * A privileged container gets no properties: it may have child cgroups, and systemd before version 259 would kill the whole
+ * container if one of these runs out of memory.
  */
 export function scopeProperties({ cgroupsPath, unified, privileged }: ScopeNeeds): Record<string, string> {
   const endsTogether = unified['memory.oom.group']?.trim() === '1';

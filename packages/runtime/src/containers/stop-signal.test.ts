@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStopSignal } from './stop-signal.ts';
 
-test('stop signals are read in every form that images use', () => {
+test('stop signals are parsed in every form that images use', () => {
   const check = (text: string, expected: string) => assert.equal(parseStopSignal(text), expected, text);
   check('', 'SIGTERM');
   check('SIGINT', 'SIGINT');
@@ -13,7 +13,7 @@ test('stop signals are read in every form that images use', () => {
   check('37', '37');
 });
 
-test('what is no signal is refused', () => {
+test('an unknown signal is refused', () => {
   for (const text of ['SIGNOPE', '0', '65', 'SIGRTMIN+31', '-1', 'constructor']) {
     assert.throws(() => parseStopSignal(text), { code: 'invalid_argument' }, text);
   }

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import { PodwrightError } from '@podwright/base';
 
-/** What a container is asked to end with unless its image or its configuration says otherwise. */
+/** Stop signal of a container if neither its image nor its configuration sets one. */
 const DEFAULT_SIGNAL = 'SIGTERM';
-/** Real-time signals as the C library counts them. */
+/** Real-time signals, as numbered by the C library. */
 const SIGRTMIN = 34;
 const SIGRTMAX = 64;
 

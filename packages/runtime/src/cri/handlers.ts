@@ -72,7 +72,7 @@ export function runtimeServiceHandlers(services: CriServices): RuntimeHandlers {
   };
 }
 
-/** RPCs that wait for RCU grace periods, and for nothing that takes its time, as a StopContainer may. */
+/** RPCs that wait for RCU grace periods, except long-running ones such as StopContainer, which waits for the container. */
 const EXPEDITED = [
   'runPodSandbox',
   'stopPodSandbox',
@@ -82,7 +82,7 @@ const EXPEDITED = [
   'removeContainer',
 ] as const;
 
-/** The handlers, those of pods' starts and ends within `during`. */
+/** Wraps the handlers of `EXPEDITED` in `during`, which expedites RCU grace periods. */
 export function expedited(
   handlers: RuntimeHandlers,
   during: <T>(work: () => Promise<T>) => Promise<T>,

@@ -6,7 +6,7 @@ import { containerConfig } from '../messages/container-config.ts';
 import { sameMappings } from '../messages/user-namespace.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** CreateContainer: everything but the process, which StartContainer makes. */
+/** CreateContainer: creates everything except the process, which StartContainer creates. */
 export function containerCreate({
   containers,
   sandboxes,
@@ -14,37 +14,37 @@ export function containerCreate({
 }: Pick<CriServices, 'containers' | 'sandboxes' | 'facts'>): RuntimeHandlers['createContainer'] {
   return async ({ podSandboxId, config }, { signal }) => {
     const sandbox = sandboxes.require(podSandboxId);
-    const wanted = containerConfig(config);
-    if (wanted.security.privileged && !sandbox.config.privileged) {
+    const requested = containerConfig(config);
+    if (requested.security.privileged && !sandbox.config.privileged) {
       throw new PodwrightError(
         'invalid_argument',
-        `create container ${wanted.name}: it is privileged, but its sandbox ${sandbox.id} was not asked to allow that`,
+        `create container ${requested.name}: it is privileged, but its sandbox ${sandbox.id} is not`,
       );
     }
-    checkUsers(wanted, sandbox);
-    checkReadOnly(wanted, sandbox, facts);
-    const record = await containers.create(sandbox.id, wanted, signal);
+    checkUsers(requested, sandbox);
+    checkReadOnly(requested, sandbox, facts);
+    const record = await containers.create(sandbox.id, requested, signal);
     return { containerId: record.id };
   };
 }
 
-/** All containers of a pod have the pod's users, and so do the mounts that are shown as those of others. */
+/** Checks that the user namespace and the ID-mapped mounts of the container have the same mappings as the pod. */
 function checkUsers({ name, security, mounts }: ContainerConfig, { id, config }: SandboxRecord): void {
   if (!sameMappings(security.userNamespace, config.userNamespace)) {
     throw new PodwrightError(
       'invalid_argument',
-      `create container ${name}: its user namespace is another one than that of its sandbox ${id}`,
+      `create container ${name}: its user namespace differs from that of its sandbox ${id}`,
     );
   }
   const other = mounts.find(({ mappings }) => mappings !== undefined && !sameMappings(mappings, config.userNamespace));
   if (other === undefined) return;
   throw new PodwrightError(
     'invalid_argument',
-    `create container ${name}: the ID mappings of mount ${other.containerPath} are not those of its sandbox ${id}`,
+    `create container ${name}: the ID mappings of mount ${other.containerPath} differ from those of its sandbox ${id}`,
   );
 }
 
-/** A mount that is to be read-only with all below it must not be less than that. */
+/** Refuses recursively read-only mounts if the runtime handler does not support them. */
 function checkReadOnly(
   { name, mounts }: ContainerConfig,
   { config: { runtimeHandler } }: SandboxRecord,

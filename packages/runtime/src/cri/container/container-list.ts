@@ -12,7 +12,7 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes'>;
 
-/** ListContainers: from memory, filtered by id and sandbox (prefixes will do), state and labels. */
+/** ListContainers: from memory, filtered by id and sandbox id (or their prefixes), state and labels. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
   const response = encodedList({ list: ListContainersResponseSchema, element: ContainerSchema }, criContainer);
   return async ({ filter }) => response(select(services, filter));

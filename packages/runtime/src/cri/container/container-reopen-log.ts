@@ -4,7 +4,7 @@ import type { RuntimeHandlers } from '@podwright/cri';
 import { REOPEN_LOG_TIMEOUT_MS } from '../../time-limits.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** ReopenContainerLog: after the kubelet has moved the log file away. It answers when the new one is there. */
+/** ReopenContainerLog: reopens the log after the kubelet has rotated it. Responds when the new log file exists. */
 export function containerReopenLog({
   containers,
   tasks,
@@ -12,12 +12,12 @@ export function containerReopenLog({
   return async ({ containerId }, { signal }) => {
     const { id, logPath } = containers.requireRunning(containerId);
     await tasks.reopenLog(id, logPath);
-    if (logPath !== '') await untilThere(logPath, signal);
+    if (logPath !== '') await waitForFile(logPath, signal);
     return {};
   };
 }
 
-async function untilThere(path: string, parent: AbortSignal): Promise<void> {
+async function waitForFile(path: string, parent: AbortSignal): Promise<void> {
   using signal = withTimeout(parent, REOPEN_LOG_TIMEOUT_MS, `reopen log ${path}`);
   const found = () =>
     access(path).then(

@@ -1,7 +1,7 @@
 import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
+/** StopContainer: sends the stop signal, and SIGKILL after `timeout` seconds. Succeeds for an unknown or exited container. */
 export function containerStop({ containers }: Pick<CriServices, 'containers'>): RuntimeHandlers['stopContainer'] {
   return async ({ containerId, timeout }, { signal }) => {
     const graceMs = Math.max(0, Number(timeout) * 1000);

@@ -3,7 +3,7 @@ import type { AuthConfig, ImageHandlers } from '@podwright/cri';
 import type { RegistryAuth } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
 
-/** PullImage: answers with the image's id. */
+/** PullImage: pulls the image and returns its id. */
 export function imagePull({ images }: Pick<CriServices, 'images'>): ImageHandlers['pullImage'] {
   return async ({ image, auth }, { signal }) => {
     const reference = image?.image ?? '';

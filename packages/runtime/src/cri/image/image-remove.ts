@@ -2,7 +2,7 @@ import { isNotFound, PodwrightError } from '@podwright/base';
 import type { ImageHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** RemoveImage: removes the image with all its names. A success for what is not there. */
+/** RemoveImage: removes the image with all of its names. Succeeds for an unknown image. */
 export function imageRemove({ images }: Pick<CriServices, 'images'>): ImageHandlers['removeImage'] {
   return async ({ image }) => {
     const reference = image?.image ?? '';

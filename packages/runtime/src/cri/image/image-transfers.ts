@@ -7,7 +7,7 @@ import type { CriServices } from '../services/services.ts';
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 type Needs = Pick<CriServices, 'images'>;
 
-/** podwright.v1.ImageTransfers: what the CRI has no calls for. */
+/** podwright.v1.ImageTransfers: image operations that are missing in the CRI. */
 export function imageTransfers(services: Needs): Handlers {
   return {
     watch: imageWatch(services),
@@ -18,7 +18,7 @@ export function imageTransfers(services: Needs): Handlers {
   };
 }
 
-/** Watch: the progress of every pull and load from now on. */
+/** Watch: streams the progress of every pull and load from now on. */
 function imageWatch({ images }: Needs): Handlers['watch'] {
   return (_request, { signal }) => {
     const transfers = images.transfers(signal);
@@ -28,7 +28,7 @@ function imageWatch({ images }: Needs): Handlers['watch'] {
   };
 }
 
-/** Load: images from a file of this host, with the progress on the way. */
+/** Load: loads images from a file on this host, and streams the progress. */
 function imageLoad({ images }: Needs): Handlers['load'] {
   return async function* ({ path, name }, { signal }) {
     if (!isAbsolute(path))
@@ -36,7 +36,7 @@ function imageLoad({ images }: Needs): Handlers['load'] {
     const ended = new AbortController();
     const transfers = images.transfers(AbortSignal.any([signal, ended.signal]));
     const loading = images.load(path, { signal, name: name === '' ? undefined : name }).finally(() => ended.abort());
-    loading.catch(() => undefined); // awaited below, when the progress has ended
+    loading.catch(() => undefined); // awaited below, after the last progress event
     for await (const progress of transfers) {
       if (progress.reference === path) yield { event: { case: 'progress', value: criProgress(progress) } };
     }
@@ -44,7 +44,7 @@ function imageLoad({ images }: Needs): Handlers['load'] {
   };
 }
 
-/** Save: images into an archive on this host. */
+/** Save: saves images to an archive on this host. */
 function imageSave({ images }: Needs): Handlers['save'] {
   return async ({ references, path }, { signal }) => {
     if (!isAbsolute(path))
@@ -54,12 +54,12 @@ function imageSave({ images }: Needs): Handlers['save'] {
   };
 }
 
-/** Untag: one name of an image. */
+/** Untag: removes one name of an image. */
 function imageUntag({ images }: Needs): Handlers['untag'] {
   return async ({ reference }) => ({ removed: await images.untag(reference) });
 }
 
-/** Clean: what no image needs. */
+/** Clean: removes content and snapshots that no image needs. */
 function imagesClean({ images }: Needs): Handlers['clean'] {
   return async () => {
     await images.clean();

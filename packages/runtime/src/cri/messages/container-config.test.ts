@@ -26,7 +26,7 @@ test('a minimal configuration means the defaults of the CRI', () => {
   assert.equal(config.resources.memoryLimitBytes, 0);
 });
 
-test('what is said is translated', () => {
+test('fields that are set are translated', () => {
   const config = translate({
     stopSignal: Signal.SIGRTMINPLUS3,
     envs: [{ key: 'A', value: Buffer.from('ä') }],
@@ -51,15 +51,15 @@ test('what is said is translated', () => {
   assert.deepEqual(config.security.seccomp, { type: 'localhost', ref: 'p.json' });
 });
 
-/** What is refused must name its field, so that the client finds it. */
+/** Checks that a configuration is refused with a message that names the field. */
 function refuse(more: Init, message: RegExp): void {
-  const asked = JSON.stringify(more, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-  assert.throws(() => translate(more), { code: 'invalid_argument', message }, asked);
+  const refused = JSON.stringify(more, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  assert.throws(() => translate(more), { code: 'invalid_argument', message }, refused);
 }
 
 const accept = (more: Init) => assert.doesNotThrow(() => translate(more));
 
-test('a configuration without what every container needs is refused', () => {
+test('a configuration without a required field is refused', () => {
   assert.throws(() => containerConfig(undefined), { code: 'invalid_argument' });
   refuse({ metadata: undefined }, /no metadata/);
   refuse({ metadata: { name: '' } }, /no name/);
@@ -67,11 +67,11 @@ test('a configuration without what every container needs is refused', () => {
   refuse({ image: { image: '' } }, /no image/);
   refuse({ stopSignal: 99 as never }, /stopSignal 99/);
   refuse({ CDIDevices: [{ name: 'gpu0' }] }, /"gpu0" is not vendor\/class=name/);
-  // as upstream: a name is only a name
+  // as in containerd, any name is accepted
   for (const name of ['../x', 'a/b', 'ü', 'x'.repeat(300)]) accept({ metadata: { name } });
 });
 
-test('texts that the kernel would cut at a zero byte are refused', () => {
+test('strings with a zero byte, at which the kernel would truncate them, are refused', () => {
   refuse({ command: ['a\0b'] }, /command "a\\u0000b"/);
   refuse({ args: ['a\0'] }, /args/);
   refuse({ workingDir: '/\0' }, /workingDir/);
@@ -82,7 +82,7 @@ test('texts that the kernel would cut at a zero byte are refused', () => {
   accept({ command: [''], args: ['\n', '\ud800'], workingDir: 'relative/../path', envs: [{ key: 'a b' }] });
 });
 
-test('mounts that cannot be made are refused', () => {
+test('invalid mounts are refused', () => {
   const mount = (more: object) => ({ mounts: [{ containerPath: '/d', hostPath: '/h', ...more }] });
   refuse(mount({ containerPath: '' }), /mounts\.containerPath "" is not an absolute path/);
   refuse(mount({ containerPath: 'd' }), /mounts\.containerPath "d"/);
@@ -102,7 +102,7 @@ test('mounts that cannot be made are refused', () => {
   accept({ mounts: [mount({}), mount({})].flatMap(({ mounts }) => mounts) });
 });
 
-test('devices that cannot be given are refused', () => {
+test('invalid devices are refused', () => {
   const device = (more: object) => ({ devices: [{ containerPath: '/dev/x', hostPath: '/dev/null', ...more }] });
   refuse(device({ hostPath: '' }), /devices\.hostPath ""/);
   refuse(device({ hostPath: 'dev/null' }), /devices\.hostPath/);
@@ -112,7 +112,7 @@ test('devices that cannot be given are refused', () => {
   accept(device({ containerPath: '' }));
 });
 
-test('limits that no kernel takes are refused', () => {
+test('limits that no kernel accepts are refused', () => {
   const limits = (resources: object) => ({ linux: { resources } });
   const big = 1n << 62n;
   for (const cpuPeriod of [-1n, 1n, 999n, 1_000_001n, big]) refuse(limits({ cpuPeriod }), /cpuPeriod/);
@@ -136,7 +136,7 @@ test('limits that no kernel takes are refused', () => {
   accept(limits({ hugepageLimits: [{ pageSize: '1GB', limit: 0n }], unified: { 'memory.high': 'max' } }));
 });
 
-test('what a cgroup of v1 shows where there is no limit of memory is none, for every size of pages', () => {
+test("cgroup v1's value for unlimited memory means no limit, for every page size", () => {
   for (const unlimited of [(1n << 63n) - 1n, (1n << 63n) - (1n << 12n), (1n << 63n) - (1n << 16n)]) {
     const resources = { memoryLimitInBytes: unlimited, memorySwapLimitInBytes: unlimited };
     const config = translate({ linux: { resources } });
@@ -144,7 +144,7 @@ test('what a cgroup of v1 shows where there is no limit of memory is none, for e
   }
 });
 
-test('files of a cgroup that are no limits are refused', () => {
+test('cgroup files that are not limits are refused', () => {
   const files = [
     'cgroup.procs',
     'cgroup.threads',
@@ -154,12 +154,12 @@ test('files of a cgroup that are no limits are refused', () => {
     'cgroup.freeze',
   ];
   for (const file of [...files, 'tasks', 'release_agent', 'devices.allow', 'freezer.state'])
-    refuse({ linux: { resources: { unified: { [file]: '1' } } } }, new RegExp(`unified: "${file}" is no file`));
+    refuse({ linux: { resources: { unified: { [file]: '1' } } } }, new RegExp(`unified: "${file}" is not a file`));
   for (const file of ['cpu.max.burst', 'io.max', 'hugetlb.2MB.max', 'memory.oom.group', 'pids.max', 'cpuset.cpus'])
     accept({ linux: { resources: { unified: { [file]: '1' } } } });
 });
 
-test('a security context that is none is refused', () => {
+test('an invalid security context is refused', () => {
   const security = (securityContext: object) => ({ linux: { securityContext } });
   refuse(security({ runAsGroup: { value: 1n } }), /runAsGroup/);
   for (const value of [-1n, 1n << 32n, 0xffffffffn]) {
@@ -188,7 +188,7 @@ test('a security context that is none is refused', () => {
   );
 });
 
-test('paths are masked only where it is asked for', () => {
+test('no paths are masked by default', () => {
   const { maskedPaths, readonlyPaths } = translate({}).security;
   assert.deepEqual([maskedPaths, readonlyPaths], [[], []]);
 });

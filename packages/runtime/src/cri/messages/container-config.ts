@@ -11,10 +11,10 @@ import { containerDevice, containerMount } from './container-mount.ts';
 import { containerResources } from './container-resources.ts';
 import { containerSecurity } from './security-context.ts';
 
-/** Most mounts and environment variables of one container; the kernel and the OCI runtime choke on far more. */
+/** Maximum number of mounts and of environment variables of one container. The kernel and OCI runtimes do not cope with far more. */
 const MAX_ENTRIES = 100_000;
 
-/** The CRI's container configuration as ours. What makes no sense is an `invalid_argument`. */
+/** Translates and validates the CRI's ContainerConfig. Invalid values are an `invalid_argument`. */
 export function containerConfig(config: CriContainerConfig | undefined): ContainerConfig {
   if (config?.metadata === undefined) throw invalid('the container configuration has no metadata');
   if (config.metadata.name === '') throw invalid('the container has no name');
@@ -52,7 +52,7 @@ export function containerConfig(config: CriContainerConfig | undefined): Contain
   };
 }
 
-/** The runtime's config file is UTF-8: other bytes become U+FFFD, as with every runtime. */
+/** The OCI config.json is UTF-8, so other bytes become U+FFFD, as in other runtimes. */
 function variable({ key, value }: KeyValue): { name: string; value: string } {
   if (key === '') throw invalid('envs: a variable has no name');
   return { name: plainText('envs', key), value: plainText(`variable ${key}`, Buffer.from(value).toString('utf8')) };

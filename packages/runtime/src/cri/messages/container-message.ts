@@ -19,7 +19,7 @@ import type {
 } from '../../records/container-record.ts';
 import { toNanoseconds } from '../../records/ids.ts';
 
-/** A container as ListContainers shows it. */
+/** A container in ListContainers. */
 export function criContainer(record: ContainerRecord): MessageInitShape<typeof ContainerSchema> {
   return {
     id: record.id,
@@ -35,7 +35,7 @@ export function criContainer(record: ContainerRecord): MessageInitShape<typeof C
   };
 }
 
-/** A container as ContainerStatus shows it; the image's names come from the store as it is now. */
+/** A container in ContainerStatus. The image's names are the current ones in the image store. */
 export function criContainerStatus(
   record: ContainerRecord,
   images: Pick<ImageService, 'find'>,
@@ -69,7 +69,7 @@ export function criContainerStatus(
   };
 }
 
-/** Whether a list with this filter shows the container. Ids of the filter are whole ids by now. */
+/** Whether the container matches the filter. The caller must have expanded prefixes in the filter to full ids. */
 export function matchesContainer(record: ContainerRecord, filter: ContainerFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.id !== '' && filter.id !== record.id) return false;
@@ -117,7 +117,7 @@ const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
 
 function criMount(mount: ContainerMount, images: Pick<ImageService, 'find'>): MessageInitShape<typeof MountSchema> {
   const { containerPath, hostPath, readonly, recursiveReadOnly, selinuxRelabel, imageSubPath } = mount;
-  // What PullImage gave for it, which clients compare it with (critest), other than for the container's own image.
+  // critest expects the imageRef that PullImage returned, unlike for the container's own image.
   const image = mount.image === '' ? undefined : { image: mount.image, imageRef: images.find(mount.image)?.id ?? '' };
   const propagation = PROPAGATIONS[mount.propagation];
   const { uids: uidMappings = [], gids: gidMappings = [] } = mount.mappings ?? {};

@@ -9,7 +9,7 @@ const PROPAGATIONS: Record<MountPropagation, ContainerMount['propagation']> = {
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'bidirectional',
 };
 
-/** A mount of a path of the host or of an image. `..` in paths is resolved, and never leads out of the container. */
+/** Translates and validates a mount of a host path or of an image. `..` in paths is resolved, and never leads out of the container. */
 export function containerMount(mount: Mount): ContainerMount {
   const containerPath = absolutePath('mounts.containerPath', mount.containerPath);
   if (posix.resolve(containerPath) === '/') throw invalid(`mounts.containerPath "${containerPath}" is the root itself`);
@@ -21,7 +21,7 @@ export function containerMount(mount: Mount): ContainerMount {
   }
   const mappings = mountMappings(mount.uidMappings, mount.gidMappings, where);
   if (mappings !== undefined && propagation === 'bidirectional') {
-    throw invalid(`${where}: with ID mappings it cannot be bidirectional`);
+    throw invalid(`${where}: a mount with ID mappings cannot be bidirectional`);
   }
   return {
     ...(mappings === undefined ? {} : { mappings }),
@@ -47,7 +47,7 @@ function sourceOf(
   return { image: reference, hostPath, imageSubPath: plainText(`${where}: imageSubPath`, imageSubPath) };
 }
 
-/** A device node, or a directory of them, of the host. */
+/** Translates and validates a device: a device node of the host, or a directory of device nodes. */
 export function containerDevice({ containerPath, hostPath, permissions }: Device): ContainerDevice {
   if (!/^[rwm]{0,3}$/.test(permissions)) {
     throw invalid(`device ${hostPath}: permissions "${permissions}" are not of r, w, m`);

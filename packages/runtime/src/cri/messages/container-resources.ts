@@ -1,24 +1,24 @@
 import { invalid, type LinuxContainerResources, numberWithin } from '@podwright/cri';
 import type { ContainerResources } from '../../records/container-record.ts';
 
-/** What the kernel takes (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
+/** Range that the kernel accepts (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
 const MINIMUM_CPU_QUOTA = 1000;
 /**
- * A cgroup of v1 without a limit shows the greatest number of whole pages below 2⁶³, whatever their size; upstream's kubelet hands on what
- * it has read there when it resizes a pod.
+ * Lower bound of cgroup v1's value for unlimited memory: the greatest multiple of the page size below 2⁶³, for every page size.
+ * Upstream's kubelet passes the value on from the cgroup when it resizes a pod.
  */
 const UNLIMITED_MEMORY = (1n << 63n) - (1n << 20n);
-/** Numbers and ranges, as cpuset(7) has them. */
+/** The list format of cpuset(7): numbers and ranges. */
 const LIST_PATTERN = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const PAGE_SIZE_PATTERN = /^\d+[KMG]B$/;
 /**
- * A file of one of the kernel's controllers (cgroup-v2.rst): never a path, which would lead out of the container's cgroup, and
- * never `cgroup.procs` and its like, which move and end processes and are no limits.
+ * A file of one of the kernel's controllers (cgroup-v2.rst). Excludes paths, which could lead out of the container's cgroup, and
+ * files such as `cgroup.procs`, which move or kill processes.
  */
 const UNIFIED_PATTERN = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 
-/** The CRI's resources as numbers; 0 and '' where nothing is said. What no kernel takes is an `invalid_argument`. */
+/** Translates and validates the CRI's resources. 0 and '' mean unset. Values that no kernel accepts are an `invalid_argument`. */
 export function containerResources(resources: LinuxContainerResources | undefined): ContainerResources {
   const memoryLimitBytes = limitOfMemory('memoryLimitInBytes', resources?.memoryLimitInBytes);
   return {
@@ -38,7 +38,7 @@ export function containerResources(resources: LinuxContainerResources | undefine
   };
 }
 
-/** -1 for none. */
+/** The limit in bytes; -1 means unlimited. */
 function limitOfMemory(field: string, value: bigint | undefined): number {
   return value !== undefined && value >= UNLIMITED_MEMORY ? -1 : numberWithin(field, value, { minimum: -1 });
 }
@@ -52,7 +52,7 @@ function cpuQuota(value: bigint | undefined): number {
   return numberWithin('cpuQuota', value, { minimum: MINIMUM_CPU_QUOTA });
 }
 
-/** It is of memory and swap together. */
+/** The limit of memory and swap together. */
 function swapLimit(value: bigint | undefined, memoryLimit: number): number {
   const limit = limitOfMemory('memorySwapLimitInBytes', value);
   if (limit <= 0 || limit >= memoryLimit) return limit;
@@ -62,7 +62,7 @@ function swapLimit(value: bigint | undefined, memoryLimit: number): number {
 function unifiedOf(unified: Record<string, string>): Record<string, string> {
   for (const [key, value] of Object.entries(unified)) {
     if (!UNIFIED_PATTERN.test(key))
-      throw invalid(`unified: ${JSON.stringify(key)} is no file of a cgroup's controller, such as memory.high`);
+      throw invalid(`unified: ${JSON.stringify(key)} is not a file of a cgroup controller, such as memory.high`);
     if (value.includes('\0')) throw invalid(`unified.${key} has a zero byte`);
   }
   return unified;

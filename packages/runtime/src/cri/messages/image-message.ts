@@ -2,10 +2,10 @@ import type { ImageSchema, ImageSpec, MessageInitShape } from '@podwright/cri';
 import type { ImageRecord } from '@podwright/images';
 
 /**
- * An image as ListImages and ImageStatus show it. All runtime handlers have the same images, so an answer about an image of
- * one handler, or with annotations, says what it was asked for.
+ * An image in ListImages and ImageStatus. All runtime handlers share the same images, so the runtime handler and the annotations of
+ * the request are returned unchanged.
  */
-export function criImage(record: ImageRecord, asked?: ImageSpec): MessageInitShape<typeof ImageSchema> {
+export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitShape<typeof ImageSchema> {
   return {
     id: record.id,
     repoTags: record.repoTags,
@@ -14,15 +14,15 @@ export function criImage(record: ImageRecord, asked?: ImageSpec): MessageInitSha
     ...imageUser(record.config.config.User ?? ''),
     spec: {
       image: record.repoTags[0] ?? record.repoDigests[0] ?? record.id,
-      annotations: asked?.annotations ?? {},
-      userSpecifiedImage: asked?.userSpecifiedImage ?? '',
-      runtimeHandler: asked?.runtimeHandler ?? '',
+      annotations: request?.annotations ?? {},
+      userSpecifiedImage: request?.userSpecifiedImage ?? '',
+      runtimeHandler: request?.runtimeHandler ?? '',
     },
     pinned: record.pinned,
   };
 }
 
-/** The user part of `USER` as a number or as a name; neither where the image says nothing, which means root. */
+/** The user part of `USER` as a number or a name. An empty name means root. */
 function imageUser(user: string): { uid?: { value: bigint }; username?: string } {
   const name = user.split(':')[0] ?? '';
   return /^\d{1,10}$/.test(name) ? { uid: { value: BigInt(name) } } : { username: name };

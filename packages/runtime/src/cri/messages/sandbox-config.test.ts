@@ -7,7 +7,7 @@ type Init = Omit<Extract<MessageInitShape<typeof PodSandboxConfigSchema>, { $typ
 const metadata = { name: 'web', uid: 'u1', namespace: 'default', attempt: 1 };
 const translate = (more: Init) => sandboxConfig(create(PodSandboxConfigSchema, { metadata, ...more }), '');
 
-test('a sandbox has namespaces of its own unless it asks for those of the host', () => {
+test("a sandbox has its own namespaces unless it requests the host's", () => {
   const plain = translate({});
   assert.deepEqual([plain.network, plain.ipc, plain.pid], ['pod', 'pod', 'pod']);
   const namespaceOptions = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE, pid: NamespaceMode.CONTAINER };
@@ -15,7 +15,7 @@ test('a sandbox has namespaces of its own unless it asks for those of the host',
   assert.deepEqual([host.network, host.ipc, host.pid], ['node', 'node', 'container']);
 });
 
-test('only ports that are wanted on the host are mapped', () => {
+test('only ports with a host port are mapped', () => {
   const { portMappings } = translate({
     portMappings: [
       { containerPort: 80 },
@@ -25,7 +25,7 @@ test('only ports that are wanted on the host are mapped', () => {
   assert.deepEqual(portMappings, [{ protocol: 'udp', containerPort: 53, hostPort: 5353, hostIp: '127.0.0.1' }]);
 });
 
-test('what makes no sense is refused', () => {
+test('invalid values are refused', () => {
   const refuse = (more: Init, message: RegExp) =>
     assert.throws(() => translate(more), { code: 'invalid_argument', message });
   assert.throws(() => sandboxConfig(undefined, ''), { code: 'invalid_argument' });
@@ -56,9 +56,9 @@ test('what makes no sense is refused', () => {
   refuse({ linux: { securityContext: { selinuxOptions: { user: 'a:b' } } } }, /selinuxOptions\.user/);
 });
 
-test('what upstream accepts is accepted', () => {
+test('values that upstream accepts are accepted', () => {
   const accept = (more: Init) => assert.doesNotThrow(() => translate(more));
-  // as upstream: names are only names
+  // as in containerd, any name is accepted
   for (const name of ['../x', 'a/b', 'x'.repeat(300)])
     accept({ metadata: { ...metadata, name, namespace: '', uid: '' } });
   accept({ portMappings: [{ containerPort: 80, hostPort: -1 }] });

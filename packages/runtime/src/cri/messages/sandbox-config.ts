@@ -15,10 +15,10 @@ import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../.
 import { selinuxOf } from './security-context.ts';
 import { userNamespaceOf } from './user-namespace.ts';
 
-/** Longest host name of Linux (sethostname(2)). */
+/** Maximum length of a host name on Linux (sethostname(2)). */
 const MAX_HOSTNAME_BYTES = 64;
 
-/** The CRI's sandbox configuration as ours. What makes no sense is an `invalid_argument`. */
+/** Translates and validates the CRI's PodSandboxConfig. Invalid values are an `invalid_argument`. */
 export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandler: string): SandboxConfig {
   const metadata = config?.metadata;
   if (config === undefined || metadata === undefined) throw invalid('the sandbox configuration has no metadata');
@@ -48,7 +48,7 @@ export function sandboxConfig(config: PodSandboxConfig | undefined, runtimeHandl
   };
 }
 
-/** A mode of the host's namespace, or the pod's own for everything else. */
+/** `node` for the host's namespace; every other known mode means the pod's own. */
 function ownOrNode(field: string, mode: NamespaceMode | undefined): SandboxNamespaceMode {
   if (mode !== undefined && NamespaceMode[mode] === undefined)
     throw invalid(`namespaceOptions.${field} ${mode} is unknown`);
@@ -59,7 +59,10 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
   return mode === NamespaceMode.CONTAINER ? 'container' : ownOrNode('pid', mode);
 }
 
-/** A pod in a user namespace has no rights over the host's processes and IPC, and cannot even mount /proc there: refused. */
+/**
+ * The pod's user namespace. Refuses the host's PID or IPC namespace with it: the pod would have no privileges over the host's
+ * processes, and could not even mount /proc.
+ */
 function userNamespace(
   namespaces: NamespaceOption | undefined,
   privileged: boolean,
@@ -98,7 +101,7 @@ function checkLogDirectory(directory: string): string {
 
 function checkCgroupParent(parent: string): string {
   if (parent.split('/').includes('..')) throw invalid(`cgroupParent "${parent}" has ".."`);
-  if (parent.endsWith('.slice')) slicePath(basename(parent)); // it refuses other names
+  if (parent.endsWith('.slice')) slicePath(basename(parent)); // throws for an invalid name
   return plainText('cgroupParent', parent);
 }
 

@@ -6,8 +6,8 @@ import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import { sandboxConfig } from './sandbox-config.ts';
 import { describeSandbox } from './sandbox-description.ts';
 
-test('a shim is told what the client asked for, as a message of the CRI', () => {
-  const asked = create(PodSandboxConfigSchema, {
+test("a shim gets the client's request as a CRI message", () => {
+  const request = create(PodSandboxConfigSchema, {
     metadata: { name: 'web', uid: 'u', namespace: 'd', attempt: 3 },
     hostname: 'web',
     logDirectory: '/var/log/pods/x',
@@ -32,7 +32,7 @@ test('a shim is told what the client asked for, as a message of the CRI', () => 
       },
     },
   });
-  const { typeUrl, value } = describeSandbox({ config: sandboxConfig(asked, 'vm') } as SandboxRecord);
+  const { typeUrl, value } = describeSandbox({ config: sandboxConfig(request, 'vm') } as SandboxRecord);
   assert.equal(typeUrl, 'runtime.v1.PodSandboxConfig');
-  assert.deepEqual(fromBinary(PodSandboxConfigSchema, value), asked);
+  assert.deepEqual(fromBinary(PodSandboxConfigSchema, value), request);
 });

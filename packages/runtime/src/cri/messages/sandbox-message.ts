@@ -11,7 +11,7 @@ import {
 import { toNanoseconds } from '../../records/ids.ts';
 import { isReady, type SandboxConfig, type SandboxRecord } from '../../records/sandbox-record.ts';
 
-/** A sandbox as ListPodSandbox shows it. */
+/** A sandbox in ListPodSandbox. */
 export function criSandbox(record: SandboxRecord): MessageInitShape<typeof PodSandboxSchema> {
   return fields(record);
 }
@@ -28,7 +28,7 @@ function fields(record: SandboxRecord) {
   };
 }
 
-/** A sandbox as PodSandboxStatus shows it. */
+/** A sandbox in PodSandboxStatus. */
 export function criSandboxStatus(record: SandboxRecord): MessageInitShape<typeof PodSandboxStatusSchema> {
   const [ip = '', ...others] = record.ips;
   return {
@@ -38,7 +38,7 @@ export function criSandboxStatus(record: SandboxRecord): MessageInitShape<typeof
   };
 }
 
-/** Whether a list with this filter shows the sandbox. `id` of the filter is a whole id by now. */
+/** Whether the sandbox matches the filter. The caller must have expanded a prefix in the filter to the full id. */
 export function matchesSandbox(record: SandboxRecord, filter: PodSandboxFilter | undefined): boolean {
   if (filter === undefined) return true;
   if (filter.id !== '' && filter.id !== record.id) return false;

@@ -1,12 +1,12 @@
 import { type IDMapping as CriIdMapping, invalid, NamespaceMode, type UserNamespace } from '@podwright/cri';
 import type { IdMapping, IdMappings } from '@podwright/system';
 
-/** Ids of Linux have 32 bits, the last one being no id. */
+/** Number of uids or gids on Linux: 32 bits, without the highest value, which is invalid. */
 const MAX_IDS = 0xffffffff;
 
 /**
- * The mappings of a user namespace that is asked for, `undefined` for the host's users. As in containerd there is exactly
- * one range of users and one of groups; each has id 0, which the container's mounts belong to.
+ * The mappings of the requested user namespace, `undefined` for the host's. As in containerd, it must have exactly one range of
+ * users and one of groups, each starting at id 0, which owns the container's mounts.
  */
 export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
   if (options === undefined) return undefined;
@@ -27,7 +27,7 @@ export function mountMappings(uids: CriIdMapping[], gids: CriIdMapping[], where:
   return { uids: idMappings(uids, `${where}: uidMappings`), gids: idMappings(gids, `${where}: gidMappings`) };
 }
 
-/** Whether two are the same; none is the same as none. */
+/** Whether both have the same mappings, or both have none. */
 export function sameMappings(left: IdMappings | undefined, right: IdMappings | undefined): boolean {
   const text = (mappings: IdMappings | undefined) =>
     [...(mappings?.uids ?? []), ...(mappings?.gids ?? [])]
@@ -44,6 +44,7 @@ function idMappings(mappings: CriIdMapping[], what: string): IdMapping[] {
   const { containerId, hostId, length } = first;
   if (length < 1) throw invalid(`${what}: length ${length} is not at least 1`);
   if (containerId !== 0) throw invalid(`${what}: containerId is ${containerId}; id 0 must be mapped`);
-  if (hostId + length > MAX_IDS) throw invalid(`${what}: hostId ${hostId} and ${length} more are not all ids`);
+  if (hostId + length > MAX_IDS)
+    throw invalid(`${what}: hostId ${hostId} and length ${length} exceed the range of ids`);
   return [{ containerId, hostId, length }];
 }

@@ -13,9 +13,9 @@ const KINDS: Record<LifecycleEvent['kind'], ContainerEventType> = {
 };
 
 /**
- * GetContainerEvents: what happens to sandboxes and containers from now on. A client that lists after the response's
- * headers have come misses nothing. One that reads too slowly gets `resource_exhausted`, and has to start over. Each event has
- * the statuses of the pod and of all its containers, as containerd's has: a kubelet need not ask for them.
+ * GetContainerEvents: streams lifecycle events of sandboxes and containers from now on. A client that lists after it has received the
+ * response headers misses nothing. A client that reads too slowly gets `resource_exhausted` and must subscribe again. As in
+ * containerd, each event has the statuses of the pod and all of its containers, so the kubelet need not request them.
  */
 export function events({
   events: source,

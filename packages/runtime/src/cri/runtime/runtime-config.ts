@@ -1,13 +1,13 @@
 import { CgroupDriver, type RuntimeHandlers } from '@podwright/cri';
 import type { CriServices } from '../services/services.ts';
 
-/** RuntimeConfig: the cgroup driver, which the kubelet then uses, too. */
+/** RuntimeConfig: returns the cgroup driver, which the kubelet adopts. */
 export function runtimeConfig({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['runtimeConfig'] {
   const cgroupDriver = facts.cgroupDriver === 'systemd' ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS;
   return async () => ({ linux: { cgroupDriver } });
 }
 
-/** UpdateRuntimeConfig: the pod CIDR, from which a network configuration may be written. */
+/** UpdateRuntimeConfig: passes the pod CIDR to the network, which may generate a CNI configuration from it. */
 export function runtimeConfigUpdate({
   network,
   ready,
@@ -16,7 +16,7 @@ export function runtimeConfigUpdate({
     const cidr = runtimeConfig?.networkConfig?.podCidr ?? '';
     if (cidr === '') return {};
     await network.setPodCidr(cidr);
-    ready.dropAll(); // they may have addresses of the CIDR before
+    ready.dropAll(); // ready sandboxes may have addresses of the previous CIDR
     return {};
   };
 }

@@ -3,9 +3,7 @@ import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { Readiness } from '../../readiness.ts';
 import type { CriServices } from '../services/services.ts';
 
-/**
- * Status: whether pods can be run now (containerd says so whenever it answers), and what each runtime handler can do.
- */
+/** Status: whether pods can run now (containerd always reports RuntimeReady), and the features of each runtime handler. */
 export function status({
   network,
   controllers,
@@ -39,10 +37,10 @@ function condition(type: string, { ready, reason = '', message = '' }: Readiness
   return { type, status: ready, reason, message };
 }
 
-/** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */
+/** The kubelet's runtime API version, which the kubelet expects in the response. It has always been 0.1.0. */
 const KUBELET_API_VERSION = '0.1.0';
 
-/** Version: the runtime's name and versions. */
+/** Version: returns the runtime's name and versions. */
 export function version({ facts }: Pick<CriServices, 'facts'>): RuntimeHandlers['version'] {
   return async (_request, { service }) => ({
     version: KUBELET_API_VERSION,

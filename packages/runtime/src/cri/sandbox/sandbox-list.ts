@@ -12,7 +12,7 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'sandboxes'>;
 
-/** ListPodSandbox: from memory, filtered by id (a prefix will do), state and labels. */
+/** ListPodSandbox: from memory, filtered by id (or its prefix), state and labels. */
 export function sandboxList({ sandboxes }: Needs): RuntimeHandlers['listPodSandbox'] {
   const response = encodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema }, criSandbox);
   return async ({ filter }) => response(select(sandboxes, filter));

@@ -3,7 +3,7 @@ import type { RuntimeHandlers } from '@podwright/cri';
 import { isReady } from '../../records/sandbox-record.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** PortForward: a URL at which connections to ports of the sandbox are. */
+/** PortForward: returns a URL for connections to ports of the sandbox. */
 export function sandboxPortForward({
   sandboxes,
   streaming,

@@ -3,20 +3,20 @@ import type { RuntimeHandlers } from '@podwright/cri';
 import { sandboxConfig } from '../messages/sandbox-config.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** RunPodSandbox: makes the sandbox, or finds the one that an earlier call with the same metadata made. */
+/** RunPodSandbox: creates the sandbox, or returns the one that an earlier call with the same metadata has created. */
 export function sandboxRun({
   sandboxes,
   facts,
 }: Pick<CriServices, 'sandboxes' | 'facts'>): RuntimeHandlers['runPodSandbox'] {
   return async ({ config, runtimeHandler }, { signal }) => {
-    const wanted = sandboxConfig(config, runtimeHandler);
-    if (wanted.userNamespace !== undefined && !facts.userNamespaceHandlers.has(runtimeHandler)) {
+    const requested = sandboxConfig(config, runtimeHandler);
+    if (requested.userNamespace !== undefined && !facts.userNamespaceHandlers.has(runtimeHandler)) {
       throw new PodwrightError(
         'failed_precondition',
-        `run pod ${wanted.podName} in a user namespace: runtime handler "${runtimeHandler}" cannot do that on this host`,
+        `run pod ${requested.podName} in a user namespace: runtime handler "${runtimeHandler}" does not support that on this host`,
       );
     }
-    const record = await sandboxes.run(wanted, signal);
+    const record = await sandboxes.run(requested, signal);
     return { podSandboxId: record.id };
   };
 }

@@ -4,7 +4,7 @@ import { criContainerStatus } from '../messages/container-message.ts';
 import { criSandboxStatus } from '../messages/sandbox-message.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** PodSandboxStatus: a sandbox and its containers as they are now; everything from memory, unless it is to be verbose. */
+/** PodSandboxStatus: returns the status of a sandbox and its containers, from memory unless `verbose` is set. */
 export function sandboxInspect(
   services: Pick<CriServices, 'sandboxes' | 'containers' | 'controllers' | 'images' | 'clock'>,
 ): RuntimeHandlers['podSandboxStatus'] {
@@ -12,7 +12,7 @@ export function sandboxInspect(
   return async ({ podSandboxId, verbose }) => {
     const record = sandboxes.require(podSandboxId);
     const pod = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
-    // a controller that is not configured any more knows nothing, but there is the record
+    // the sandbox's controller may not be configured any more; then only the record is returned
     const controller = controllers.find(record);
     const more = verbose ? await controller?.describe?.(record) : {};
     const details = { controller: controller?.name, netns: controller?.netnsPath(record), ...more, record };

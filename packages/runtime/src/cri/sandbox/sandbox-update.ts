@@ -3,8 +3,8 @@ import { containerResources } from '../messages/container-resources.ts';
 import type { CriServices } from '../services/services.ts';
 
 /**
- * UpdatePodSandboxResources: notes what the pod may take. The client has changed the pod's cgroup before, and its
- * containers are changed one by one, so nothing else is to be done here; PodSandboxStatus shows it when asked for all.
+ * UpdatePodSandboxResources: only records the pod's resources, for a verbose PodSandboxStatus. The client has already changed the
+ * pod's cgroup, and changes the containers one by one.
  */
 export function sandboxUpdate({
   sandboxes,

@@ -12,21 +12,21 @@ import type { Statistics } from '../../statistics/statistics.ts';
 import type { TaskRuntime } from '../../tasks/task-runtime.ts';
 import type { StreamUrls } from './stream-urls.ts';
 
-/** What Status and RuntimeConfig tell about the host and this runtime. */
+/** Facts about the host and this runtime for Status and RuntimeConfig. */
 export type RuntimeFacts = {
   version: string;
   cgroupDriver: CgroupDriver;
-  /** Whether pods can be run now. */
+  /** Checks whether pods can run now. */
   readiness: () => Promise<Readiness>;
-  /** What Status shows when it is asked for everything, ready for JSON. */
+  /** Additional fields of a verbose Status. Must be serializable as JSON. */
   info: Record<string, unknown>;
-  /** Runtime handlers that can mount read-only recursively. */
+  /** Runtime handlers that support recursively read-only mounts. */
   recursiveReadOnlyHandlers: ReadonlySet<string>;
-  /** Runtime handlers whose pods can have users of their own. */
+  /** Runtime handlers that support user namespaces. */
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** What the CRI verbs work with; each takes what it needs. */
+/** Dependencies of the CRI handlers; each handler takes only those it needs. */
 export type CriServices = {
   sandboxes: SandboxService;
   ready: ReadySandboxes;

@@ -11,16 +11,16 @@ export type StreamUrlsDependencies = {
   tasks: TaskRuntime;
   sandboxes: SandboxService;
   controllers: SandboxControllers;
-  /** Connects to a port in the network namespace at a path. */
+  /** Connects to a port in a network namespace, which a path names. */
   dial: PortDialer;
 };
 
-/** The host's network, for pods that are in it. */
+/** The host's network namespace, for pods with host networking. */
 const HOST_NETNS = '/proc/self/ns/net';
 
 /**
- * Gives out URLs of the streaming server, behind each of which a task or a network namespace waits; each is good once and for a
- * short time. The ids in the requests are whole ids of containers that run and sandboxes that are ready.
+ * Issues URLs of the streaming server for exec, attach and port-forward. Each URL is valid once and for a short time. Requests must
+ * have full ids of running containers or ready sandboxes.
  */
 export class StreamUrls {
   readonly #dependencies: StreamUrlsDependencies;
@@ -45,9 +45,9 @@ export class StreamUrls {
           return remoteProcess(session, choice, { exit, close: () => ended.abort() });
         } catch (error) {
           const state = () => tasks.state(containerId);
-          const stand = await unstartedCommand(error, { containerId, command: cmd, tty, state });
-          if (stand === undefined) throw error;
-          return stand;
+          const failed = await unstartedCommand(error, { containerId, command: cmd, tty, state });
+          if (failed === undefined) throw error;
+          return failed;
         }
       },
     });
@@ -81,7 +81,7 @@ export class StreamUrls {
   }
 }
 
-/** The streams that were asked for; what is not asked for is drained, so that the process never waits for a reader. */
+/** Connects the requested streams. The other output streams are drained, so that the process never blocks on them. */
 function remoteProcess(
   session: Omit<ExecSession, 'exit'>,
   choice: StreamChoice,

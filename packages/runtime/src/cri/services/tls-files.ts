@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 
-/** Reads PEM files: each path becomes its content. One that cannot be read is a `failed_precondition` that names it. */
+/** Reads PEM files, and replaces each path by the contents. `failed_precondition` names a file that is unreadable or not PEM. */
 export async function readTlsFiles<Name extends string>(
   files: Record<Name, string> | undefined,
 ): Promise<Record<Name, Buffer> | undefined> {

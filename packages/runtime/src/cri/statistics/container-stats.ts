@@ -11,12 +11,12 @@ import { criContainerStats } from './statistics.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
-/** ContainerStats: what one container uses. */
+/** ContainerStats: resource usage of one container. */
 export function containerStats(services: Needs): RuntimeHandlers['containerStats'] {
   return async ({ containerId }) => ({ stats: await statsOf(services, services.containers.require(containerId)) });
 }
 
-/** ListContainerStats: what each running container uses. */
+/** ListContainerStats: resource usage of each running container. */
 export function containerStatsList(services: Needs): RuntimeHandlers['listContainerStats'] {
   return async ({ filter }) => ({
     stats: await measure(services, select(services, filter)),

@@ -7,7 +7,7 @@ import {
 } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 
-/** What a metric is called, as cAdvisor has it, so that dashboards and alerts made for cAdvisor go on working. */
+/** A metric's description. Names and labels are cAdvisor's, so that dashboards and alerts made for cAdvisor go on working. */
 type Described = { help: string; type: MetricType; labels: string[] };
 
 const counter = (help: string, ...labels: string[]): Described => ({ help, type: MetricType.COUNTER, labels });
@@ -16,7 +16,7 @@ const gauge = (help: string, ...labels: string[]): Described => ({ help, type: M
 /** Labels of every metric: container, cgroup path, image, container id, namespace and name of the pod. */
 export const BASE_LABELS = ['container', 'id', 'image', 'name', 'namespace', 'pod'];
 
-/** Every metric by its name. The kubelet asks once, so this never changes while the runtime runs. */
+/** All metrics by name. Never changes while the runtime is running, because the kubelet reads the descriptors only once. */
 const METRICS = {
   container_blkio_device_usage_total: counter(
     'Bytes read from and written to block devices',
@@ -26,8 +26,8 @@ const METRICS = {
     'operation',
   ),
   container_cpu_cfs_periods_total: counter('Periods of the CPU quota that have passed'),
-  container_cpu_cfs_throttled_periods_total: counter('Periods of the CPU quota in which the container was held back'),
-  container_cpu_cfs_throttled_seconds_total: counter('Seconds for which the CPU quota held the container back'),
+  container_cpu_cfs_throttled_periods_total: counter('Periods of the CPU quota in which the container was throttled'),
+  container_cpu_cfs_throttled_seconds_total: counter('Seconds for which the CPU quota throttled the container'),
   container_cpu_system_seconds_total: counter('Seconds of CPU time used in the kernel'),
   container_cpu_usage_seconds_total: counter('Seconds of CPU time used', 'cpu'),
   container_cpu_user_seconds_total: counter('Seconds of CPU time used in user space'),
@@ -40,22 +40,22 @@ const METRICS = {
   container_fs_usage_bytes: gauge('Bytes that the container has written over its image', 'device'),
   container_fs_writes_bytes_total: counter('Bytes written to a block device', 'device'),
   container_fs_writes_total: counter('Writes to a block device', 'device'),
-  container_hugetlb_max_usage_bytes: gauge('Most bytes of huge pages ever used at once', 'pagesize'),
+  container_hugetlb_max_usage_bytes: gauge('Maximum bytes of huge pages used', 'pagesize'),
   container_hugetlb_usage_bytes: gauge('Bytes of huge pages in use', 'pagesize'),
-  container_last_seen: gauge('When the container was last seen, in Unix seconds'),
+  container_last_seen: gauge('Time when the container was last seen, in Unix seconds'),
   container_memory_cache: gauge('Bytes of file cache'),
-  container_memory_failcnt: counter('How often the limit of memory stopped an allocation'),
+  container_memory_failcnt: counter('How often memory usage hit the limit'),
   container_memory_failures_total: counter('Page faults, by kind', 'failure_type', 'scope'),
-  container_memory_kernel_usage: gauge('Bytes that the kernel keeps for the container'),
+  container_memory_kernel_usage: gauge('Bytes of kernel memory allocated for the container'),
   container_memory_mapped_file: gauge('Bytes of files mapped into memory'),
-  container_memory_max_usage_bytes: gauge('Most bytes of memory ever used at once'),
+  container_memory_max_usage_bytes: gauge('Maximum bytes of memory used'),
   container_memory_rss: gauge('Bytes of anonymous memory'),
   container_memory_swap: gauge('Bytes of swap in use'),
-  container_memory_total_active_file_bytes: gauge('Bytes of file cache that were used lately'),
-  container_memory_total_inactive_file_bytes: gauge('Bytes of file cache that can be given back at once'),
+  container_memory_total_active_file_bytes: gauge('Bytes of file cache that were used recently'),
+  container_memory_total_inactive_file_bytes: gauge('Bytes of file cache that can be reclaimed at once'),
   container_memory_usage_bytes: gauge('Bytes of memory in use, file cache included'),
   container_memory_working_set_bytes: gauge(
-    'Bytes of memory in use, less the file cache that can be given back at once',
+    'Bytes of memory in use, less the file cache that can be reclaimed at once',
   ),
   container_network_receive_bytes_total: counter('Bytes received', 'interface'),
   container_network_receive_errors_total: counter('Errors while receiving', 'interface'),
@@ -65,7 +65,7 @@ const METRICS = {
   container_network_transmit_errors_total: counter('Errors while sending', 'interface'),
   container_network_transmit_packets_dropped_total: counter('Packets dropped while sending', 'interface'),
   container_network_transmit_packets_total: counter('Packets sent', 'interface'),
-  container_oom_events_total: counter('Processes that the kernel killed for memory'),
+  container_oom_events_total: counter('Processes that the OOM killer has killed'),
   container_pressure_cpu_stalled_seconds_total: counter('Seconds in which every task waited for a CPU'),
   container_pressure_cpu_waiting_seconds_total: counter('Seconds in which some task waited for a CPU'),
   container_pressure_io_stalled_seconds_total: counter('Seconds in which every task waited for input or output'),
@@ -77,28 +77,28 @@ const METRICS = {
   container_spec_cpu_period: gauge('Period of the CPU quota, in microseconds'),
   container_spec_cpu_quota: gauge('Microseconds of CPU time in each period'),
   container_spec_cpu_shares: gauge('Weight of the container when CPUs are short'),
-  container_spec_memory_limit_bytes: gauge('Limit of memory, 0 for none'),
-  container_spec_memory_reservation_limit_bytes: gauge('Memory that is kept for the container, 0 for none'),
-  container_spec_memory_swap_limit_bytes: gauge('Limit of memory and swap together, 0 for none'),
-  container_start_time_seconds: gauge('When the container was started, in Unix seconds'),
+  container_spec_memory_limit_bytes: gauge('Memory limit in bytes, 0 for none'),
+  container_spec_memory_reservation_limit_bytes: gauge('Memory reservation in bytes, 0 for none'),
+  container_spec_memory_swap_limit_bytes: gauge('Limit of memory and swap together in bytes, 0 for none'),
+  container_start_time_seconds: gauge('Start time of the container, in Unix seconds'),
   container_threads: gauge('Threads in the container'),
-  container_threads_max: gauge('Most threads that the container may have, 0 for any number'),
+  container_threads_max: gauge('Maximum number of threads in the container, 0 for no limit'),
   container_ulimits_soft: gauge('Soft limits of the container’s first process', 'ulimit'),
 };
 
 export type MetricName = keyof typeof METRICS;
 
-/** One measured value; left out if it is not known. */
+/** One measured value. Omitted from the response if `value` is undefined. */
 export type Sample = {
   name: MetricName;
   value: number | undefined;
-  /** Values of the labels that the metric has beside the base ones. */
+  /** Values of the metric's labels in addition to the base labels. */
   labels?: string[];
-  /** When it was measured, for values that are kept for a while; otherwise it is live. */
+  /** Time of the measurement, for cached values; undefined for live ones. */
   atMs?: number;
 };
 
-/** ListMetricDescriptors: names, help and labels of every metric of ListPodSandboxMetrics. */
+/** ListMetricDescriptors: names, help texts and labels of all metrics in ListPodSandboxMetrics. */
 export function metricDescriptorList(): RuntimeHandlers['listMetricDescriptors'] {
   const descriptors: MessageInitShape<typeof MetricDescriptorSchema>[] = Object.entries(METRICS).map(
     ([name, { help, labels }]) => ({ name, help, labelKeys: [...BASE_LABELS, ...labels] }),
@@ -106,7 +106,7 @@ export function metricDescriptorList(): RuntimeHandlers['listMetricDescriptors']
   return async () => ({ descriptors });
 }
 
-/** Samples as CRI messages. Values are whole numbers there: seconds are cut, as by every runtime. */
+/** Samples as CRI messages. The CRI has integer values only, so seconds are truncated, as in other runtimes. */
 export function criMetrics(baseLabels: string[], samples: Sample[]): MessageInitShape<typeof MetricSchema>[] {
   return samples.flatMap(({ name, value, labels = [], atMs }) =>
     value === undefined

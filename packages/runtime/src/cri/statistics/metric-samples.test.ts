@@ -73,7 +73,7 @@ async function descriptors() {
   return new Map((await call()).descriptors.map(({ name, labelKeys }) => [name, labelKeys]));
 }
 
-test('every metric that is described is measured, with a value for each label', async () => {
+test('every described metric is measured, with a value for each label', async () => {
   const described = await descriptors();
   const measured = criMetrics(
     BASE_LABELS.map((key) => `the ${key}`),
@@ -86,7 +86,7 @@ test('every metric that is described is measured, with a value for each label', 
   }
 });
 
-test('metrics are named, labelled and counted in the units of cAdvisor', async () => {
+test('metrics have the names, labels and units of cAdvisor', async () => {
   const text = (metrics: ReturnType<typeof criMetrics>) =>
     metrics.map(({ name, labelValues, value }) => `${name}{${labelValues?.join()}} ${value?.value}`);
   const measured = new Set(text(criMetrics([], all)));
@@ -123,13 +123,13 @@ test('metrics are named, labelled and counted in the units of cAdvisor', async (
   );
 });
 
-test('what was measured earlier says when, what is live does not', () => {
+test('cached values have a timestamp, live ones do not', () => {
   const timestamps = criMetrics([], all).map(({ name, timestamp }) => [name, timestamp] as const);
   const earlier = timestamps.filter(([, timestamp]) => timestamp !== 0n);
   assert.deepEqual(earlier, [['container_fs_usage_bytes', 1_700_000_000_000_000_000n]]);
 });
 
-test('what a host does not count is left out', () => {
+test('metrics that the host does not count are omitted', () => {
   const cgroup = { readAtMs: 0 };
   const names = criMetrics([], containerSamples(record, { ...details, cgroup, devices: [] })).map(({ name }) => name);
   assert.ok(!names.some((name) => /memory_usage|cpu_usage|pressure|hugetlb|processes|reads/.test(name!)));

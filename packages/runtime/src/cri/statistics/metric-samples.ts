@@ -5,11 +5,11 @@ import type { Sample } from './metric-descriptors.ts';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
-/** What the kernel has where nothing is asked for (sched-bwc.rst, cgroup-v1's cpu.shares). */
+/** The kernel's defaults (sched-bwc.rst, cgroup-v1's cpu.shares). */
 const DEFAULT_CPU_PERIOD_US = 100_000;
 const DEFAULT_CPU_SHARES = 1024;
 
-/** Everything of a running container. */
+/** All samples of a running container. */
 export function containerSamples(record: ContainerRecord, details: ContainerDetails): Sample[] {
   const startedAtMs = record.state.phase === 'running' ? record.state.startedAtMs : undefined;
   return [
@@ -23,7 +23,7 @@ export function containerSamples(record: ContainerRecord, details: ContainerDeta
   ];
 }
 
-/** What a cgroup uses, a container's or a pod's. */
+/** Samples of the cgroup of a container or a pod. */
 export function cgroupSamples({ cpu, memory, hugepages = {}, pressure }: CgroupStats): Sample[] {
   return [
     ...(cpu === undefined ? [] : cpuSamples(cpu)),
@@ -36,7 +36,7 @@ export function cgroupSamples({ cpu, memory, hugepages = {}, pressure }: CgroupS
   ];
 }
 
-/** What went through a pod's network interfaces. */
+/** Samples of a pod's network interfaces. */
 export function interfaceSamples(interfaces: InterfaceUse[]): Sample[] {
   return interfaces.flatMap((one): Sample[] => {
     const labels = [one.name];
@@ -64,7 +64,7 @@ function cpuSamples(cpu: CpuStats): Sample[] {
   ];
 }
 
-/** Every number is of the cgroup with all below it, so both scopes of a fault are the same. */
+/** The cgroup's numbers include its children, so both scopes of the page faults have the same value. */
 function memorySamples(memory: MemoryStats): Sample[] {
   const faults = (kind: string, value: number): Sample[] =>
     ['container', 'hierarchy'].map((scope) => ({
@@ -75,7 +75,7 @@ function memorySamples(memory: MemoryStats): Sample[] {
   return [
     { name: 'container_memory_usage_bytes', value: memory.usageBytes },
     { name: 'container_memory_working_set_bytes', value: memory.workingSetBytes },
-    // v2 before Linux 5.19 keeps no peak: what is used now is the most that is known of
+    // cgroup v2 before Linux 5.19 has no peak, so the current usage is reported
     { name: 'container_memory_max_usage_bytes', value: memory.peakBytes ?? memory.usageBytes },
     { name: 'container_memory_rss', value: memory.rssBytes },
     { name: 'container_memory_cache', value: memory.cacheBytes },
@@ -140,7 +140,7 @@ function processSamples({ cgroup, processes }: ContainerDetails): Sample[] {
   ];
 }
 
-/** Limits as they were asked for; what is not limited is 0, as cAdvisor has it. */
+/** The requested limits. As in cAdvisor, 0 means unlimited. */
 function limitSamples(resources: ContainerResources): Sample[] {
   const limit = (bytes: number) => Math.max(0, bytes);
   const { cpuQuota, memoryLimitBytes, memorySwapLimitBytes } = resources;

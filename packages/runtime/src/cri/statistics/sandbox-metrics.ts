@@ -32,7 +32,7 @@ function measure(services: Needs, sandboxes: SandboxRecord[]) {
   return measureEach(sandboxes, services, (record) => metricsOf(services, record));
 }
 
-/** The pod's own metrics are those of its cgroup, if it has one, and of its network; its containers' have their names. */
+/** The pod's own metrics come from its cgroup, if it has one, and its network. Only the containers' metrics have a container name. */
 async function metricsOf(
   services: Needs,
   record: SandboxRecord,

@@ -11,12 +11,12 @@ import { criSandboxStats } from './statistics.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'sandboxes' | 'statistics' | 'logger'>;
 
-/** PodSandboxStats: what one pod uses. */
+/** PodSandboxStats: resource usage of one pod. */
 export function sandboxStats(services: Needs): RuntimeHandlers['podSandboxStats'] {
   return async ({ podSandboxId }) => ({ stats: await statsOf(services, services.sandboxes.require(podSandboxId)) });
 }
 
-/** ListPodSandboxStats: what each ready pod uses. */
+/** ListPodSandboxStats: resource usage of each ready pod. */
 export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandboxStats'] {
   return async ({ filter }) => ({
     stats: await measure(services, select(services, filter)),
@@ -37,7 +37,7 @@ function measure(services: Needs, records: SandboxRecord[]) {
 }
 
 async function statsOf({ containers, statistics }: Needs, record: SandboxRecord) {
-  // one that has ended still has on disk what it wrote
+  // includes exited containers, whose writable layers still use disk space
   const own = containers.list().filter(({ sandboxId }) => sandboxId === record.id);
   const mountpoint = statistics.layersMountpoint;
   const [use, ...uses] = await Promise.all([

@@ -59,7 +59,7 @@ const interfaces = [
   { ...eth0, txBytes: 4, txPackets: 5, txErrors: 6, txDropped: 0 },
 ];
 
-test('a container tells CPU, memory, swap, pressure and its layer, each with its own time', () => {
+test('a container reports CPU, memory, swap, pressure and its layer, each with its own timestamp', () => {
   const stats = criContainerStats(record, use, '/var/lib/podwright');
   assert.deepEqual(stats, {
     attributes: { id: 'c1', metadata: { name: 'main', attempt: 2 }, labels: { a: 'b' }, annotations: {} },
@@ -94,7 +94,7 @@ test('a container tells CPU, memory, swap, pressure and its layer, each with its
   });
 });
 
-test('what is not limited has nothing available, and what is not counted is absent', () => {
+test('without a limit the available bytes are absent, and so are values that are not counted', () => {
   const unlimited = { ...memory, limitBytes: undefined, swapLimitBytes: undefined };
   const stats = criContainerStats(
     record,
@@ -106,7 +106,7 @@ test('what is not limited has nothing available, and what is not counted is abse
   assert.deepEqual([stats.cpu, stats.io, stats.memory?.psi], [undefined, undefined, undefined]);
 });
 
-test('a pod with a cgroup of its own tells what that uses, its interfaces apart', () => {
+test('a pod with its own cgroup reports that usage, and eth0 as the default interface', () => {
   const { linux } = criSandboxStats(sandbox, { atMs: 1, cgroup, nanoCores: 9, interfaces }, []);
   assert.equal(linux?.cpu?.usageNanoCores?.value, 9n);
   assert.equal(linux?.process?.processCount?.value, 3n);
@@ -119,7 +119,7 @@ test('a pod with a cgroup of its own tells what that uses, its interfaces apart'
   );
 });
 
-test('a pod without a cgroup of its own tells the sum of its containers', () => {
+test('a pod without its own cgroup reports the sum of its containers', () => {
   const none = { atMs: 1, cgroup: undefined, nanoCores: undefined, interfaces: [] };
   const idle = { ...use, cgroup: { readAtMs: 0 }, nanoCores: undefined };
   const containers = [use, use, idle].map((one) => ({ record, use: one, mountpoint: '/' }));

@@ -11,7 +11,7 @@ import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import type { ContainerUse, SandboxUse } from '../../statistics/statistics.ts';
 import { sandboxMetadata } from '../messages/sandbox-message.ts';
 
-/** A container's use as a CRI message. */
+/** A container's usage as a CRI message. */
 export function criContainerStats(
   record: ContainerRecord,
   use: ContainerUse,
@@ -20,7 +20,7 @@ export function criContainerStats(
   return containerStatsMessage(measured({ record, use, mountpoint }));
 }
 
-/** A pod's use; that of its containers is added up where the pod has no cgroup of its own. */
+/** A pod's usage as a CRI message: that of its cgroup, or the sum of its containers if it has no cgroup of its own. */
 export function criSandboxStats(
   { id, config }: SandboxRecord,
   use: SandboxUse,
