@@ -107,7 +107,7 @@ export class ContainerSpecs {
     const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
     return {
       args: computeArgs(config, image.config),
-      env: computeEnvironment({ image: image.config, hostname: podName, terminal: config.tty, asked: config.envs }),
+      env: computeEnvironment({ image: image.config, hostname: podName, terminal: config.tty, requested: config.envs }),
       cwd: computeWorkingDirectory(config.workingDir, image.config),
       user,
       terminal: config.tty,

@@ -4,23 +4,24 @@ import { createCoveredNamespace, type NamespaceDependencies, withMountNamespace 
 import type { OciProgram } from './oci-program.ts';
 
 /**
- * Calls of a runtime for which a tree of cgroups is covered: the mount namespace of each is made by this process, which saves
- * the start of three programs. It goes when the call is disposed of, once the runtime has ended: the last one to leave a
- * namespace waits for a grace period of the kernel, so that is to be neither the runtime nor this thread. If this process dies
- * before, a runtime that has not begun fails, as it finds no namespace. Programs for which nothing is covered stay as they are.
+ * One call of an OCI runtime that must not see the cgroup v2 tree (`hybrid-crun.ts`). This process creates the call's mount namespace,
+ * in which that tree is covered, which saves starting three programs. Disposing of the call after the runtime has exited removes the
+ * namespace: the last process that leaves a namespace waits for an RCU grace period, which should delay neither the runtime nor this
+ * thread. If this process dies before the runtime has started, the runtime finds no namespace and fails. Other programs are called
+ * unchanged.
  */
 export type CoveredCall<P extends OciProgram> = { program: P } & Disposable;
 
-/** The program as one that is not to be in the namespace starts it: conmon, which outlives the call. */
+/** The command for conmon to start the runtime. conmon outlives the call, so only the runtime enters the namespace, by nsenter(1). */
 export function startedByOthers<P extends OciProgram>(program: P, dependencies: NamespaceDependencies): CoveredCall<P> {
   const { covered } = program;
   if (covered === undefined) return { program, [Symbol.dispose]: () => undefined };
   const namespace = createCoveredNamespace(dependencies, covered.tree);
   const args = [`--mount=/proc/${process.pid}/fd/${namespace}`, '--', covered.path];
-  return { program: { ...program, path: covered.nsenter, args }, [Symbol.dispose]: () => letGo(namespace) };
+  return { program: { ...program, path: covered.nsenter, args }, [Symbol.dispose]: () => closeNamespace(namespace) };
 }
 
-/** The program as this process starts it, and with what. */
+/** The command for this process to start the runtime in the namespace, with the function that starts it. */
 export function startedHere<P extends OciProgram>(
   { program, start }: { program: P; start: ProgramStarter },
   dependencies: NamespaceDependencies,
@@ -32,10 +33,10 @@ export function startedHere<P extends OciProgram>(
   return {
     program: { ...program, path: covered.path, args: [] },
     start: (file, args, options) => start(file, args, { ...options, within }),
-    [Symbol.dispose]: () => letGo(namespace),
+    [Symbol.dispose]: () => closeNamespace(namespace),
   };
 }
 
-function letGo(namespace: number): void {
+function closeNamespace(namespace: number): void {
   close(namespace, () => undefined);
 }

@@ -3,23 +3,24 @@ import { readMounts } from '@podwright/system';
 import { type OciProgram, SHELL } from './oci-program.ts';
 
 /**
- * crun refuses hosts that have some cgroup controllers in v1 trees and some in a v2 tree beside them. Where it does not
- * see the v2 tree it takes the host for a v1 one, which is what counts. unshare(1) gives each call a mount namespace of
- * its own in which an empty file system covers the tree: crun makes directories there, which go with the namespace. Not in
- * one that is kept: later mounts would not be seen in it, and earlier ones would live on. For create and exec
- * `covered` says how this process makes the namespace itself, where there is nsenter(1) (`covered-call.ts`).
- * `undefined` on hosts that are not hybrid, or where it cannot be done.
+ * crun refuses hybrid hosts, which have cgroup controllers in v1 trees and in a v2 tree. If it does not see the v2 tree, it treats the
+ * host as a v1 host, which works. Each call therefore runs in its own mount namespace, created by unshare(1), where a tmpfs covers
+ * the v2 tree; directories that crun creates there are removed with the namespace. A long-lived namespace would miss later mounts and
+ * keep removed ones alive. For create and exec, if nsenter(1) exists, `covered` lets this process create the namespace
+ * (`covered-call.ts`). `undefined` on hosts that are not hybrid, or without the needed programs.
  */
 export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciProgram | undefined {
   const unified = cgroups.trees.find((tree) => tree.version === 2)?.mountPoint;
   const [unshare, mount, nsenter] = ['unshare', 'mount', 'nsenter'].map((name) => findProgram(name));
   if (cgroups.mode !== 'hybrid' || unified === undefined) return undefined;
   if (unshare === undefined || mount === undefined) return undefined;
-  if (![unified, mount].every((path) => /^[\w./+-]+$/.test(path))) return undefined; // a shell would read more than a path in it
+  if (![unified, mount].every((path) => /^[\w./+-]+$/.test(path))) return undefined; // the paths are not quoted in the shell script
   const { propagation } = readMounts().findLast(({ mountPoint }) => mountPoint === unified) ?? { propagation: [] };
-  // Where the tree's mount is shared with others, what is mounted over it would cover it for all.
-  const alone = propagation.some((tag) => tag.startsWith('shared')) ? `${mount} --make-private ${unified} && ` : '';
-  const script = `${alone}${mount} -t tmpfs tmpfs ${unified} && exec "$0" "$@"`;
+  // Over a shared mount, the tmpfs would propagate to the other mount namespaces.
+  const makePrivate = propagation.some((tag) => tag.startsWith('shared'))
+    ? `${mount} --make-private ${unified} && `
+    : '';
+  const script = `${makePrivate}${mount} -t tmpfs tmpfs ${unified} && exec "$0" "$@"`;
   return {
     name: 'crun',
     path: unshare,

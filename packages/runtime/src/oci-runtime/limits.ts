@@ -1,12 +1,12 @@
-/** What the calls of OCI runtimes may take, in milliseconds, and what is kept of them. */
+/** Time limits of OCI runtime calls, in milliseconds, and a cache size. */
 
-/** `delete`, `update` and the like. */
+/** Limit for short commands such as `delete` and `update`. */
 export const COMMAND_TIMEOUT_MS = 30_000;
-/** `features`. */
+/** Limit for `features`. */
 export const FEATURES_TIMEOUT_MS = 10_000;
-/** `create` in a trial. */
+/** Limit for `create` in a trial. */
 export const TRIAL_CREATE_TIMEOUT_MS = 30_000;
-/** The longest between two looks at a task that does not go on at its start. */
+/** Maximum interval between checks whether a task has left its start FIFO. */
 export const START_LOOK_MS = 20;
-/** Compiled seccomp filters in memory: of the default profile there are some, by capabilities; one takes 11 KB. */
+/** Maximum number of cached seccomp filters of 11 KB each. The default profile alone needs one for each set of capabilities. */
 export const MAX_SECCOMP_FILTERS = 64;

@@ -7,32 +7,32 @@ import { FEATURES_TIMEOUT_MS } from './limits.ts';
 import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, tryOciProgram } from './oci-trial.ts';
 
-/** What a runtime's containers can be, beyond what every runtime does. */
+/** Optional features of an OCI runtime. */
 export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespaces: boolean };
 
-/** What a runtime says of itself (`RUNTIME features`; runtime-spec, features.md). */
+/** Output of `RUNTIME features` (runtime-spec, features.md). */
 type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
- * What a runtime that works can do: as its `features` report says, and where that says nothing, as a trial shows. A pod in a user
- * namespace is tried in any case: it needs more than the runtime, for instance directories that its users may pass.
+ * Determines the features of a working runtime from its `features` command, or by a trial if that has no answer. User namespaces are
+ * always tried: they need more than the runtime, for example directories that the mapped users may traverse.
  */
 export async function findFeatures(
   path: string,
   program: OciProgram,
   options: OciTrialOptions,
 ): Promise<OciRuntimeFeatures> {
-  const report = await askFeatures(path);
-  const says = report?.mountOptions?.includes('rro');
+  const report = await queryFeatures(path);
+  const reported = report?.mountOptions?.includes('rro');
   return {
-    recursiveReadonlyMounts: says ?? (await succeeds(tryRecursiveReadOnly(program, options))),
+    recursiveReadonlyMounts: reported ?? (await succeeds(tryRecursiveReadOnly(program, options))),
     userNamespaces:
       report?.linux?.namespaces?.includes('user') !== false && (await succeeds(tryUserNamespace(program, options))),
   };
 }
 
 /** `undefined` if the runtime has no such command. */
-async function askFeatures(path: string): Promise<FeaturesReport | undefined> {
+async function queryFeatures(path: string): Promise<FeaturesReport | undefined> {
   const { exitCode, stdout } = await runProgram(path, ['features'], {
     signal: AbortSignal.timeout(FEATURES_TIMEOUT_MS),
   });
@@ -49,23 +49,23 @@ const succeeds = (trial: Promise<void>) =>
     () => false,
   );
 
-/** Where the trial sees a directory of the host. */
-const PLACE = '/mnt';
+/** Mount point of a host directory in the trial's container. */
+const MOUNT_POINT = '/mnt';
 
-/** Mounts a directory that has mounts below it, and looks whether all of them are read-only for the container. */
+/** Mounts a directory with mounts below it, and checks that all of them are read-only in the container. */
 async function tryRecursiveReadOnly(program: OciProgram, options: OciTrialOptions): Promise<void> {
   const source = directoryWithMounts();
-  const mount = { destination: PLACE, type: 'bind', source, options: ['rbind', 'rprivate', 'rro'] };
+  const mount = { destination: MOUNT_POINT, type: 'bind', source, options: ['rbind', 'rprivate', 'rro'] };
   const change = (spec: OciSpec) => ({ ...spec, mounts: [...spec.mounts, mount] });
   const check = async (pid: number) => {
-    const mounts = mountsBelow(PLACE, readMounts(`/proc/${pid}/mountinfo`));
+    const mounts = mountsBelow(MOUNT_POINT, readMounts(`/proc/${pid}/mountinfo`));
     if (mounts.length > 1 && mounts.every((entry) => entry.options.includes('ro'))) return;
-    throw new PodwrightError('unimplemented', 'mount read-only recursively: mounts below can be written to');
+    throw new PodwrightError('unimplemented', 'mount read-only recursively: mounts below are writable');
   };
   await tryOciProgram(program, options, { change, check, enter: false });
 }
 
-/** A directory of the host with mounts below it; every host has terminals in /dev/pts. */
+/** A directory of the host with mounts below it, normally /dev, which contains /dev/pts. */
 function directoryWithMounts(): string {
   const mounts = readMounts();
   const found = mounts.find(({ mountPoint }) => mountPoint === '/dev/pts') ?? mounts.find(isBelowSys);

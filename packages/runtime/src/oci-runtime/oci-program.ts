@@ -13,28 +13,31 @@ import {
 
 /** An OCI runtime's command line program. */
 export type OciProgram = {
-  /** runc, crun, or another runtime's base name. It also names the directory of its state. */
+  /** runc, crun, or another runtime's base name. Also the name of its state directory. */
   name: string;
-  /** What is started: the runtime, or a program that becomes it. */
+  /** Path of the program to start: the runtime, or a wrapper that executes it. */
   path: string;
-  /** Arguments before those of the runtime: the runtime's path, where `path` is another program. */
+  /** Arguments before those of the runtime. If `path` is a wrapper, they end with the runtime's path. */
   args?: string[];
-  /** The format of the files in which it keeps its state, where a trial has shown that it is one of those that are known. */
+  /** Format of the runtime's state files, if a trial has verified that it is a supported one. */
   stateFormat?: StateFormat | undefined;
-  /** A shorter way than by `path` and `args`, for create and exec (`covered-call.ts`). Earlier versions know only the other. */
+  /**
+   * For create and exec, a faster way to start the runtime than `path` and `args` (`covered-call.ts`). Earlier versions of Podwright
+   * use only those, so they stay in the records.
+   */
   covered?: CoveredTree | undefined;
 };
 
-/** A runtime that is to run in a mount namespace where the tree of cgroups at `tree` is covered. */
+/** The runtime at `path` must run in a mount namespace in which the cgroup tree at `tree` is covered. */
 export type CoveredTree = { tree: string; path: string; nsenter: string };
 
-/** A program together with the directory of its state, its `--root`. */
+/** A program and its state directory (`--root`). */
 export type OciRuntime = OciProgram & { root: string };
 
-/** A shell that starts a runtime has a script and the runtime's path for its last arguments. */
+/** The shell of wrappers. Its last arguments are `-c`, a script, and the runtime's path. */
 export const SHELL = '/bin/sh';
 
-/** Runs one command of the runtime that must succeed; its message and the class of that otherwise. */
+/** Runs one command of the runtime and returns its output. Throws the runtime's message with a matching error code. */
 export async function runOciCommand(runtime: OciRuntime, args: string[], start = startByFork): Promise<string> {
   using signal = withTimeout(undefined, COMMAND_TIMEOUT_MS, runtime.name);
   const result = await runProgram(runtime.path, [...globalArguments(runtime), ...args], { signal, start });
@@ -43,27 +46,26 @@ export async function runOciCommand(runtime: OciRuntime, args: string[], start =
 }
 
 /**
- * The runtime, started with the `oom_score_adj` that the processes of its `exec` are to have. runc sets it, crun (to 1.29 at
- * least) does so for a container's first process alone: those of an exec would inherit ours, by which a unit keeps us from
- * being killed for memory, and would outlive everything else on the host. Costs half a millisecond. What may not be set
- * stays as it is.
+ * Starts the runtime with the `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (up to 1.29 at least)
+ * does so only for the container's init process: processes of an exec would inherit the daemon's value, by which its unit protects
+ * it from the OOM killer, and would be killed last. Costs half a millisecond. Ignored if this process may not set the value.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
   if (runtime.name === 'runc' || oomScoreAdj === undefined) return runtime;
   const { path, args = [] } = runtime;
   const set = `echo ${oomScoreAdj} 2>/dev/null >/proc/self/oom_score_adj`;
   const [shell, option, script, ...words] = args.slice(-4);
-  // Where a shell becomes the runtime anyway, it sets this, too.
+  // An existing shell wrapper sets the value, too.
   if (shell === SHELL && option === '-c')
     return { ...runtime, args: [...args.slice(0, -4), shell, option, `${set}; ${script}`, ...words] };
   return { ...runtime, path: SHELL, args: ['-c', `${set}; exec "$0" "$@"`, path, ...args] };
 }
 
 /**
- * The runtime, started to create a container with a user namespace by a caller that gives it /dev/null where there is nothing to
- * read, or with a `terminal` for all its stdio. crun would make root of that namespace the owner of /dev/null on the host (runc
- * leaves that one alone). It gets the end of a pipe instead; with a terminal, which replaces it in the container, the named pipe
- * `stdio` in its working directory.
+ * Starts the runtime without /dev/null, to create a container in a user namespace. The caller passes /dev/null as stdin, or, with a
+ * `terminal`, as all of its stdio, and crun would change the owner of the host's /dev/null to root of that namespace (runc does
+ * not). crun gets a pipe instead; with a terminal, which replaces stdio in the container, the named pipe `stdio` in its working
+ * directory.
  */
 export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: boolean }): OciRuntime {
   if (runtime.name === 'runc') return runtime;
@@ -71,17 +73,17 @@ export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: b
   return { ...runtime, path: SHELL, args: ['-c', script, runtime.path, ...(runtime.args ?? [])] };
 }
 
-/** What goes before each of the runtime's commands. */
+/** Arguments before the runtime's command. */
 export function globalArguments(runtime: OciRuntime): string[] {
   return [...(runtime.args ?? []), '--root', runtime.root];
 }
 
-/** A task to forget, and what takes its files. */
+/** A task to remove from the runtime's state. `throwAway` removes its files. */
 export type ForgottenTask = { id: string; hooks: boolean; throwAway: ThrowAway };
 
 /**
- * Makes the runtime forget a task whose processes and cgroups are gone. Where its files are as known, their removal saves
- * starting the program; tasks with hooks, and those of other runtimes, are deleted by the program.
+ * Removes a task whose processes and cgroups no longer exist from the runtime's state. If the state files have a supported format,
+ * they are removed directly, which saves starting the runtime. Tasks with hooks or in other formats are deleted by the runtime.
  */
 export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Promise<void> {
   if (task.hooks || !removeStateFiles(runtime, task.id, task.throwAway))
@@ -89,24 +91,24 @@ export async function forgetTask(runtime: OciRuntime, task: ForgottenTask): Prom
 }
 
 /**
- * Starts a created task. Where the runtime's files are as known, this is done in the place of its own `start`, which saves
- * starting a program; tasks with hooks, and those of other runtimes, are started by the program.
+ * Starts a created task. If the state files have a supported format, this process releases the task itself, which saves starting the
+ * runtime. Tasks with hooks or in other formats are started by the runtime.
  */
 export async function startTask(runtime: OciRuntime, task: StartWait & { hooks: boolean }): Promise<void> {
   if (task.hooks || !(await startByStateFiles(runtime, task))) await runOciCommand(runtime, ['start', task.id]);
 }
 
-/** Whether a created task still waits for its start: by the runtime's files if they are as known, else by its `state` command. */
+/** Whether a created task still waits for its start: by its state files if they have a supported format, else by the `state` command. */
 export async function waitsForStart(runtime: OciRuntime, id: string): Promise<boolean> {
   const known = readStateFiles(runtime, id);
   return known?.waitsForStart ?? (await readOciStatus(runtime, id)) === 'created';
 }
 
-/** The status in the answer of the runtime's `state` command (runtime-spec, runtime.md), or `paused`. */
+/** The status in the output of the runtime's `state` command (runtime-spec, runtime.md), or `paused`. */
 export async function readOciStatus(runtime: OciRuntime, id: string): Promise<string> {
   const answer = stateSchema.safeParse(parseJson(await runOciCommand(runtime, ['state', id])));
   if (answer.success) return answer.data.status;
-  throw new PodwrightError('internal', `${runtime.name} state ${id}: its answer has no status`);
+  throw new PodwrightError('internal', `${runtime.name} state ${id}: the output has no status`);
 }
 
 const stateSchema = z.object({ status: z.string() });

@@ -17,19 +17,19 @@ const fails = (name: string, reason: string): OciRuntimeFinding => ({
   reason,
 });
 
-test('the first runtime that works is taken, or the one that was asked for', () => {
-  const check = (findings: OciRuntimeFinding[], asked: string, name: string) =>
-    assert.equal(chooseOciRuntime(findings, asked).name, name);
+test('the first working runtime is chosen, or the configured one', () => {
+  const check = (findings: OciRuntimeFinding[], requested: string, name: string) =>
+    assert.equal(chooseOciRuntime(findings, requested).name, name);
   check([works('crun'), works('runc')], '', 'crun');
   check([fails('crun', 'no'), works('runc')], '', 'runc');
   check([works('crun'), works('runc')], 'runc', 'runc');
   check([works('crun'), works('runc')], '/bin/runc', 'runc');
 });
 
-test('when none works, the error has the message of each, and what to install', () => {
-  const check = (findings: OciRuntimeFinding[], asked: string, message: RegExp) =>
+test('if no runtime works, the error has the message of each, or the package to install', () => {
+  const check = (findings: OciRuntimeFinding[], requested: string, message: RegExp) =>
     assert.throws(
-      () => chooseOciRuntime(findings, asked),
+      () => chooseOciRuntime(findings, requested),
       (error) => errorCode(error) === 'failed_precondition' && message.test(String(error)),
     );
   check([fails('crun', 'hybrid'), fails('runc', 'too old')], '', /crun: hybrid; runc: too old/);

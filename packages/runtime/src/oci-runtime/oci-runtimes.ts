@@ -15,7 +15,7 @@ import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
 import { expectedFormat, type StateFormat } from './state-files.ts';
 
-/** An OCI runtime of this host, and whether it works here. `reason` is the runtime's own message. */
+/** An OCI runtime on this host, and whether it works. `reason` is the runtime's own message. */
 export type OciRuntimeFinding = {
   name: string;
   path: string;
@@ -24,24 +24,25 @@ export type OciRuntimeFinding = {
 } & (
   | {
       works: true;
-      program: OciProgram /** It works only where it does not see the unified cgroup tree. */;
+      program: OciProgram;
+      /** Whether it works only if it does not see the cgroup v2 tree of a hybrid host. */
       wrapped: boolean;
     }
   | { works: false; reason: string }
 );
 
 export type OciProbeOptions = OciTrialOptions & {
-  /** Where findings are kept: trying a runtime costs 100 ms, a second start must not pay. */
+  /** Directory for cached findings: trying a runtime takes 100 ms, which later starts save. */
   cacheDirectory: string;
   bootId: string;
 };
 
-/** Counted up when what is tried, or what is made of it, changes: findings of an older Podwright are then not used. */
+/** Incremented when the trials or the format of findings change, which invalidates findings of older versions of Podwright. */
 const PROBE_VERSION = 7;
 
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
-/** Runtimes in order of preference: crun takes half of runc's time. */
+/** Runtimes in order of preference: crun needs half of runc's time. */
 export const KNOWN_OCI_RUNTIMES = ['crun', 'runc'];
 
 /** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
@@ -63,11 +64,12 @@ export async function probeOciRuntime(
 }
 
 /**
- * The runtime to use: the one asked for, or the first that works. `failed_precondition` if none does, with each one's
- * reason.
+ * The runtime to use: the configured one, or the first that works. Throws `failed_precondition` with the reason of each runtime if
+ * none works.
  */
-export function chooseOciRuntime(findings: OciRuntimeFinding[], asked: string): OciProgram {
-  const candidates = asked === '' ? findings : findings.filter(({ name, path }) => asked === name || asked === path);
+export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: string): OciProgram {
+  const candidates =
+    requested === '' ? findings : findings.filter(({ name, path }) => requested === name || requested === path);
   for (const finding of candidates) if (finding.works) return finding.program;
   const reasons = candidates.map((finding) => `${finding.name}: ${finding.works ? '' : finding.reason}`);
   throw new PodwrightError(
@@ -75,7 +77,7 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], asked: string): 
     `choose an OCI runtime: ${
       reasons.length > 0
         ? `none works here (${reasons.join('; ')})`
-        : `${asked === '' ? 'neither crun nor runc' : asked} is not installed; install the package ${asked === '' ? 'crun' : asked}`
+        : `${requested === '' ? 'neither crun nor runc' : requested} is not installed; install the package ${requested === '' ? 'crun' : requested}`
     }`,
   );
 }
@@ -93,21 +95,21 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
   }
   const hidden = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (hidden === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
-  // The short way where it can be gone, else the long one.
-  const ways = hidden.covered === undefined ? [hidden] : [hidden, { ...hidden, covered: undefined }];
+  // Tries the faster `covered` way first, if there is one.
+  const candidates = hidden.covered === undefined ? [hidden] : [hidden, { ...hidden, covered: undefined }];
   const reasons = [outcome];
-  for (const way of ways) {
-    const hiddenOutcome = await trial(way, options, expected);
+  for (const candidate of candidates) {
+    const hiddenOutcome = await trial(candidate, options, expected);
     if (typeof hiddenOutcome !== 'string') {
-      const features = await findFeatures(path, way, options);
-      return { ...found, works: true, program: { ...way, ...hiddenOutcome }, wrapped: true, features };
+      const features = await findFeatures(path, candidate, options);
+      return { ...found, works: true, program: { ...candidate, ...hiddenOutcome }, wrapped: true, features };
     }
     reasons.push(`without the unified cgroup tree: ${hiddenOutcome}`);
   }
   return { ...found, features: NO_FEATURES, works: false, reason: [...new Set(reasons)].join('; ') };
 }
 
-/** What the trial has shown, or why the program does not work. */
+/** The result of a trial, or the error message if the program does not work. */
 async function trial(
   program: OciProgram,
   options: OciTrialOptions,

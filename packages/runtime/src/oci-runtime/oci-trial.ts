@@ -34,32 +34,31 @@ import { runtimeError } from './runtime-error.ts';
 import { readStateFiles, type StateFormat } from './state-files.ts';
 
 export type OciTrialOptions = {
-  /** A directory for the trial's files. */
+  /** Directory for the trial's files. */
   directory: string;
-  /** Cgroup below which the trial's own is made. */
+  /** Parent of the trial's cgroup. */
   cgroupParent: string;
   cgroups: CgroupHierarchy;
 };
 
-/** What is special about a trial's container: changes of its specification, and what is looked at while it runs. */
+/** Variations of a trial. `change` modifies the container's specification, `check` inspects the running container. */
 export type OciTrial = {
   change?: (spec: OciSpec) => OciSpec;
   check?: (pid: number) => Promise<void>;
-  /** The users of its user namespace, if it has one. */
+  /** ID mappings of the container's user namespace, if it has one. */
   users?: IdMappings;
-  /** The format in which the runtime's state should be. */
+  /** Format of the state files to verify. */
   expected?: StateFormat | undefined;
-  /** Whether a second process is run in it, which takes as long as all the rest; yes unless said otherwise. */
+  /** Whether to exec a second process, which takes as long as the rest of the trial. Default: true. */
   enter?: boolean;
 };
 
-/** What a trial has shown of a runtime that works. */
+/** Result of a successful trial. `stateFormat` is the verified format of the state files. */
 export type OciTrialResult = { stateFormat: StateFormat | undefined };
 
 /**
- * Creates, starts, enters (unless `enter` is false) and deletes a real container with the programs of this host in it: what a
- * runtime says of itself does not tell whether it works here. `expected` is the format in which its state should be, which is
- * looked at. Rejects with the runtime's message.
+ * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs programs of this host: a runtime's own
+ * report does not show whether it works on this host. Rejects with the runtime's message.
  */
 export async function tryOciProgram(
   program: OciProgram,
@@ -98,8 +97,8 @@ export async function tryOciProgram(
 }
 
 /**
- * `create` with a file as stdio: the container keeps what it is given, and a pipe would never end. Not with /dev/null, which crun
- * would give to root of the trial's user namespace, on the host. Returns its process.
+ * Runs `create` with a file as stdio, and returns the pid of the container. With a pipe, reading would not end while the container is
+ * running. With /dev/null, crun would change the owner of the host's device to root of the trial's user namespace.
  */
 async function createDetached(
   runtime: OciRuntime,
@@ -129,7 +128,7 @@ async function enterTrial(runtime: OciRuntime, id: string, namespaces: Namespace
   await runOciCommand(call.program, ['exec', id, '/bin/sh', '-c', ':'], call.start);
 }
 
-/** A root with the host's own programs: links as the host has them, directories for what is mounted read-only. */
+/** Creates a root file system with the host's programs: copies the host's symbolic links, and returns read-only mounts for directories. */
 async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   const mounts: OciMount[] = [];
   for (const name of ['proc', 'dev']) await mkdir(join(rootfs, name), { recursive: true, mode: CONTAINER_DIRECTORY });
@@ -144,7 +143,7 @@ async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   return mounts;
 }
 
-/** Never recursively in the root: should a mount of the host's programs be left in it, they must survive. */
+/** Does not remove the root recursively: a leftover mount of the host's programs might still be in it. */
 async function removeTrial(bundle: string): Promise<void> {
   const rootfs = join(bundle, 'rootfs');
   for (const entry of await readdir(rootfs, { withFileTypes: true }).catch(() => []))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runtimeErrorCode, runtimeMessage } from './runtime-error.ts';
 
-test("the message of an OCI runtime is found in its stderr, and decides the error's class", () => {
+test("the message of an OCI runtime is found in its stderr and determines the error's code", () => {
   const check = (output: string, message: string, code: string) => {
     assert.equal(runtimeMessage(output), message);
     assert.equal(runtimeErrorCode(message), code);
@@ -28,7 +28,7 @@ test("the message of an OCI runtime is found in its stderr, and decides the erro
     'exec: "/etc": permission denied',
     'permission_denied',
   );
-  const directory = 'open executable: Operation not permitted'; // of crun, for a directory
+  const directory = 'open executable: Operation not permitted'; // crun's message for a directory
   check(directory, directory, 'permission_denied');
   check('cannot exec in a stopped container', 'cannot exec in a stopped container', 'failed_precondition');
   check('unknown command checkpoint\n', 'unknown command checkpoint', 'unimplemented'); // crun without CRIU

@@ -4,18 +4,18 @@ import type { OciSpec } from '../oci/spec.ts';
 import { MAX_SECCOMP_FILTERS } from './limits.ts';
 import type { OciRuntime } from './oci-program.ts';
 
-/** Annotation by which crun(1) takes a compiled filter, in base64, in the place of `linux.seccomp`. */
+/** Annotation with a compiled filter in base64, which crun(1) uses instead of `linux.seccomp`. */
 const COMPILED_FILTER = 'run.oci.seccomp_bpf_data';
 
 /**
- * The filters that crun has compiled out of seccomp profiles, as it left them in its state. A container whose profile is known is
- * given the filter with it: to compile one takes crun 12 of the 20 ms that it needs for a container. In memory only, so that what
- * filters a container is never older than this process, and of no other origin than crun's directory.
+ * Caches the seccomp filters that crun compiles, which it saves in its state directory. Later containers with the same profile get the
+ * compiled filter: compiling one takes 12 of the 20 ms that crun needs to create a container. The cache is in memory only, so that
+ * a filter is never older than this process and always comes from crun's own directory.
  */
 export class SeccompFilters {
   readonly #compiled = new Map<string, string>();
 
-  /** The specification with the compiled filter of its profile; `undefined` where none is known, or the runtime takes none. */
+  /** Adds the compiled filter to the specification; `undefined` if none is cached, or the runtime does not support it. */
   withCompiled(spec: OciSpec, runtime: OciRuntime): OciSpec | undefined {
     const filter = this.#compiled.get(keyOf(spec, runtime) ?? '');
     return filter === undefined
@@ -23,7 +23,7 @@ export class SeccompFilters {
       : { ...spec, annotations: { ...spec.annotations, [COMPILED_FILTER]: filter } };
   }
 
-  /** Remembers the filter of the container `id`, which the runtime has just created from this specification. */
+  /** Caches the filter of the container `id`, which the runtime has just created from this specification. */
   remember(spec: OciSpec, runtime: OciRuntime, id: string): void {
     const key = keyOf(spec, runtime);
     if (key === undefined || this.#compiled.has(key)) return;
@@ -33,12 +33,12 @@ export class SeccompFilters {
       const filter = readFileSync(join(runtime.root, id, 'seccomp.bpf'));
       if (filter.length > 0) this.#compiled.set(key, filter.toString('base64'));
     } catch {
-      // it has ended already, and the next one of this profile is compiled anew
+      // the container has exited already; the filter is compiled again for the next container
     }
   }
 }
 
-/** Only of a crun whose state files are as known, as a trial has shown; those with a listener are for crun to connect. */
+/** Cache key; only for a crun whose state files have a supported format. Excludes profiles with a listener, which crun must connect. */
 function keyOf({ linux: { seccomp } }: OciSpec, { path, args, stateFormat }: OciRuntime): string | undefined {
   if (seccomp === undefined || stateFormat !== 'crun' || 'listenerPath' in seccomp) return undefined;
   return JSON.stringify([path, args, seccomp]);

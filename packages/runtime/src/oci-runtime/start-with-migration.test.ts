@@ -9,14 +9,14 @@ import { test } from 'node:test';
 import { type CgroupHierarchy, discoverCgroups, startByFork, waitFor } from '@podwright/base';
 import { startWithMigration } from './start-with-migration.ts';
 
-/** Starts a program that does nothing, and waits for its end. */
+/** Starts a program that does nothing, and waits for its exit. */
 async function startIn(hierarchy: CgroupHierarchy): Promise<void> {
   const start = startWithMigration(startByFork, hierarchy);
   const child = start('true', [], { env: process.env, stdio: ['ignore', 'ignore', 'ignore'] });
   await once(child as ChildProcess, 'close');
 }
 
-test('when a program is started, this process is moved to the cgroup that it is in', async (t) => {
+test('starting a program moves this process to its own cgroup', async (t) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-migration-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));
   const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
@@ -32,7 +32,7 @@ test('when a program is started, this process is moved to the cgroup that it is 
   }
 });
 
-test('it stays where it is, and what cannot be written is no error', async () => {
+test('the move does not change the cgroup, and a failed write is ignored', async () => {
   const before = readFileSync('/proc/self/cgroup', 'utf8');
   await startIn(await discoverCgroups());
   assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), before);
@@ -40,7 +40,7 @@ test('it stays where it is, and what cannot be written is no error', async () =>
   await startIn({ mode: 'v1', trees: [] });
 });
 
-test('of programs that are started at once, one move is for all; the next one is for the next', async (t) => {
+test('programs that are started at the same time share one move, and later ones cause another', async (t) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-migration-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));
   const [, names, ...path] = readFileSync('/proc/self/cgroup', 'utf8').split('\n', 1)[0]!.split(':') as [
@@ -49,7 +49,7 @@ test('of programs that are started at once, one move is for all; the next one is
   ];
   const directory = join(mountPoint, path.join(':'));
   await mkdir(directory, { recursive: true });
-  execFileSync('mkfifo', [join(directory, 'cgroup.procs')]); // a move lasts until it is read
+  execFileSync('mkfifo', [join(directory, 'cgroup.procs')]); // the write blocks until the test reads
   const tree = { version: names === '' ? 2 : 1, mountPoint, controllers: names.split(',') } as const;
   const starter = startWithMigration(startByFork, { mode: 'hybrid', trees: [tree] });
   for (let round = 0; round < 2; round++) {

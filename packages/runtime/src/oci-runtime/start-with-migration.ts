@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@podwright/base';
 
 /**
- * Starts programs that will move a process to another cgroup, as OCI runtimes move a container's. The kernel makes the first
- * such move in some 20 ms wait 5 to 15 ms for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in the
- * kernel's document on cgroup v2), and lets those right after it pass. So this process is moved to where it is, while the
- * program that will make the move is only being started: once for programs that are started at once, as each such move keeps
- * one of the few threads that files are read by.
+ * Starts programs that will move a process to another cgroup, such as OCI runtimes. The first such move within about 20 ms waits 5 to
+ * 15 ms for an RCU grace period (`cgroup_threadgroup_rwsem`, see "favordynmods" in the kernel's cgroup-v2.rst); moves right after it
+ * do not wait. So this process is moved to its own cgroup while the program is still starting, which makes the program's move fast.
+ * Programs started at the same time share one move, because each move occupies a thread of the libuv thread pool.
  */
 export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarchy): ProgramStarter {
   let isMoving = false;
-  /** Never fails: without it the move itself waits. It may not write there, as in a container. */
+  /** Ignores failures, for example if this process may not write to the cgroup: the program's move then waits itself. */
   const anticipate = async () => {
     if (isMoving) return;
     isMoving = true;
@@ -25,7 +24,7 @@ export function startWithMigration(start: ProgramStarter, cgroups: CgroupHierarc
   };
 }
 
-/** Moves this process to the cgroup that it is in. */
+/** Moves this process to the cgroup that it is already in. */
 export async function moveToOwnCgroup({ trees: [tree] }: CgroupHierarchy): Promise<void> {
   const names = tree?.version === 2 ? '' : tree?.controllers.join(',');
   const own = readFileSync('/proc/self/cgroup', 'utf8')

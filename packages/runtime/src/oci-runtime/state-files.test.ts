@@ -11,7 +11,7 @@ import {
   readStateFiles,
   removeStateFiles,
   type StateFormat,
-  type StatePlace,
+  type StateLocation,
   startByStateFiles,
 } from './state-files.ts';
 
@@ -25,7 +25,7 @@ const states = {
 const stateFiles = { runc: 'state.json', crun: 'status' };
 const formats: StateFormat[] = ['runc', 'crun'];
 
-/** A container's directory, made anew. */
+/** Creates a fresh state directory of a container. */
 function make(
   stateFormat: StateFormat,
   { state = JSON.stringify(states[stateFormat]), fifo = true, more = [] as string[] },
@@ -36,15 +36,15 @@ function make(
   writeFileSync(join(directory, stateFiles[stateFormat]), state);
   for (const name of more) writeFileSync(join(directory, name), '');
   if (fifo) execFileSync('mkfifo', [join(directory, 'exec.fifo')]);
-  return { place: { root, stateFormat }, directory };
+  return { location: { root, stateFormat }, directory };
 }
 
 for (const stateFormat of formats)
-  test(`the files of ${stateFormat} are used only as they are known`, () => {
-    const read = (...options: Parameters<typeof make>) => readStateFiles(make(...options).place, 'a')?.waitsForStart;
+  test(`state files of ${stateFormat} are used only in the supported format`, () => {
+    const read = (...options: Parameters<typeof make>) => readStateFiles(make(...options).location, 'a')?.waitsForStart;
     assert.equal(read(stateFormat, {}), true);
     assert.equal(read(stateFormat, { fifo: false }), false);
-    assert.equal(read(stateFormat, { fifo: false, more: ['exec.fifo'] }), false); // no FIFO
+    assert.equal(read(stateFormat, { fifo: false, more: ['exec.fifo'] }), false); // not a FIFO
     assert.equal(read(stateFormat, { state: '{"pid": ' }), undefined);
     assert.equal(read(stateFormat, { state: '{"version": 2}' }), undefined);
     make(stateFormat, {});
@@ -53,57 +53,57 @@ for (const stateFormat of formats)
   });
 
 for (const stateFormat of formats)
-  test(`of a container of ${stateFormat} nothing is removed if there is a file that is not known`, () => {
+  test(`state files of ${stateFormat} are not removed if there is an unknown file`, () => {
     const thrown: string[] = [];
-    const remove = (place: StatePlace) => removeStateFiles(place, 'a', (directory) => thrown.push(directory));
+    const remove = (location: StateLocation) => removeStateFiles(location, 'a', (directory) => thrown.push(directory));
     const known = make(stateFormat, {});
-    assert.equal(remove(known.place), true);
+    assert.equal(remove(known.location), true);
     assert.deepEqual(thrown, [known.directory]);
     rmSync(known.directory, { recursive: true });
-    assert.equal(remove(known.place), false); // the runtime may have it elsewhere
-    assert.equal(remove(make(stateFormat, { more: ['lock'] }).place), false);
-    assert.equal(remove(make(stateFormat, { state: '' }).place), false);
+    assert.equal(remove(known.location), false); // the runtime may have it in another directory
+    assert.equal(remove(make(stateFormat, { more: ['lock'] }).location), false);
+    assert.equal(remove(make(stateFormat, { state: '' }).location), false);
     assert.equal(thrown.length, 1);
   });
 
-test('what waits at the FIFO is let go on, once', async () => {
+test('a process that waits at the FIFO is released once', async () => {
   const programs = { runc: 'printf 0 > "$0/exec.fifo"', crun: 'head -c 1 "$0/exec.fifo" > /dev/null' };
   for (const stateFormat of formats) {
-    const { place, directory } = make(stateFormat, {});
+    const { location, directory } = make(stateFormat, {});
     const waiting = spawn('sh', ['-c', programs[stateFormat], directory]);
     const ended = once(waiting, 'exit');
     const wait = { id: 'a', alive: () => true, signal: AbortSignal.timeout(20_000) };
-    assert.equal(await startByStateFiles(place, wait), true);
+    assert.equal(await startByStateFiles(location, wait), true);
     assert.deepEqual(await ended, [0, null]);
-    assert.equal(await startByStateFiles(place, wait), false);
+    assert.equal(await startByStateFiles(location, wait), false);
   }
 });
 
-test('a process that goes on and ends at once is not taken for one that has died before', async () => {
-  const { place, directory } = make('runc', {});
+test('a process that exits right after its release is not mistaken for one that died before', async () => {
+  const { location, directory } = make('runc', {});
   const alive = () => {
     execFileSync('sh', ['-c', 'printf 0 > "$0/exec.fifo"', directory], { timeout: 10_000 });
     return false;
   };
-  assert.equal(await startByStateFiles(place, { id: 'a', alive, signal: AbortSignal.timeout(20_000) }), true);
+  assert.equal(await startByStateFiles(location, { id: 'a', alive, signal: AbortSignal.timeout(20_000) }), true);
 });
 
-test('a process that has died, or does not go on in time, is an error', async () => {
+test('a process that has died or is not released in time is an error', async () => {
   for (const stateFormat of formats) {
     const dead = { id: 'a', alive: () => false, signal: AbortSignal.timeout(20_000) };
     await assert.rejects(
-      startByStateFiles(make(stateFormat, {}).place, dead),
+      startByStateFiles(make(stateFormat, {}).location, dead),
       (error) => errorCode(error) === 'failed_precondition',
     );
     const stuck = { id: 'a', alive: () => true, signal: AbortSignal.timeout(50) };
     await assert.rejects(
-      startByStateFiles(make(stateFormat, {}).place, stuck),
+      startByStateFiles(make(stateFormat, {}).location, stuck),
       (error) => errorCode(error) === 'deadline_exceeded' || errorCode(error) === 'cancelled',
     );
   }
 });
 
-test('a format is expected of the runtimes and versions that are known to have it', () => {
+test('a format is expected only of runtimes and versions that are known to use it', () => {
   const check = (name: string, version: string, format: StateFormat | undefined) =>
     assert.equal(expectedFormat({ name, version }), format);
   check('runc', '1.1.5+ds1', 'runc');

@@ -14,31 +14,31 @@ import { isErrno, PodwrightError, sleep } from '@podwright/base';
 import * as z from 'zod';
 import { START_LOOK_MS } from './limits.ts';
 
-/** Whose files a runtime's state is in: a directory a container, in one of the layouts that are known here. */
+/** Format of a runtime's state files, which are in one directory per container. */
 export type StateFormat = 'runc' | 'crun';
 
 type KnownFormat = {
-  /** Versions that have it. */
+  /** Versions that use the format. */
   versions: RegExp;
   stateFile: string;
   schema: z.ZodType<unknown>;
-  /** What else may be in the directory. */
+  /** Other files that may be in the directory. */
   others: string[];
-  /** Lets the waiting process go on. */
+  /** Releases the waiting process. */
   release(fifo: string, wait: StartWait): Promise<void>;
 };
 
-/** `alive` says whether the process is there; `signal` bounds the wait. */
+/** `alive` checks whether the process still exists; `signal` bounds the wait. */
 export type StartWait = { id: string; alive: () => boolean; signal: AbortSignal };
 
-/** At this FIFO a created container's process waits for its start; the runtimes' own `start` removes it. */
+/** FIFO at which a created container's process waits for its start. The runtimes' own `start` removes it. */
 const START_FIFO = 'exec.fifo';
 
 const pid = z.int().positive();
 
 /**
- * As runc 1.1 (libcontainer, `BaseState`) and crun 1.8 (libcrun, status.c) have them. Of other versions with the same first
- * number, a trial shows whether they still do.
+ * The formats of runc 1.1 (libcontainer, `BaseState`) and crun 1.8 (libcrun, status.c). For other versions with the same major
+ * number, a trial verifies the format.
  */
 const FORMATS: Record<StateFormat, KnownFormat> = {
   runc: {
@@ -62,17 +62,20 @@ const FORMATS: Record<StateFormat, KnownFormat> = {
   },
 };
 
-/** Where the state of a container is: the runtime's `--root`, and the format of its files if that is known. */
-export type StatePlace = { root: string; stateFormat?: StateFormat | undefined };
+/** The runtime's state directory (`--root`), and the format of the files if it is a supported one. */
+export type StateLocation = { root: string; stateFormat?: StateFormat | undefined };
 
-/** The format that a runtime of this name and version should have. */
+/** The format that a runtime of this name and version is expected to use. */
 export function expectedFormat({ name, version }: { name: string; version: string }): StateFormat | undefined {
   const format = name === 'runc' || name === 'crun' ? name : undefined;
   return format !== undefined && FORMATS[format].versions.test(version) ? format : undefined;
 }
 
-/** What the runtime's files say of a container; `undefined` if they are not as known: then the runtime itself is to be asked. */
-export function readStateFiles({ root, stateFormat }: StatePlace, id: string): { waitsForStart: boolean } | undefined {
+/** Reads a container's state files; `undefined` if they do not have the supported format, so that the runtime must be called. */
+export function readStateFiles(
+  { root, stateFormat }: StateLocation,
+  id: string,
+): { waitsForStart: boolean } | undefined {
   if (stateFormat === undefined) return undefined;
   const { stateFile, schema } = FORMATS[stateFormat];
   try {
@@ -80,54 +83,54 @@ export function readStateFiles({ root, stateFormat }: StatePlace, id: string): {
   } catch {
     return undefined;
   }
-  // Looked at, not opened: that would already start the container.
+  // stat only: opening the FIFO would already start the container.
   return { waitsForStart: statSync(join(root, id, START_FIFO), { throwIfNoEntry: false })?.isFIFO() === true };
 }
 
 /**
- * Starts a created container as the runtime's own `start` does. False, and nothing is done, if its files are not as known.
- * `failed_precondition` if its process has died; the signal's reason if it does not go on.
+ * Starts a created container as the runtime's own `start` does. Returns false without any effect if the state files do not have the
+ * supported format. `failed_precondition` if the container's process has died; the signal's reason if it does not start in time.
  */
-export async function startByStateFiles(place: StatePlace, wait: StartWait): Promise<boolean> {
-  if (place.stateFormat === undefined || readStateFiles(place, wait.id)?.waitsForStart !== true) return false;
-  const fifo = join(place.root, wait.id, START_FIFO);
-  await FORMATS[place.stateFormat].release(fifo, wait);
+export async function startByStateFiles(location: StateLocation, wait: StartWait): Promise<boolean> {
+  if (location.stateFormat === undefined || readStateFiles(location, wait.id)?.waitsForStart !== true) return false;
+  const fifo = join(location.root, wait.id, START_FIFO);
+  await FORMATS[location.stateFormat].release(fifo, wait);
   rmSync(fifo, { force: true });
   return true;
 }
 
-/** Takes a directory out of its place. When it is removed is its own matter. */
+/** Moves a directory away at once, and deletes it at any later time. */
 export type ThrowAway = (directory: string) => void;
 
 /**
- * Makes the runtime forget a container whose processes and cgroups are gone, by taking its files away. False, and nothing is done,
- * if they are not as known.
+ * Removes the state files of a container whose processes and cgroups no longer exist. Returns false without any effect if they do not
+ * have the supported format.
  */
-export function removeStateFiles(place: StatePlace, id: string, throwAway: ThrowAway): boolean {
-  if (place.stateFormat === undefined || readStateFiles(place, id) === undefined) return false;
-  const { stateFile, others } = FORMATS[place.stateFormat];
-  const directory = join(place.root, id);
+export function removeStateFiles(location: StateLocation, id: string, throwAway: ThrowAway): boolean {
+  if (location.stateFormat === undefined || readStateFiles(location, id) === undefined) return false;
+  const { stateFile, others } = FORMATS[location.stateFormat];
+  const directory = join(location.root, id);
   if (!readdirSync(directory).every((name) => name === stateFile || others.includes(name))) return false;
   throwAway(directory);
   return true;
 }
 
-/** runc's process writes one byte when there is a reader. */
+/** Releases a process of runc, which writes one byte once the FIFO has a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
-  // Closing before the byte is there would break the writer's pipe.
+  // Closing the reader before the byte is written would fail the writer with EPIPE.
   const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    await lookUntil(wait, () => unlessErrno('EAGAIN', () => readSync(reader, Buffer.alloc(1))) === 1);
+    await pollUntil(wait, () => unlessErrno('EAGAIN', () => readSync(reader, Buffer.alloc(1))) === 1);
   } finally {
     closeSync(reader);
   }
 }
 
-/** crun's process reads one byte. */
+/** Releases a process of crun, which reads one byte. */
 async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
-  await lookUntil(wait, () => {
+  await pollUntil(wait, () => {
     const writer = unlessErrno('ENXIO', () => openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
-    if (writer === undefined) return false; // it has no reader yet
+    if (writer === undefined) return false; // the FIFO has no reader yet
     try {
       return writeSync(writer, Buffer.alloc(1)) === 1;
     } finally {
@@ -136,7 +139,7 @@ async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   });
 }
 
-/** What `work` returns, nothing if it fails with this code. */
+/** The result of `work`, `undefined` if it fails with this code. */
 function unlessErrno<T>(code: string, work: () => T): T | undefined {
   try {
     return work();
@@ -147,15 +150,15 @@ function unlessErrno<T>(code: string, work: () => T): T | undefined {
 }
 
 /**
- * Looks until the process goes on, after a little longer each time: the kernel does not tell when a FIFO gets its other end,
- * which is a matter of microseconds.
+ * Polls until the process is released, with growing delays: the kernel does not notify when the other end of a FIFO is opened, which
+ * normally happens within microseconds.
  */
-async function lookUntil({ id, alive, signal }: StartWait, goesOn: () => boolean): Promise<void> {
+async function pollUntil({ id, alive, signal }: StartWait, isReleased: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    // Asked before the look: one that has gone on may end at once.
-    const lives = alive();
-    if (goesOn()) return;
-    if (!lives)
+    // Checked first, because a process may exit right after its release.
+    const isAlive = alive();
+    if (isReleased()) return;
+    if (!isAlive)
       throw new PodwrightError('failed_precondition', `start task ${id}: its process has ended before its start`);
     await sleep(Math.min(attempt, START_LOOK_MS), signal);
   }

@@ -1,15 +1,15 @@
-/** What a profile can build on: files of the distribution's policies, and the profile that this process itself has. */
+/** Inputs of the profile: which files of the distribution's policies exist, and the name of the daemon's own profile. */
 export type AppArmorSurroundings = { abi: boolean; tunables: boolean; base: boolean; daemonProfile: string };
 
-/** The profiles whose processes may send signals to a container's, besides its own. */
+/** Profiles of processes that may send signals to a container's processes, in addition to the container's own profile. */
 const SENDERS = ['unconfined', 'runc', 'crun', 'conmon'];
 
 /** Files of the host that even root in a container must not touch (apparmor.d(5)). */
 const DENIED_FILES = [
-  '@{PROC}/* w', // files of /proc itself: each acts on the whole host
-  '@{PROC}/{[^1-9/],[^1-9/][^0-9/],[^1-9s/][^0-9y/][^0-9s/],[^1-9/][^0-9/][^0-9/][^0-9/]*}/** w', // all but processes and sys
-  '@{PROC}/sys/[^k]** w', // all but sys/kernel
-  '@{PROC}/sys/kernel/{?,??,[^s][^h][^m]**} w', // all but shared memory, which has its own namespace
+  '@{PROC}/* w', // files directly in /proc affect the whole host
+  '@{PROC}/{[^1-9/],[^1-9/][^0-9/],[^1-9s/][^0-9y/][^0-9s/],[^1-9/][^0-9/][^0-9/][^0-9/]*}/** w', // everything except processes and sys
+  '@{PROC}/sys/[^k]** w', // everything except sys/kernel
+  '@{PROC}/sys/kernel/{?,??,[^s][^h][^m]**} w', // everything except shm*, which is per IPC namespace
   '@{PROC}/sysrq-trigger rwklx',
   '@{PROC}/kcore rwklx',
   '/sys/[^f]*/** wklx',
@@ -23,15 +23,15 @@ const DENIED_FILES = [
 ];
 
 /**
- * Address families that the seccomp profile refuses (`AF_ALG`, `AF_VSOCK`). Here they are refused to 32-bit programs as
- * well, whose socketcall(2) has the family in memory, where a seccomp filter cannot look.
+ * Address families that the seccomp profile denies (`AF_ALG`, `AF_VSOCK`). AppArmor also denies them to 32-bit programs, whose
+ * socketcall(2) passes the family in memory, which a seccomp filter cannot read.
  */
 const DENIED_FAMILIES = ['alg', 'vsock'];
 
 /**
- * The AppArmor profile of containers that ask for none or for the runtime's: equal in effect to the one that Docker and
- * containerd load. It allows what the other walls (namespaces, capabilities, seccomp) allow, but for mounts, foreign
- * signals and traces, and files that act on the host.
+ * The AppArmor profile of containers that request no profile or RuntimeDefault, equivalent to Docker's and containerd's. It permits
+ * everything that namespaces, capabilities and seccomp permit, except mounts, signals and ptrace from or to other profiles, and
+ * access to files that affect the host.
  */
 export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurroundings): string {
   const { abi, tunables, base, daemonProfile } = surroundings;

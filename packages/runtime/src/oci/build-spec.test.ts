@@ -88,7 +88,7 @@ const mount = (destination: string, changes: Partial<SpecMount> = {}): SpecMount
   ...changes,
 });
 
-test('namespaces are new ones, those of the pod, or left out for those of the host', () => {
+test("namespaces are new or the pod's, and the host's are omitted", () => {
   assert.deepEqual(build().linux.namespaces, [
     { type: 'mount' },
     { type: 'network', path: '/ns/net' },
@@ -103,18 +103,18 @@ test('namespaces are new ones, those of the pod, or left out for those of the ho
   );
 });
 
-test('a host name is only set where the container has its own', () => {
+test('a host name is set only in a new UTS namespace', () => {
   assert.equal(build().hostname, undefined);
   assert.equal(build({ namespaces: { uts: { kind: 'new' } } }).hostname, 'pod');
 });
 
-test('on v2 an unprivileged container sees its own cgroups alone', () => {
+test('with cgroup v2 an unprivileged container gets a cgroup namespace', () => {
   const types = (changes: Changes) => build(changes).linux.namespaces.map(({ type }) => type);
   assert.ok(types({ host: { cgroupMode: 'v2' } }).includes('cgroup'));
   assert.ok(!types({ host: { cgroupMode: 'v2' }, security: { privileged: true } }).includes('cgroup'));
 });
 
-test('a container in the cgroup namespace of the host leaves the options of its tree alone', () => {
+test("a container in the host's cgroup namespace keeps the mount options of the cgroup tree", () => {
   const options = (privileged: boolean) => {
     const host: Changes['host'] = { cgroupMode: 'v2', cgroupMountOptions: ['nsdelegate'] };
     const { mounts } = build({ host, security: { privileged } });
@@ -124,7 +124,7 @@ test('a container in the cgroup namespace of the host leaves the options of its 
   assert.ok(!options(false).includes('nsdelegate') && options(false).includes('ro'));
 });
 
-test('a container of a user namespace joins it, and has the sysfs of the host with its network', () => {
+test("a container in a user namespace joins it, and with host networking gets the host's sysfs", () => {
   const range = [{ containerId: 0, hostId: 9, length: 5 }];
   const user = { path: '/ns/user', mappings: { uids: range, gids: range } };
   const own = build({ namespaces: { user } });
@@ -139,10 +139,10 @@ test('a container of a user namespace joins it, and has the sysfs of the host wi
   const host = build({ namespaces: { user, network: { kind: 'host' } } });
   assert.deepEqual([sysfs(host)?.type, sysfs(host)?.source], ['bind', '/sys']);
   assert.ok(sysfs(host)?.options.includes('rro'));
-  assert.ok(sysfs(host)?.options.includes('rprivate'), 'what is mounted in there stays in the container');
+  assert.ok(sysfs(host)?.options.includes('rprivate'), 'mounts below it stay in the container');
 });
 
-test('a privileged container has all capabilities and devices, nothing hidden, and no filter', () => {
+test('a privileged container has all capabilities and devices, no masked paths, and no seccomp filter', () => {
   const { process, linux, mounts } = build({ security: { privileged: true, apparmorProfile: '' } });
   assert.deepEqual(process.capabilities?.bounding, ALL_CAPABILITIES);
   assert.deepEqual(
@@ -154,7 +154,7 @@ test('a privileged container has all capabilities and devices, nothing hidden, a
   assert.ok(mounts.find(({ destination }) => destination === '/sys')?.options.includes('rw'));
 });
 
-test('an ordinary container has the filter, and only the devices that it was given', () => {
+test('an unprivileged container has the default seccomp filter and only the requested devices', () => {
   const { linux, mounts } = build();
   assert.ok(linux.seccomp?.syscalls?.length);
   assert.deepEqual(linux.maskedPaths, ['/proc/kcore']);
@@ -165,7 +165,7 @@ test('an ordinary container has the filter, and only the devices that it was giv
   assert.equal(build({ security: { seccomp: undefined } }).linux.seccomp, undefined);
 });
 
-test('mounts of the container come after the kernel ones that they do not cover, parents first', () => {
+test("the container's mounts follow the kernel's, replace those they cover, and are sorted parents first", () => {
   const { mounts } = build({ mounts: [mount('/a/b/c'), mount('/dev/'), mount('/a')] });
   assert.deepEqual(
     mounts.map(({ destination }) => destination),
@@ -173,7 +173,7 @@ test('mounts of the container come after the kernel ones that they do not cover,
   );
 });
 
-test('mounts are as read-only and as connected as asked for, and as restricted as their sources', () => {
+test("a mount has the requested access and propagation, and the restrictions of its source's mount", () => {
   const check = (changes: Partial<SpecMount>, options: string[], propagation: string | undefined) => {
     const { mounts, linux } = build({ mounts: [mount('/a', changes)] });
     assert.deepEqual(mounts.at(-1)?.options, options);
@@ -193,7 +193,7 @@ test('mounts are as read-only and as connected as asked for, and as restricted a
   check({ propagation: 'bidirectional' }, ['rbind', 'rshared', 'rw'], 'rshared');
 });
 
-test('limits are those asked for, as far as the host can limit', () => {
+test('requested limits are set if the host supports them', () => {
   const resources = {
     cpuShares: 10,
     cpuQuota: -1,

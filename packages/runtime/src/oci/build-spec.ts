@@ -7,7 +7,7 @@ import { computeMounts, hasOwnCgroups, rootfsPropagation } from './spec-mounts.t
 import { computeDeviceRules, computeOomScoreAdj, computeResources } from './spec-resources.ts';
 
 /**
- * A container's specification, equal in effect to what containerd's CRI plugin writes. Pure.
+ * Builds a container's specification, equivalent to that of containerd's CRI plugin. Pure.
  * Errors: those of `computeCapabilities`.
  */
 export function buildSpec(input: SpecInput): OciSpec {
@@ -16,7 +16,7 @@ export function buildSpec(input: SpecInput): OciSpec {
     ociVersion: '1.0.2',
     process: buildProcess(input),
     root: rootfs,
-    // A host name can only be set in a UTS namespace that is made for the container.
+    // OCI runtimes refuse a host name unless they create the UTS namespace.
     ...(namespaces.uts.kind === 'new' && hostname !== '' ? { hostname } : {}),
     mounts: computeMounts(input),
     annotations,
@@ -46,10 +46,10 @@ function buildLinux(input: SpecInput): OciLinux {
   const { privileged } = security;
   const propagation = rootfsPropagation(mounts);
   const seccomp = seccompOf(input);
-  // In a user namespace no node can be made: those that are given are mounted.
-  const made = namespaces.user === undefined ? input.devices : [];
-  const given = made.map(({ access: _, hostPath: __, ...device }) => device);
-  const devices = privileged ? [...input.hostDevices, ...given] : given;
+  // mknod is not permitted in a user namespace, so `computeMounts` bind-mounts the devices there.
+  const created = namespaces.user === undefined ? input.devices : [];
+  const requested = created.map(({ access: _, hostPath: __, ...device }) => device);
+  const devices = privileged ? [...input.hostDevices, ...requested] : requested;
   const rules = computeDeviceRules(privileged, input.devices);
   return {
     namespaces: namespaceList(namespaces, hasOwnCgroups(security, host)),
@@ -83,7 +83,7 @@ function capabilitiesOf({ security, host }: SpecInput) {
   });
 }
 
-/** A namespace that is the host's is left out: the OCI runtime then keeps its own. */
+/** Omits the host's namespaces: the container then inherits those of the OCI runtime. */
 function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinux['namespaces'] {
   const list: OciLinux['namespaces'] = [{ type: 'mount' }];
   for (const type of ['network', 'ipc', 'uts', 'pid'] as const) {

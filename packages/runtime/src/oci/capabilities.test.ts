@@ -12,7 +12,7 @@ import {
 const available = ALL_CAPABILITIES.filter((name) => name !== 'CAP_SYS_RESOURCE');
 const none: CapabilityRequest = { privileged: false, add: [], drop: [], addAmbient: [], available };
 
-test('capabilities are the default ones, changed by what is added and dropped, ALL first', () => {
+test('capabilities are the default set, changed by added and dropped names, ALL first', () => {
   const check = (request: Partial<CapabilityRequest>, expected: string[]) => {
     const sets = computeCapabilities({ ...none, ...request });
     assert.deepEqual(new Set(sets.bounding), new Set(expected));
@@ -35,14 +35,14 @@ test('capabilities are the default ones, changed by what is added and dropped, A
   check({ available: ['CAP_CHOWN'] }, ['CAP_CHOWN']);
 });
 
-test('nothing is inherited but ambient capabilities, which are in every set', () => {
+test('only ambient capabilities are inheritable, and they are in every set', () => {
   assert.deepEqual(computeCapabilities(none).inheritable, []);
   const sets = computeCapabilities({ ...none, drop: ['ALL'], addAmbient: ['NET_BIND_SERVICE'] });
   for (const name of ['bounding', 'effective', 'permitted', 'inheritable', 'ambient'] as const)
     assert.deepEqual(sets[name], ['CAP_NET_BIND_SERVICE']);
 });
 
-test('capabilities that are not known, or not ours to give, are refused', () => {
+test('unknown capabilities, and those that this process does not have, are refused', () => {
   const fails = (request: Partial<CapabilityRequest>, code: string) =>
     assert.throws(
       () => computeCapabilities({ ...none, ...request }),
@@ -53,7 +53,7 @@ test('capabilities that are not known, or not ours to give, are refused', () => 
   fails({ add: ['SYS_RESOURCE'] }, 'failed_precondition');
 });
 
-test("the kernel's masks are read", () => {
+test("the kernel's capability masks are decoded", () => {
   assert.deepEqual(capabilitiesOfMask('0'), []);
   assert.deepEqual(capabilitiesOfMask('0000000000000021'), ['CAP_CHOWN', 'CAP_KILL']);
   assert.deepEqual(capabilitiesOfMask('000001fffeffffff'), available);

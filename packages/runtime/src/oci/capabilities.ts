@@ -12,7 +12,7 @@ export const ALL_CAPABILITIES = [
   .split(' ')
   .map((name) => `CAP_${name}`);
 
-/** What containers have unless they ask otherwise: the set that Docker and containerd agree on. */
+/** The default capabilities of a container, the same as in Docker and containerd. */
 export const DEFAULT_CAPABILITIES = [
   'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL',
   'AUDIT_WRITE',
@@ -21,19 +21,19 @@ export const DEFAULT_CAPABILITIES = [
   .split(' ')
   .map((name) => `CAP_${name}`);
 
-/** Capability names come with or without `CAP_`; `ALL` stands for every one that the runtime itself may give. */
+/** Names may have the prefix `CAP_` or not. `ALL` means all of `available`. */
 export type CapabilityRequest = {
   privileged: boolean;
   add: string[];
   drop: string[];
   addAmbient: string[];
-  /** The capabilities in this process's bounding set: no other can be given. */
+  /** This process's bounding set: no other capability can be granted. */
   available: string[];
 };
 
 /**
- * The capability sets of a container's first process. `ALL` is applied before single names, so that adding ALL and dropping
- * one works, as does the reverse. `failed_precondition` if a name is added that this host does not let us give.
+ * Computes the capability sets of a container's init process. `ALL` is applied before single names, so that adding ALL and dropping
+ * one works, as does the reverse. `failed_precondition` if an added capability is not available.
  */
 export function computeCapabilities(request: CapabilityRequest): NonNullable<OciProcess['capabilities']> {
   const { available } = request;
@@ -68,7 +68,7 @@ function requireAvailable(names: string[], available: string[]): void {
   if (missing.length > 0)
     throw new PodwrightError(
       'failed_precondition',
-      `give capabilities ${missing.join(', ')}: this host does not give them to the runtime itself`,
+      `add capabilities ${missing.join(', ')}: the runtime itself does not have them on this host`,
     );
 }
 
@@ -80,7 +80,7 @@ function capabilityName(name: string): string {
   return full;
 }
 
-/** The names in a mask as /proc/PID/status has it, in hexadecimal. */
+/** The names in a hexadecimal mask of /proc/PID/status. */
 export function capabilitiesOfMask(hexadecimal: string): string[] {
   const mask = BigInt(`0x${hexadecimal.trim()}`);
   return ALL_CAPABILITIES.filter((_, number) => (mask >> BigInt(number)) & 1n);

@@ -1,7 +1,7 @@
 import type { IdMapping, IdMappings } from '@podwright/system';
 import type { OciIdMapping, OciLinux } from './spec.ts';
 
-/** The mappings of a user namespace as the OCI has them: also for one that is there, runtimes want to be told. */
+/** ID mappings for the OCI specification. OCI runtimes require them even if the user namespace exists already. */
 export function ociMappings({ uids, gids }: IdMappings): Pick<OciLinux, 'uidMappings' | 'gidMappings'> {
   return { uidMappings: uids.map(ociMapping), gidMappings: gids.map(ociMapping) };
 }

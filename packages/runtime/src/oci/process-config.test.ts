@@ -20,10 +20,10 @@ test('a command replaces Entrypoint and Cmd of the image, arguments alone replac
   );
 });
 
-test('open files are limited as systemd limits those of services, or as asked, and to no more than this process has', () => {
-  const check = (asked: Parameters<typeof computeRlimits>[0], openFiles: number, expected: [number, number]) => {
+test("the limit of open files is systemd's default or the configured one, capped by this process's own", () => {
+  const check = (requested: Parameters<typeof computeRlimits>[0], openFiles: number, expected: [number, number]) => {
     const [soft, hard] = expected;
-    assert.deepEqual(computeRlimits(asked, { openFiles }), [{ type: 'RLIMIT_NOFILE', soft, hard }]);
+    assert.deepEqual(computeRlimits(requested, { openFiles }), [{ type: 'RLIMIT_NOFILE', soft, hard }]);
   };
   check(undefined, 1_048_576, [1024, 524_288]);
   check(undefined, 20_000, [1024, 20_000]);
@@ -31,42 +31,42 @@ test('open files are limited as systemd limits those of services, or as asked, a
   check({ soft: 4096, hard: 8192 }, 20_000, [4096, 8192]);
 });
 
-test('later sources of the environment win, at the place of the first', () => {
+test('a later source of the environment wins, in the position of the first one', () => {
   const environment = computeEnvironment({
     image: { Env: ['PATH=/image', 'KEEP=1', 'EMPTY='] },
     hostname: 'pod',
     terminal: true,
-    asked: [
+    requested: [
       { name: 'KEEP', value: '2=3' },
       { name: 'NEW', value: '' },
     ],
   });
   assert.deepEqual(environment, ['PATH=/image', 'TERM=xterm', 'HOSTNAME=pod', 'KEEP=2=3', 'EMPTY=', 'NEW=']);
-  const plain = computeEnvironment({ image: {}, hostname: '', terminal: false, asked: [] });
+  const plain = computeEnvironment({ image: {}, hostname: '', terminal: false, requested: [] });
   assert.deepEqual(plain, ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin']);
 });
 
-test('a command starts where the container says, or the image, or at the root', () => {
+test('the working directory is that of the container, or of the image, or the root', () => {
   assert.equal(computeWorkingDirectory('/a/', { WorkingDir: '/b' }), '/a');
   assert.equal(computeWorkingDirectory('', { WorkingDir: 'b' }), '/b');
   assert.equal(computeWorkingDirectory('a/b', { WorkingDir: '/b' }), '/a/b', 'runc refuses a relative one');
   assert.equal(computeWorkingDirectory('', {}), '/');
 });
 
-for (const [what, asked, image] of [
+for (const [what, requested, image] of [
   ['Cmd of one empty word', { command: [], args: [] }, { Cmd: [''] }],
   ['Entrypoint and Cmd of one empty word', { command: [], args: [] }, { Entrypoint: [''], Cmd: [''] }],
   ['Entrypoint of empty words', { command: [], args: [] }, { Entrypoint: ['', ''] }],
   ['command of one empty word', { command: [''], args: [] }, { Entrypoint: ['/entry'] }],
   ['Entrypoint of one empty word alone', { command: [], args: [] }, { Entrypoint: [''] }],
 ] as const)
-  test(`there is nothing to run: a ${what}`, () => {
-    const copy = { command: [...asked.command], args: [...asked.args] };
+  test(`a ${what} is refused, as there is nothing to run`, () => {
+    const copy = { command: [...requested.command], args: [...requested.args] };
     assert.throws(() => computeArgs(copy, image as object), { code: 'invalid_argument', message: /command/ });
   });
 
-test('a variable of an image without a value is not set, and one without a name is left out', () => {
+test('a variable of an image without `=` is unset, and one without a name is omitted', () => {
   const image = { Env: ['A=1', 'B', 'PATH', '=x', '', 'A', 'C='] };
-  const asked = [{ name: 'D', value: '=' }];
-  assert.deepEqual(computeEnvironment({ image, hostname: '', terminal: false, asked }), ['C=', 'D==']);
+  const requested = [{ name: 'D', value: '=' }];
+  assert.deepEqual(computeEnvironment({ image, hostname: '', terminal: false, requested }), ['C=', 'D==']);
 });

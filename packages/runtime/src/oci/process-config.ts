@@ -7,23 +7,22 @@ import type { SpecHost } from './spec-input.ts';
 
 type ImageDefaults = ImageConfig['config'];
 
-/** The search path of an image that names none. */
+/** PATH if the image sets none. */
 const DEFAULT_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What systemd gives services, and by that containerd 2, CRI-O and Docker give containers. */
+/** systemd's default for services, which containers of containerd 2, CRI-O and Docker inherit. */
 const DEFAULT_OPEN_FILES: OpenFilesLimit = { soft: 1024, hard: 524_288 };
 
 /**
- * The command line of a container: a command of its own replaces the image's Entrypoint and with it the image's Cmd;
- * arguments alone replace Cmd. An Entrypoint of one empty word is none, as Docker and containerd have it. `invalid_argument` if
- * there is nothing to run.
+ * Computes the command line of a container: its command replaces the image's Entrypoint and Cmd, arguments alone replace Cmd. As in
+ * Docker and containerd, an Entrypoint of one empty word counts as unset. `invalid_argument` if there is nothing to run.
  */
-export function computeArgs(asked: { command: string[]; args: string[] }, image: ImageDefaults): string[] {
+export function computeArgs(requested: { command: string[]; args: string[] }, image: ImageDefaults): string[] {
   const { Entrypoint = [] } = image;
   const entrypoint = Entrypoint.length === 1 && Entrypoint[0] === '' ? [] : Entrypoint;
-  const command = asked.command.length > 0 ? asked.command : entrypoint;
-  const useImageArgs = asked.command.length === 0 && asked.args.length === 0;
-  const args = [...command, ...(useImageArgs ? (image.Cmd ?? []) : asked.args)];
+  const command = requested.command.length > 0 ? requested.command : entrypoint;
+  const useImageArgs = requested.command.length === 0 && requested.args.length === 0;
+  const args = [...command, ...(useImageArgs ? (image.Cmd ?? []) : requested.args)];
   if (args.length === 0)
     throw new PodwrightError('invalid_argument', 'no command specified: neither the container nor its image has one');
   if (args[0] === '')
@@ -31,26 +30,27 @@ export function computeArgs(asked: { command: string[]; args: string[] }, image:
   return args;
 }
 
-/** What a container's environment is made from; later ones win over earlier ones. */
+/** Sources of a container's environment. Later ones take precedence. */
 export type EnvironmentSources = {
   image: ImageDefaults;
   /** Host name of the pod, for HOSTNAME; '' for none. */
   hostname: string;
   terminal: boolean;
-  asked: { name: string; value: string }[];
+  requested: { name: string; value: string }[];
 };
 
 /**
- * `NAME=value` in order of first appearance: a search path, TERM with a terminal, HOSTNAME, the image's, those asked for. A
- * name alone takes the variable away, as with Docker and containerd; what has no name is left out, as newer runc refuses it.
+ * Computes the environment as `NAME=value`, in order of first appearance: default PATH, TERM for a terminal, HOSTNAME, the image's
+ * variables, the requested ones. As in Docker and containerd, an entry without `=` unsets the variable. Entries without a name are
+ * omitted, because newer versions of runc refuse them.
  */
-export function computeEnvironment({ image, hostname, terminal, asked }: EnvironmentSources): string[] {
+export function computeEnvironment({ image, hostname, terminal, requested }: EnvironmentSources): string[] {
   const all = [
     DEFAULT_PATH,
     ...(terminal ? ['TERM=xterm'] : []),
     ...(hostname === '' ? [] : [`HOSTNAME=${hostname}`]),
     ...(image.Env ?? []),
-    ...asked.map(({ name, value }) => `${name}=${value}`),
+    ...requested.map(({ name, value }) => `${name}=${value}`),
   ];
   const merged = new Map<string, string>();
   for (const entry of all) {
@@ -61,19 +61,19 @@ export function computeEnvironment({ image, hostname, terminal, asked }: Environ
   return [...merged.values()];
 }
 
-/** Where the command starts: `asked`, or the image's, or the root. The OCI runtime makes the directory if it is missing. */
-export function computeWorkingDirectory(asked: string, image: ImageDefaults): string {
-  return posix.resolve('/', asked || image.WorkingDir || '/');
+/** The working directory: the requested one, or the image's, or the root. The OCI runtime creates it if it is missing. */
+export function computeWorkingDirectory(requested: string, image: ImageDefaults): string {
+  return posix.resolve('/', requested || image.WorkingDir || '/');
 }
 
 /**
- * The limit of open files, which bounds what a process takes of the kernel's memory by sockets. Without it a container would have
- * this process's own, whose soft limit Node.js has raised: some programs close every number up to it at each start.
+ * The limit of open files, which also bounds the kernel memory that a process can use by sockets. Without it a container would inherit
+ * this process's limit, whose soft limit Node.js has raised, and some programs close every descriptor up to that limit at their start.
  */
 export function computeRlimits(
-  asked: OpenFilesLimit | undefined,
+  requested: OpenFilesLimit | undefined,
   { openFiles }: Pick<SpecHost, 'openFiles'>,
 ): NonNullable<OciProcess['rlimits']> {
-  const { soft, hard } = asked ?? DEFAULT_OPEN_FILES;
+  const { soft, hard } = requested ?? DEFAULT_OPEN_FILES;
   return [{ type: 'RLIMIT_NOFILE', soft: Math.min(soft, openFiles), hard: Math.min(hard, openFiles) }];
 }

@@ -10,14 +10,14 @@ const rulesFor = (name: string, capabilities = DEFAULT_CAPABILITIES, architectur
 const isAllowed = (name: string, capabilities?: string[], architecture?: NodeJS.Architecture) =>
   rulesFor(name, capabilities, architecture).some(({ action, args }) => action === 'SCMP_ACT_ALLOW' && !args);
 
-test('ordinary system calls are allowed, those that act on the host are not', () => {
+test('ordinary system calls are allowed, those that affect the host are not', () => {
   for (const name of ['read', 'openat', 'execve', 'futex', 'chroot', 'ptrace', 'arch_prctl'])
     assert.ok(isAllowed(name), name);
   for (const name of ['mount', 'reboot', 'bpf', 'init_module', 'keyctl', 'io_uring_setup', 'unshare', 'setns'])
     assert.ok(!isAllowed(name), name);
 });
 
-test('capabilities open the system calls that are useless without them', () => {
+test('a capability allows the system calls that need it', () => {
   assert.ok(isAllowed('mount', ['CAP_SYS_ADMIN']));
   assert.ok(isAllowed('reboot', ['CAP_SYS_BOOT']));
   assert.ok(!isAllowed('chroot', []));
@@ -30,7 +30,7 @@ test('new namespaces need CAP_SYS_ADMIN, by clone and by clone3', () => {
   for (const name of ['clone', 'clone3']) assert.ok(isAllowed(name, ['CAP_SYS_ADMIN']), name);
 });
 
-/** What the kernel makes of the rules for a system call's first argument: one that matches allows it. */
+/** Evaluates the rules for the first argument of socket(2) as the kernel does: any matching rule allows the call. */
 const isSocketAllowed = (family: bigint) =>
   rulesFor('socket').some(({ args }) =>
     args!.every(
@@ -38,7 +38,7 @@ const isSocketAllowed = (family: bigint) =>
     ),
   );
 
-test('sockets are allowed but for those of the kernel cryptography and to the host of a virtual machine', () => {
+test('all socket families are allowed except AF_ALG and AF_VSOCK', () => {
   for (let family = 0n; family < 64n; family++)
     for (const upper of [0n, 1n << 32n, 0xffff_ffffn << 32n])
       assert.equal(isSocketAllowed(upper | family), family !== 38n && family !== 40n, String(family));
@@ -50,7 +50,7 @@ test('each architecture has its own system calls and filter', () => {
   assert.deepEqual(defaultSeccompProfile([], 'arm64').architectures, ['SCMP_ARCH_AARCH64', 'SCMP_ARCH_ARM']);
 });
 
-test('profiles of files are taken as they are, and refused when they would not mean what they say', () => {
+test('a profile from a file is used unchanged, and refused if it is invalid or has fields of Docker only', () => {
   const text =
     '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["chmod"],"action":"SCMP_ACT_ERRNO"}],"flags":[]}';
   assert.deepEqual(parseSeccompProfile(text, 'x'), JSON.parse(text));

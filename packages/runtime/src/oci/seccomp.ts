@@ -11,9 +11,9 @@ const ENOSYS = 38;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NAMESPACE_FLAGS = 0x7e020000;
 /**
- * The address families of socket(2), as masks and values of its first argument: all up to 63 but `AF_ALG` (38) and `AF_VSOCK`
- * (40). The kernel looks at 32 bits of that argument, a comparison of seccomp at 64, so that "not 40" would let pass
- * 0x100000028. For the same reason no upper bit may matter here: the calling convention leaves them undefined.
+ * The allowed address families, as masks and values of the first argument of socket(2): all up to 63 except `AF_ALG` (38) and
+ * `AF_VSOCK` (40). The kernel uses the lower 32 bits of the argument, but a seccomp rule compares 64, so a rule "not 40" would
+ * allow 0x100000028. The masks therefore ignore the upper bits, which the calling convention leaves undefined.
  */
 const SOCKET_FAMILIES: [mask: number, value: number][] = [
   [0xffffffe0, 0], // 0 to 31
@@ -25,15 +25,15 @@ const SOCKET_FAMILIES: [mask: number, value: number][] = [
   [0xfffffffc, 44], // 44 to 47
   [0xfffffff0, 48], // 48 to 63; the newest family of Linux 6.18 is 45
 ];
-/** Execution domains that programs ask for: Linux, BSD-like 32 bit, UNAME26, both, and "tell me which". */
+/** Allowed arguments of personality(2): Linux, BSD-like 32 bit, UNAME26, both, and the query of the current one. */
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /**
- * The RuntimeDefault seccomp profile: what containerd 2.3 allows a container by default, which depends on its
- * capabilities. All else fails with EPERM. Not allowed although old profiles have it: io_uring, sockets of the kernel's
- * cryptography (CVE-2026-31431), and vsock sockets, which reach the host of a virtual machine past every network rule. 32-bit
- * programs can still make both by socketcall(2): its arguments are in memory, where a filter cannot look, and without it
- * many of them (Go's, old C libraries') have no network at all. There the AppArmor profile refuses them.
+ * The RuntimeDefault seccomp profile: the system calls that containerd 2.3 allows by default with these capabilities. All others fail
+ * with EPERM. Unlike older profiles it denies io_uring, AF_ALG sockets (CVE-2026-31431), and vsock sockets, which reach the host of
+ * a virtual machine past all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2): a filter
+ * cannot read its arguments in memory, and without it many programs (Go, old C libraries) have no network. There the AppArmor profile
+ * denies them.
  */
 export function defaultSeccompProfile(capabilities: string[], architecture: NodeJS.Architecture): OciSeccomp {
   const allow = (names: string[]) => ({ names, action: 'SCMP_ACT_ALLOW' as const });
@@ -56,7 +56,7 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
     const index = architecture === 's390x' ? 1 : 0;
     syscalls.push(
       { ...allow(['clone']), args: [{ index, value: NAMESPACE_FLAGS, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }] },
-      // Its flags are in memory, where a filter cannot look: ENOSYS makes the C library take clone instead.
+      // A filter cannot read clone3's flags in memory. ENOSYS makes the C library fall back to clone.
       { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
     );
   }
@@ -67,12 +67,12 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
   };
 }
 
-/** The largest profile that is read. */
+/** Maximum size of a profile. */
 export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
 
 /**
- * A profile of a file, as the OCI has it. The fields that only Docker's profiles have (`includes`, `archMap`) are refused
- * rather than dropped: without them the profile would mean something else. `invalid_argument` if it is no profile.
+ * Parses a profile in OCI format. `includes` and `excludes`, which only Docker's profiles have, are refused rather than dropped:
+ * without them the profile would have another meaning. `invalid_argument` if the profile is invalid.
  */
 export function parseSeccompProfile(text: string, origin: string): OciSeccomp {
   const refuse = (reason: string, cause?: unknown): never => {

@@ -9,13 +9,13 @@ const contexts = {
 const none = { user: '', role: '', type: '', level: '' };
 const pod = { sandboxId: 'a', privileged: false };
 
-test("a policy's contexts are read, whatever else is in the file", () => {
+test("a policy's contexts are parsed, and other lines of the file are ignored", () => {
   const text = `# words\nprocess = "${contexts.process}"\n\nfile=${contexts.file}\nro_file = "x"\n; more\n`;
   assert.deepEqual(parseSelinuxContexts(text), contexts);
   assert.deepEqual(parseSelinuxContexts(''), { process: '', file: '' });
 });
 
-test('containers of a pod have two categories in common, which other pods do not have', () => {
+test('containers of a pod share two categories, which other pods do not have', () => {
   const labels = selinuxLabels(contexts, undefined, pod);
   const [, level] = /^system_u:system_r:container_t:(s0:c\d+,c\d+)$/.exec(labels.process) ?? [];
   assert.equal(labels.mount, `system_u:object_r:container_file_t:${level}`);
@@ -28,12 +28,12 @@ test('containers of a pod have two categories in common, which other pods do not
   }
 });
 
-test('parts that are asked for replace those of the policy; files keep their own role and type', () => {
+test("requested parts replace the policy's, but files keep their role and type", () => {
   const labels = selinuxLabels(contexts, { user: 'u', role: 'r', type: 't', level: 's0:c1,c2' }, pod);
   assert.deepEqual(labels, { process: 'u:r:t:s0:c1,c2', mount: 'u:object_r:container_file_t:s0:c1,c2' });
 });
 
-test('a privileged process has no label, and without SELinux nothing has', () => {
+test('a privileged process has no label, and without SELinux there are no labels', () => {
   const labels = selinuxLabels(contexts, { ...none, level: 's0' }, { ...pod, privileged: true });
   assert.deepEqual(labels, { process: '', mount: contexts.file });
   assert.deepEqual(selinuxLabels({ process: '', file: '' }, undefined, pod), { process: '', mount: '' });
@@ -41,7 +41,7 @@ test('a privileged process has no label, and without SELinux nothing has', () =>
   assert.deepEqual(selinuxLabels(withoutLevels, undefined, pod), { process: 'u:r:t', mount: 'u:o:f' });
 });
 
-test('what is no part of a label is refused with its field', () => {
+test('the refusal of an invalid part of a label names the field', () => {
   for (const level of ['', 's0', 's0-s15:c0.c1023', 's0:c1,c2', 's0:c1.c3,c5']) checkSelinuxOptions({ ...none, level });
   for (const level of ['x', 's0:c1,', 's0 ', 's0:c12345', 's0\n'])
     assert.throws(() => checkSelinuxOptions({ ...none, level }), { code: 'invalid_argument', message: /level/ }, level);

@@ -2,19 +2,19 @@ import type { CgroupMode } from '@podwright/base';
 import type { IdMappings } from '@podwright/system';
 import type { OciDevice, OciProcess, OciSeccomp } from './spec.ts';
 
-/** A bind mount into the container. Its source is there. */
+/** A bind mount into the container. The source exists. */
 export type SpecMount = {
   destination: string;
   source: string;
   readonly: boolean;
-  /** Also what is mounted below the source is read-only; only together with `readonly`. */
+  /** Mounts below the source are read-only, too. Requires `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
-  /** Which of `ro`, `nosuid`, `nodev` and `noexec` the source's own mount has. */
+  /** Options of the source's own mount, out of `ro`, `nosuid`, `nodev` and `noexec`. */
   sourceRestrictions: string[];
 };
 
-/** `new` is a namespace of the container's own, `host` the host's, otherwise the path of one that is there. */
+/** `new`: a new namespace for the container. `host`: the host's. `path`: an existing namespace. */
 export type SpecNamespace = { kind: 'new' } | { kind: 'host' } | { kind: 'path'; path: string };
 
 export type SpecNamespaces = {
@@ -22,7 +22,7 @@ export type SpecNamespaces = {
   ipc: SpecNamespace;
   uts: SpecNamespace;
   pid: SpecNamespace;
-  /** Absent: the host's users. */
+  /** Absent: the host's user namespace. */
   user?: { path: string; mappings: IdMappings };
 };
 
@@ -34,54 +34,56 @@ export type SpecSecurity = {
   noNewPrivileges: boolean;
   maskedPaths: string[];
   readonlyPaths: string[];
-  /** `runtime-default` depends on the capabilities; `undefined` is unconfined. Never applied to a privileged container. */
+  /** `runtime-default` depends on the capabilities; `undefined` means unconfined. Ignored for a privileged container. */
   seccomp: 'runtime-default' | OciSeccomp | undefined;
-  /** Name of a loaded AppArmor profile, '' for none. Never applied to a privileged container unless it is given. */
+  /** Name of a loaded AppArmor profile, '' for none. */
   apparmorProfile: string;
-  /** Labels of the process and of the files that are made for it, '' for none. */
+  /** SELinux label of the process, '' for none. */
   selinuxProcessLabel: string;
+  /** SELinux label of the mounts that are created for the container, '' for none. */
   selinuxMountLabel: string;
 };
 
-/** Limits; 0, '' and absent mean not set. */
+/** Limits. 0, '' and absent mean unset. */
 export type SpecResources = {
   cpuShares: number;
-  /** Microseconds of CPU time a period; -1 is unlimited. */
+  /** CPU time per period, in microseconds. -1 means unlimited. */
   cpuQuota: number;
+  /** In microseconds. */
   cpuPeriod: number;
   cpusetCpus: string;
   cpusetMems: string;
   memoryLimitBytes: number;
-  /** Memory and swap together; 0 means as much as the memory limit, so no swap. -1 is unlimited. */
+  /** Limit of memory and swap together. 0 means the same as the memory limit, so no swap. -1 means unlimited. */
   memorySwapLimitBytes: number;
   pidsLimit: number;
   hugepageLimits: { pageSize: string; limitBytes: number }[];
-  /** Files of cgroup v2 with their content; refused where there is only v1. */
+  /** Values of cgroup v2 files by name. Refused on a host with cgroup v1. */
   unified: Record<string, string>;
   oomScoreAdj: number;
 };
 
-/** A device node that the container gets, with what it may do with it (`rwm`), and where the host has it. */
+/** A device node of the container, its access permissions (of `rwm`), and its path on the host. */
 export type SpecDevice = OciDevice & { access: string; hostPath: string };
 
-/** What the host can do, as far as a specification depends on it. */
+/** Features of the host that a specification depends on. */
 export type SpecHost = {
   /** This process's bounding set. */
   capabilities: string[];
   cgroupMode: CgroupMode;
-  /** Options of the v2 tree that belong to all its mounts: one without them would take them from the host's. */
+  /** Mount options that all mounts of the v2 tree share: a mount without them would remove them from the host's mount, too. */
   cgroupMountOptions: string[];
-  /** Memory and swap can be limited together. */
+  /** Whether swap can be limited. */
   swapLimit: boolean;
   hugetlb: boolean;
-  /** This process's hard limit of open files: without CAP_SYS_RESOURCE it can give no higher one. */
+  /** This process's hard limit of open files, which it cannot exceed without CAP_SYS_RESOURCE. */
   openFiles: number;
   /** The lowest oom_score_adj that this process may set. */
   minimumOomScoreAdj: number;
   architecture: NodeJS.Architecture;
 };
 
-/** Everything that a container's specification is made from. */
+/** All inputs of a container's specification. */
 export type SpecInput = {
   args: string[];
   env: string[];
@@ -90,13 +92,13 @@ export type SpecInput = {
   terminal: boolean;
   rlimits: NonNullable<OciProcess['rlimits']>;
   rootfs: { path: string; readonly: boolean };
-  /** Set in the UTS namespace only if that is `new`. */
+  /** Used only if the UTS namespace is `new`. */
   hostname: string;
   mounts: SpecMount[];
   security: SpecSecurity;
   namespaces: SpecNamespaces;
   devices: SpecDevice[];
-  /** Device nodes of the host, which a privileged container gets all. */
+  /** All device nodes of the host, for a privileged container. */
   hostDevices: OciDevice[];
   resources: SpecResources;
   sysctls?: Record<string, string>;

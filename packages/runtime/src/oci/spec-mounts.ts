@@ -4,17 +4,18 @@ import type { SpecDevice, SpecInput, SpecMount } from './spec-input.ts';
 
 type MountInput = Pick<SpecInput, 'security' | 'namespaces' | 'host'>;
 
-/** On v2 an unprivileged container sees its own cgroups alone. */
+/** Whether the container gets a cgroup namespace: with cgroup v2, every unprivileged container does. */
 export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMode }: SpecInput['host']): boolean {
   return cgroupMode === 'v2' && !privileged;
 }
 
-/** The kernel's own file systems that each container has (runtime-spec, config-linux.md: default filesystems). */
+/** The kernel's file systems in each container (runtime-spec, config-linux.md: default filesystems). */
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs tells of a network: only its owner may mount it. The host's is bound privately: systemd shares it with all
-  // mount namespaces, and crun binds it from the host's, where the container's mounts below it would then appear.
+  // sysfs shows a network namespace, and may be mounted only by the owner of that. Otherwise the host's sysfs is bound, with private
+  // propagation: systemd makes it shared, and crun binds it from the host's mount namespace, where the container's mounts below it would
+  // appear otherwise.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },
@@ -45,8 +46,8 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
 }
 
 /**
- * All mounts in the order in which they are made: the kernel's, without those that a mount of the container covers, then
- * the container's own, parents before what is mounted inside of them.
+ * All mounts in the order of their creation: the kernel's file systems, except those that a mount of the container covers, then the
+ * container's own mounts, parents first.
  */
 export function computeMounts({
   mounts,
@@ -61,7 +62,7 @@ export function computeMounts({
   return [...kernel, ...[...own.map(bindMount), ...nodes].toSorted(byDepth)];
 }
 
-/** Parents before what is inside of them. */
+/** Compares mounts, to sort parents before mounts inside them. */
 export function byDepth(left: { destination: string }, right: { destination: string }): number {
   return depth(left.destination) - depth(right.destination);
 }
@@ -75,16 +76,16 @@ const PROPAGATION_OPTIONS = {
 } as const;
 
 /**
- * A bind mount has the restrictions of its source's mount, as long as it is not mounted again with other flags. That crun
- * always does, and runc to make it read-only: what is not among the flags is lost then.
+ * A bind mount inherits the restrictions of its source's mount only until it is remounted. crun always remounts it, and runc does so
+ * to make it read-only, so the restrictions must be among the options.
  */
 function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
-  const kept = mount.sourceRestrictions.filter((option) => option !== 'ro');
+  const restrictions = mount.sourceRestrictions.filter((option) => option !== 'ro');
   return {
     destination,
     type: 'bind',
     source,
-    options: ['rbind', PROPAGATION_OPTIONS[mount.propagation], accessOf(mount), ...kept],
+    options: ['rbind', PROPAGATION_OPTIONS[mount.propagation], accessOf(mount), ...restrictions],
   };
 }
 
@@ -93,12 +94,12 @@ function accessOf(mount: Pick<SpecMount, 'readonly' | 'recursiveReadOnly' | 'sou
   return mount.sourceRestrictions.includes('ro') ? 'ro' : 'rw';
 }
 
-/** A device node of the host, given to a container that cannot have nodes of its own. */
+/** Binds a device node of the host into a container in a user namespace, where mknod is not permitted. */
 export function deviceMount({ path, hostPath }: Pick<SpecDevice, 'path' | 'hostPath'>): OciMount {
   return { destination: path, type: 'bind', source: hostPath, options: ['bind', 'rprivate', 'nosuid', 'noexec'] };
 }
 
-/** How the root's mounts are connected with the host's: as far as the most open mount needs it. */
+/** Propagation of the container's root mount: the widest one that any of its mounts needs. */
 export function rootfsPropagation(mounts: SpecMount[]): string | undefined {
   if (mounts.some(({ propagation }) => propagation === 'bidirectional')) return 'rshared';
   if (mounts.some(({ propagation }) => propagation === 'host-to-container')) return 'rslave';

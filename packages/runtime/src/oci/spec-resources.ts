@@ -2,12 +2,12 @@ import { PodwrightError } from '@podwright/base';
 import type { OciLinuxResources, OciSpec } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
-/** The oom_score_adj of the container's process: what is asked for, as far as this process may set it. */
+/** The oom_score_adj of the container's process: the requested one, or the lowest that this process may set. */
 export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomScoreAdj }: SpecHost): number {
   return Math.max(oomScoreAdj, minimumOomScoreAdj);
 }
 
-/** The specification with other limits; its device rules stay. */
+/** Replaces the limits of a specification, but not its device rules. */
 export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec {
   const devices = spec.linux.resources?.devices;
   const resources = devices === undefined ? limits : { devices, ...limits };
@@ -15,8 +15,8 @@ export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec
 }
 
 /**
- * Limits as the OCI has them, without what this host cannot limit. `invalid_argument` for files of cgroup v2 on a host
- * that has v1, as runc and crun refuse them.
+ * Limits in OCI format, without those that the host does not support. `invalid_argument` for cgroup v2 files on a host with cgroup
+ * v1; runc and crun would refuse them.
  */
 export function computeResources(resources: SpecResources, host: SpecHost): OciLinuxResources {
   const set = <T extends object>(value: T): Partial<T> =>
@@ -28,7 +28,7 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
     cpus: resources.cpusetCpus,
     mems: resources.cpusetMems,
   });
-  // Without a swap limit of its own, a limited container may not swap, and an unlimited one may, as with every Kubernetes runtime.
+  // As in other CRI runtimes, without a requested swap limit a container with a memory limit may not swap, and one without may.
   const swap = host.swapLimit ? resources.memorySwapLimitBytes || resources.memoryLimitBytes : 0;
   const memory = set({ limit: resources.memoryLimitBytes, swap });
   const hugepages = host.hugetlb ? resources.hugepageLimits : [];
@@ -51,8 +51,8 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
 }
 
 /**
- * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and its own terminals. Not the host's
- * console (5:1), which it could make a node of: its own /dev/console is one of its terminals.
+ * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and its own terminals. Not the host's console
+ * (5:1), for which it could create a node: the container's own /dev/console is one of its terminals.
  */
 const ORDINARY_DEVICES = [
   { major: 1, minor: 3 },
@@ -65,7 +65,7 @@ const ORDINARY_DEVICES = [
   { major: 136 },
 ];
 
-/** The devices cgroup's rules: everything for a privileged container, otherwise the ordinary ones and those given. */
+/** Rules of the devices cgroup: all devices for a privileged container, otherwise the ordinary and the requested ones. */
 export function computeDeviceRules(
   privileged: boolean,
   devices: SpecDevice[],

@@ -21,7 +21,7 @@ test('users and groups are found by name and number', () => {
   check(':www', { uid: 0, gid: 34 });
 });
 
-test('groups of the image come in only when they are to be merged', () => {
+test("the image's groups are added with the policy merge, not with strict", () => {
   const request = { user: 'web', supplementalGroups: [7, 34] };
   const gids = (groupsPolicy: 'merge' | 'strict') =>
     findUser(passwd, groups, { ...request, groupsPolicy }).additionalGids;
@@ -38,9 +38,9 @@ test('names without an entry and numbers out of range are refused', () => {
     );
 });
 
-test('what the container asks for goes before what the image says', () => {
-  const check = (asked: Parameters<typeof userString>[0], expected: string) =>
-    assert.equal(userString(asked, 'img:grp'), expected);
+test("the container's requested user takes precedence over the image's", () => {
+  const check = (requested: Parameters<typeof userString>[0], expected: string) =>
+    assert.equal(userString(requested, 'img:grp'), expected);
   check({ runAsUsername: '' }, 'img:grp');
   check({ runAsUsername: 'x' }, 'x');
   check({ runAsUsername: 'x', runAsUser: 5 }, '5');

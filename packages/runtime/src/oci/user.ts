@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The user that a container's first process is to have. */
+/** The requested user of a container's init process. */
 export type UserRequest = {
   /** `user`, `uid`, `user:group` or `uid:gid`; '' is root. */
   user: string;
   supplementalGroups: number[];
-  /** `merge` adds the groups in which the image has the user; `strict` does not. */
+  /** `merge` adds the groups of which the user is a member in the image's /etc/group; `strict` does not. */
   groupsPolicy: 'merge' | 'strict';
 };
 
@@ -13,27 +13,27 @@ export type ResolvedUser = { uid: number; gid: number; additionalGids: number[] 
 
 const MAX_ID = 2 ** 31 - 1;
 
-/** The user to resolve: what the container asks for, or what its image says. `invalid_argument` for a group without a user. */
+/** The user to look up: the one that the container requests, or else the image's. `invalid_argument` for a group without a user. */
 export function userString(
-  asked: { runAsUser?: number; runAsUsername: string; runAsGroup?: number },
+  requested: { runAsUser?: number; runAsUsername: string; runAsGroup?: number },
   imageUser: string | undefined,
 ): string {
-  const user = asked.runAsUser === undefined ? asked.runAsUsername : String(asked.runAsUser);
-  if (user !== '') return asked.runAsGroup === undefined ? user : `${user}:${asked.runAsGroup}`;
-  if (asked.runAsGroup !== undefined)
-    throw new PodwrightError('invalid_argument', `run as group ${asked.runAsGroup}: a user must be given with it`);
+  const user = requested.runAsUser === undefined ? requested.runAsUsername : String(requested.runAsUser);
+  if (user !== '') return requested.runAsGroup === undefined ? user : `${user}:${requested.runAsGroup}`;
+  if (requested.runAsGroup !== undefined)
+    throw new PodwrightError('invalid_argument', `run as group ${requested.runAsGroup}: a group needs a user`);
   return imageUser ?? '';
 }
 
 type PasswdEntry = { name: string; uid: number; gid: number };
 type GroupEntry = { name: string; gid: number; members: string[] };
 
-/** The lookup itself. The primary group is also among the additional ones (CVE-2022-36109). */
+/** Looks up the user. The primary group is also among the additional groups (CVE-2022-36109). */
 export function findUser(passwd: PasswdEntry[], groups: GroupEntry[], request: UserRequest): ResolvedUser {
   const [user = '', group = ''] = request.user.split(':', 2);
-  const wantedUid = user === '' ? 0 : numericId(user);
-  const entry = passwd.find(({ name, uid }) => (wantedUid === undefined ? name === user : uid === wantedUid));
-  const uid = wantedUid ?? entry?.uid;
+  const numericUid = user === '' ? 0 : numericId(user);
+  const entry = passwd.find(({ name, uid }) => (numericUid === undefined ? name === user : uid === numericUid));
+  const uid = numericUid ?? entry?.uid;
   if (uid === undefined) throw new PodwrightError('invalid_argument', `user ${user}: the image has no such user`);
   const gid = group === '' ? (entry?.gid ?? 0) : (numericId(group) ?? groups.find(({ name }) => name === group)?.gid);
   if (gid === undefined) throw new PodwrightError('invalid_argument', `group ${group}: the image has no such group`);

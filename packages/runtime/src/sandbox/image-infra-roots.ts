@@ -64,7 +64,7 @@ export class ImageInfraRoots implements InfraRoots {
     return {
       root,
       args: computeArgs({ command: [], args: [] }, config),
-      env: computeEnvironment({ image: config, hostname: '', terminal: false, asked: [] }),
+      env: computeEnvironment({ image: config, hostname: '', terminal: false, requested: [] }),
       cwd: computeWorkingDirectory('', config),
       user: await resolveUser(root, { user: config.User ?? '', supplementalGroups: [], groupsPolicy: 'merge' }),
     };
