@@ -1,4 +1,4 @@
-/** What plugins of others are written against: `@podwright/runtime/plugin`. Types only, but for the version. */
+/** The API for third-party plugins: `@podwright/runtime/plugin`. Only types, except the version. */
 export type { ErrorCode, Logger } from '@podwright/base';
 export type {
   SnapshotInfo,

@@ -3,15 +3,15 @@ import type { Snapshotter } from '@podwright/images';
 import type { PluginContext } from './plugin.ts';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** What `auto` takes, the best one first. */
+/** Order of preference for `auto`. */
 const PREFERENCE = ['overlayfs', 'native'];
 
-/** What a part that works with the chosen snapshotter requires: that one, or with `auto` all that there are. */
+/** The plugin requirement for the chosen snapshotter: that plugin, or with `auto` all snapshotters. */
 export function snapshotterRequirement(kind: string): 'snapshotter' | `snapshotter/${string}` {
   return kind === 'auto' ? 'snapshotter' : `snapshotter/${kind}`;
 }
 
-/** The snapshotter to use among those that work here; `failed_precondition` if there is none. */
+/** The snapshotter to use. `failed_precondition` if none works on this host. */
 export function chooseSnapshotter(
   kind: string,
   plugins: Pick<PluginContext<RuntimePluginTypes>, 'get' | 'all'>,

@@ -31,14 +31,14 @@ const controllers = new Map([
   ['shim', {}],
 ]);
 
-test('a handler can do what its OCI runtime can, and users of their own also need its sandbox controller', () => {
+test('a handler has the features of its OCI runtime, and user namespaces also need its sandbox controller', () => {
   const idMapping = { works: true, reason: '' };
   const features = handlerFeatures(handlers, { ociRuntimes, idMapping }, controllers);
   assert.deepEqual(names(features.recursiveReadOnlyHandlers), ['', 'runc', 'paused', 'foreign']);
   assert.deepEqual(names(features.userNamespaceHandlers), ['', 'paused']);
 });
 
-test('no pod has users of its own where the root file systems cannot be mapped', () => {
+test('without ID-mapped mounts no handler supports user namespaces', () => {
   const idMapping = { works: false, reason: 'old kernel' };
   assert.deepEqual(names(handlerFeatures(handlers, { ociRuntimes, idMapping }, controllers).userNamespaceHandlers), []);
 });

@@ -3,23 +3,23 @@ import type { HandlerOptions } from '../options.ts';
 import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import { findingOf } from './runtime-handlers.ts';
 
-/** Handlers, the default one among them, that can do what not every one can. */
+/** Names of the handlers with each optional feature, '' for the default handler. */
 export type HandlerFeatures = {
   recursiveReadOnlyHandlers: ReadonlySet<string>;
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** Which handlers can mount read-only recursively, and which can give pods users of their own, as this host was found. */
+/** Determines which handlers support recursively read-only mounts, and which support user namespaces, on this host. */
 export function handlerFeatures(
   handlers: ReadonlyMap<string, HandlerOptions>,
   { ociRuntimes, idMapping }: Pick<HostAbilities, 'ociRuntimes' | 'idMapping'>,
   controllers: ReadonlyMap<string, Pick<SandboxController, 'makesUserNamespaces'>>,
 ): HandlerFeatures {
-  const named = (able: (handler: HandlerOptions) => boolean | undefined) =>
-    new Set([...handlers].flatMap(([name, handler]) => (able(handler) ? [name] : [])));
+  const namesOf = (isSupported: (handler: HandlerOptions) => boolean | undefined) =>
+    new Set([...handlers].flatMap(([name, handler]) => (isSupported(handler) ? [name] : [])));
   return {
-    recursiveReadOnlyHandlers: named((handler) => findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts),
-    userNamespaceHandlers: named(
+    recursiveReadOnlyHandlers: namesOf((handler) => findingOf(handler, ociRuntimes)?.features.recursiveReadonlyMounts),
+    userNamespaceHandlers: namesOf(
       (handler) =>
         idMapping.works &&
         controllers.get(handler.sandbox)?.makesUserNamespaces &&

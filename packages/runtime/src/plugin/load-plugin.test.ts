@@ -14,7 +14,7 @@ after(() => rmSync(directory, { recursive: true }));
 const from = join(directory, 'config.toml');
 
 let modules = 0;
-/** Writes a module into the directory of the configuration, and returns how the configuration names it. */
+/** Writes a module to the directory of the configuration, and returns the path by which the configuration names it. */
 function module(text: string): string {
   const name = `plugin-${++modules}.mjs`;
   writeFileSync(join(directory, name), text);
@@ -28,14 +28,14 @@ function load(specifier: string, settings: Record<string, unknown> = {}) {
 }
 
 const value = (rest: string) => module(`export default { apiVersion: 1, type: 'snapshotter', ${rest} };`);
-/** An instance of whatever type: it answers to every name, but is no promise. */
+/** `init` of an instance of any plugin type: a proxy that has every method, except `then`. */
 const instance = `init: ({ id, ...rest }) => new Proxy({ name: id, rest }, { get: (own, key) => own[key] ?? (key === 'then' ? undefined : () => {}) })`;
 
 const wrong: [string, string, RegExp][] = [
-  ['a module that is not there', './nothing.mjs', /^load plugin mine of .*config\.toml: Cannot find module/],
-  ['a package that is not there', 'no-such-package', /Cannot find module 'no-such-package'$/],
-  ['a module that does not run', module('throw new Error("broken")'), /broken$/],
-  ['a module that is no JavaScript', module('}'), /Unexpected token/],
+  ['a missing module', './nothing.mjs', /^load plugin mine of .*config\.toml: Cannot find module/],
+  ['a missing package', 'no-such-package', /Cannot find module 'no-such-package'$/],
+  ['a module that throws', module('throw new Error("broken")'), /broken$/],
+  ['a module with a syntax error', module('}'), /Unexpected token/],
   ['a module without a default export', module('export const x = 1;'), /no plugin as its default export$/],
   [
     'a plugin for another API',
@@ -47,7 +47,7 @@ const wrong: [string, string, RegExp][] = [
     module(`export default { apiVersion: 1, type: 'network', init() {} };`),
     /type is "network"/,
   ],
-  ['a plugin that cannot start', value('init: 3'), /no function init$/],
+  ['a plugin without init', value('init: 3'), /no function init$/],
 ];
 for (const [what, specifier, message] of wrong) {
   test(`${what} is refused with the plugin's name and file`, async () => {
@@ -55,19 +55,19 @@ for (const [what, specifier, message] of wrong) {
   });
 }
 
-/** A schema that wants a size. */
-const schema = `settings: { '~standard': { version: 1, vendor: 'test', validate: async (given) =>
-  typeof given.size === 'number' ? { value: { size: given.size + 1 } }
+/** A schema that requires a numeric size, and returns it incremented. */
+const schema = `settings: { '~standard': { version: 1, vendor: 'test', validate: async (input) =>
+  typeof input.size === 'number' ? { value: { size: input.size + 1 } }
     : { issues: [{ message: 'must be a number', path: ['size'] }, { message: 'odd', path: [{ key: 'a' }, 0] }] } } }`;
 
-test('settings go through the schema of the plugin, whose message names the key', async () => {
+test("settings are validated by the plugin's schema, and the error names the key", async () => {
   const specifier = value(`${schema}, ${instance}`);
   const message = /settings\.size: must be a number; settings\.a\.0: odd$/;
   await assert.rejects(load(specifier, { size: 'x' }), { code: 'invalid_argument', message });
   await assert.rejects(load(value(instance), { size: 1 }), { message: /settings\.size: it takes no settings$/ });
 });
 
-test('a plugin gets its id, its settings and directories of its own', async () => {
+test('a plugin gets its id, its settings and its own directories', async () => {
   const plugins = await load(value(`${schema}, ${instance}`), { size: 1 });
   const graph = await PluginGraph.start<RuntimePluginTypes>(plugins, { needed: ['snapshotter/mine'] });
   const { name, rest } = graph.get('snapshotter', 'mine') as unknown as { name: string; rest: Record<string, unknown> };
@@ -77,7 +77,7 @@ test('a plugin gets its id, its settings and directories of its own', async () =
   assert.equal(rest.root, join(directory, 'root/plugins/mine'));
 });
 
-test('a plugin is skipped where it cannot be had, and an error where it takes another name', async () => {
+test('a plugin is skipped after failed_precondition, and failed if its instance has another name or lacks methods', async () => {
   const skipped = value(`init() { throw Object.assign(new Error('no such disk'), { code: 'failed_precondition' }); }`);
   const misnamed = value(`init: () => ({ name: 'other' })`);
   const poor = value(`init: ({ id }) => ({ name: id, prepare() {}, view() {} })`);
@@ -89,12 +89,12 @@ test('a plugin is skipped where it cannot be had, and an error where it takes an
   );
   const [state] = await states(misnamed);
   assert.equal(state?.state, 'error');
-  assert.match(state.note, /calls itself "other".*"mine"/);
-  assert.match((await states(poor))[0]!.note, /as a snapshotter it lacks commit, mounts, .*close$/);
-  assert.match((await states(value('init: async () => undefined')))[0]!.note, /gave no instance/);
+  assert.match(state.note, /name is "other".*"mine"/);
+  assert.match((await states(poor))[0]!.note, /it lacks methods of a snapshotter: commit, mounts, .*close$/);
+  assert.match((await states(value('init: async () => undefined')))[0]!.note, /returned no instance/);
 });
 
-test('a package is looked up from the directory of the configuration', async () => {
+test('a package is resolved from the directory of the configuration', async () => {
   const home = join(directory, 'node_modules/of-mine');
   mkdirSync(home, { recursive: true });
   writeFileSync(join(home, 'package.json'), '{"type": "module", "exports": "./main.js"}');

@@ -21,12 +21,12 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
-/** Where plugins have their directories, below the root and below the state directory. */
+/** Parent of the plugins' directories, both in the root and in the state directory. */
 const PLUGINS_DIRECTORY = 'plugins';
 
 /**
- * Loads the plugins of others that the options name, as plugins of the graph. A module that is not there or is no plugin,
- * and settings that its schema refuses, are `invalid_argument`: the configuration is wrong.
+ * Loads the third-party plugins in the options as plugins of the graph. `invalid_argument`, for a wrong configuration, if a module
+ * does not exist or is not a plugin, or if its schema refuses the settings.
  */
 export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOptions): Promise<RuntimePlugin[]> {
   return Promise.all(
@@ -37,8 +37,8 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
           root: join(root, PLUGINS_DIRECTORY, options.id),
           state: join(state, PLUGINS_DIRECTORY, options.id),
         };
-        const handed = { id: options.id, settings, ...directories, logger: logger.child({ plugin: options.id }) };
-        return graphPlugin(plugin, handed) as RuntimePlugin;
+        const context = { id: options.id, settings, ...directories, logger: logger.child({ plugin: options.id }) };
+        return graphPlugin(plugin, context) as RuntimePlugin;
       } catch (error) {
         const where = `load plugin ${options.id} of ${options.from}`;
         throw new PodwrightError('invalid_argument', `${where}: ${errorMessage(error).split('\nRequire stack')[0]}`, {
@@ -49,7 +49,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   );
 }
 
-/** What others' code may take; it cannot be stopped, only not waited for. */
+/** Limits the wait for third-party code, which itself cannot be stopped. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   using deadline = withTimeout(undefined, timeoutMs, what);
   return await raceAbort(work, deadline);
@@ -60,7 +60,7 @@ async function loadPlugin(options: PluginOptions): Promise<{ plugin: ThirdPartyP
   return { plugin, settings: await checkSettings(plugin, options.settings) };
 }
 
-/** A path is relative to the file that names it; a package is looked up from there. */
+/** Resolves a relative path or a package from the configuration file that names it. */
 async function importPlugin({ package: specifier, from }: PluginOptions): Promise<unknown> {
   const path = createRequire(from).resolve(specifier);
   const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
@@ -72,7 +72,7 @@ function checkPlugin(value: unknown): ThirdPartyPlugin {
   const { apiVersion, type, init } = value as Partial<ThirdPartyPlugin>;
   if (apiVersion !== PLUGIN_API_VERSION) {
     const versions = `it is for version ${apiVersion} of the plugin API, and this Podwright has ${PLUGIN_API_VERSION}`;
-    throw new Error(`${versions}; use a plugin that was made for it`);
+    throw new Error(`${versions}; use a plugin for that version`);
   }
   if (!THIRD_PARTY_TYPES.includes(type as ThirdPartyType))
     throw new Error(`its type is ${JSON.stringify(type)}; it must be one of ${THIRD_PARTY_TYPES.join(', ')}`);
@@ -88,21 +88,21 @@ async function checkSettings({ settings: schema }: ThirdPartyPlugin, settings: u
   }
   const result = await schema['~standard'].validate(settings);
   if (result.issues === undefined) return result.value;
-  throw new Error(result.issues.map(issueWords).join('; '));
+  throw new Error(result.issues.map(issueMessage).join('; '));
 }
 
-function issueWords({ path = [], message }: SettingsIssue): string {
+function issueMessage({ path = [], message }: SettingsIssue): string {
   const keys = path.map((step) => String(typeof step === 'object' ? step.key : step));
   return `${['settings', ...keys].join('.')}: ${message}`;
 }
 
-type Handed = { id: string; settings: unknown; root: string; state: string; logger: Logger };
+type PluginDependencies = { id: string; settings: unknown; root: string; state: string; logger: Logger };
 
 function graphPlugin<Type extends ThirdPartyType>(
   plugin: ThirdPartyPlugin<unknown, Type>,
-  handed: Handed,
+  dependencies: PluginDependencies,
 ): Plugin<RuntimePluginTypes, Type> {
-  const { id, root, state } = handed;
+  const { id, root, state } = dependencies;
   return {
     type: plugin.type,
     id,
@@ -110,7 +110,7 @@ function graphPlugin<Type extends ThirdPartyType>(
     stateDirectories: [PLUGINS_DIRECTORY],
     async init({ note }) {
       for (const directory of [root, state]) makePrivateDirectory(directory);
-      const starting = Promise.resolve(plugin.init({ ...handed, note }));
+      const starting = Promise.resolve(plugin.init({ ...dependencies, note }));
       const instance = await bounded(starting, PLUGIN_INIT_TIMEOUT_MS, `start plugin ${id}`);
       checkInstance(plugin.type, id, instance);
       return instance;
@@ -119,7 +119,7 @@ function graphPlugin<Type extends ThirdPartyType>(
   };
 }
 
-/** What an instance of each type must be able to do: the contracts, for plugins that no compiler has looked at. */
+/** Required methods of an instance of each type, for plugins that are not type-checked. */
 const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } = {
   snapshotter: [
     ...(['prepare', 'view', 'commit', 'mounts', 'stat', 'usage', 'remove', 'list'] as const),
@@ -136,10 +136,10 @@ const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } 
 };
 
 function checkInstance(type: ThirdPartyType, id: string, instance: unknown): void {
-  if (typeof instance !== 'object' || instance === null) throw new Error('its init gave no instance');
+  if (typeof instance !== 'object' || instance === null) throw new Error('its init returned no instance');
   const members = instance as Record<string, unknown>;
   if (members.name !== id)
-    throw new Error(`it calls itself ${JSON.stringify(members.name)}; it must have the id that it is given, "${id}"`);
+    throw new Error(`its name is ${JSON.stringify(members.name)}; it must be the configured id, "${id}"`);
   const missing = METHODS[type].filter((method) => typeof members[method] !== 'function');
-  if (missing.length > 0) throw new Error(`as a ${type} it lacks ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`it lacks methods of a ${type}: ${missing.join(', ')}`);
 }

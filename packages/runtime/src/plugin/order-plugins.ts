@@ -1,24 +1,23 @@
 import { PodwrightError } from '@podwright/base';
 import { pluginName } from './plugin.ts';
 
-/** What ordering looks at. */
+/** The fields of a plugin that ordering needs. */
 export type Requiring = { readonly type: string; readonly id: string; readonly requires: readonly string[] };
 
 /**
- * The plugins in an order in which each comes after all that it requires; among those that could come next, the given order
- * stays. Errors (`invalid_argument`): a name that is given twice, a requirement that there is not, plugins that require each
- * other in a circle; the last two with the way that leads there.
+ * Sorts plugins so that each one comes after all that it requires, and otherwise keeps their order. `invalid_argument` for a
+ * duplicate name, a missing requirement, or a cycle of requirements; the last two name the path of requirements.
  */
 export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   checkUnique(plugins);
   const ordered = new Set<P>();
-  const visit = (plugin: P, way: P[]) => {
+  const visit = (plugin: P, path: P[]) => {
     if (ordered.has(plugin)) return;
-    if (way.includes(plugin)) throw circle([...way.slice(way.indexOf(plugin)), plugin]);
+    if (path.includes(plugin)) throw cycle([...path.slice(path.indexOf(plugin)), plugin]);
     for (const requirement of plugin.requires) {
       const required = meetsRequirement(plugins, requirement);
-      if (required.length === 0 && requirement.includes('/')) throw missing([...way, plugin], requirement, plugins);
-      for (const next of required) visit(next, [...way, plugin]);
+      if (required.length === 0 && requirement.includes('/')) throw missing([...path, plugin], requirement, plugins);
+      for (const next of required) visit(next, [...path, plugin]);
     }
     ordered.add(plugin);
   };
@@ -26,7 +25,7 @@ export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   return [...ordered];
 }
 
-/** The plugins that a requirement means: one by `type/id`, or all of a type; a type may have none. */
+/** The plugins that match a requirement: one for `type/id`, or all plugins of a type, possibly none. */
 export function meetsRequirement<P extends Requiring>(plugins: readonly P[], requirement: string): P[] {
   return plugins.filter((plugin) => plugin.type === requirement || pluginName(plugin) === requirement);
 }
@@ -41,19 +40,19 @@ function checkUnique(plugins: readonly Requiring[]): void {
   }
 }
 
-function circle(way: Requiring[]): PodwrightError {
+function cycle(path: Requiring[]): PodwrightError {
   return new PodwrightError(
     'invalid_argument',
-    `order plugins: they require each other in a circle: ${way.map(pluginName).join(' → ')}`,
+    `order plugins: they require each other in a cycle: ${path.map(pluginName).join(' → ')}`,
   );
 }
 
-function missing(way: Requiring[], requirement: string, plugins: readonly Requiring[]): PodwrightError {
+function missing(path: Requiring[], requirement: string, plugins: readonly Requiring[]): PodwrightError {
   const type = requirement.slice(0, requirement.indexOf('/'));
   const alike = plugins.filter((plugin) => plugin.type === type).map(pluginName);
   return new PodwrightError(
     'invalid_argument',
-    `order plugins: ${[...way.map(pluginName), requirement].join(' → ')}: there is no ${requirement}${
+    `order plugins: ${[...path.map(pluginName), requirement].join(' → ')}: there is no ${requirement}${
       alike.length === 0 ? '' : `; there is ${alike.join(', ')}`
     }`,
   );

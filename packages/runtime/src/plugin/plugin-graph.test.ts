@@ -7,7 +7,7 @@ import { PluginGraph } from './plugin-graph.ts';
 
 type Types = { letter: string; count: number };
 
-/** A plugin `letter/ID` that gives its id; `calls` hears of its start and end. */
+/** A plugin `letter/ID` whose instance is its id. `calls` records its start and close. */
 function letter(id: string, requires: Requirement<Types>[] = [], calls: string[] = []): Plugin<Types, 'letter'> {
   const init = () => {
     calls.push(`start ${id}`);
@@ -26,7 +26,7 @@ function failing(id: string, error: Error): Plugin<Types, 'letter'> {
 const start = (plugins: AnyPlugin<Types>[], ...needed: PluginName<Types>[]) => PluginGraph.start(plugins, { needed });
 const lacking = new PodwrightError('failed_precondition', 'the kernel has none');
 
-test('plugins start after what they require, otherwise in the given order, and close the other way round', async () => {
+test('plugins start after those they require, otherwise in list order, and close in reverse', async () => {
   const calls: string[] = [];
   const plugins = [letter('a', ['letter/c', 'count'], calls), letter('b', [], calls), letter('c', ['letter/d'], calls)];
   const count: AnyPlugin<Types> = { type: 'count', id: 'one', requires: ['letter/d'], init: () => 1 };
@@ -43,7 +43,7 @@ test('plugins start after what they require, otherwise in the given order, and c
   assert.equal(calls.length, 4, 'each is closed once');
 });
 
-test('a plugin gets the instances that it requires, and no others', async () => {
+test('a plugin gets only the instances that it requires', async () => {
   const seen: unknown[] = [];
   const counting: Plugin<Types, 'count'> = {
     type: 'count',
@@ -60,7 +60,7 @@ test('a plugin gets the instances that it requires, and no others', async () => 
   assert.deepEqual([state?.state, state?.note], ['error', 'plugin count/all uses letter/b without requiring it']);
 });
 
-test('what cannot be had here is skipped with its reason, and so is what requires it', async () => {
+test('a plugin that is unavailable on this host is skipped with its reason, and so are those that require it', async () => {
   const graph = await start([
     failing('a', lacking),
     letter('b', ['letter/a']),
@@ -79,18 +79,18 @@ test('what cannot be had here is skipped with its reason, and so is what require
     ],
   );
   assert.throws(() => graph.get('letter', 'c'), { code: 'failed_precondition', message: /the kernel has none/ });
-  assert.throws(() => graph.get('letter', 'nobody'), { code: 'not_found' });
+  assert.throws(() => graph.get('letter', 'missing'), { code: 'not_found' });
   assert.equal(graph.get('count', 'e'), 0);
 });
 
-test('without what is needed nothing goes on, and what was started is closed', async () => {
+test('if a needed plugin fails, the start fails and the started plugins are closed', async () => {
   const calls: string[] = [];
   const plugins = [letter('a', [], calls), failing('b', lacking)];
   await assert.rejects(start(plugins, 'letter/b'), { code: 'failed_precondition', message: /the kernel has none/ });
   assert.deepEqual(calls, ['start a', 'close a']);
 });
 
-test('a failed close does not keep the others from being closed', async () => {
+test('after a failed close the other plugins are still closed', async () => {
   const calls: string[] = [];
   const stuck: Plugin<Types, 'letter'> = { ...letter('stuck'), close: () => Promise.reject(new Error('no')) };
   const graph = await start([letter('a', [], calls), stuck, letter('b', [], calls)]);
@@ -112,21 +112,17 @@ test('a plugin may note how it works', async () => {
 });
 
 const wrong: [string, AnyPlugin<Types>[], RegExp][] = [
-  [
-    'a circle',
-    [letter('x', ['letter/a']), letter('a', ['letter/b']), letter('b', ['letter'])],
-    /letter\/a → letter\/b/,
-  ],
+  ['a cycle', [letter('x', ['letter/a']), letter('a', ['letter/b']), letter('b', ['letter'])], /letter\/a → letter\/b/],
   ['a plugin that requires itself', [letter('a', ['letter/a'])], /letter\/a → letter\/a$/],
   [
-    'a requirement that there is not',
+    'a missing requirement',
     [letter('x', ['letter/a']), letter('a', ['letter/z'])],
     /letter\/x → letter\/a → letter\/z: there is no letter\/z; there is letter\/x, letter\/a/,
   ],
-  ['an id that is given twice', [letter('a'), letter('a')], /two letter\/a/],
+  ['a duplicate id', [letter('a'), letter('a')], /two letter\/a/],
 ];
 for (const [what, plugins, message] of wrong) {
-  test(`${what} is refused with the way that leads there`, () => {
+  test(`${what} is refused, and the error names the plugins`, () => {
     assert.throws(() => orderPlugins(plugins), { code: 'invalid_argument', message });
   });
 }

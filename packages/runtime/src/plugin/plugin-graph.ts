@@ -4,10 +4,10 @@ import { type AnyPlugin, type PluginContext, type PluginState, pluginName, type 
 
 type Started = { state: PluginState; instance?: unknown; error?: unknown };
 
-/** The classes of errors that mean: not on this host, or not as it is configured. */
-const CANNOT_BE_HAD = ['failed_precondition', 'unimplemented'];
+/** Error codes of plugins that are not available on this host or with this configuration. */
+const UNAVAILABLE_CODES = ['failed_precondition', 'unimplemented'];
 
-/** Plugins that were started, and how each got on. */
+/** Started plugins, and the state of every plugin. */
 export class PluginGraph<Types> {
   readonly #started = new Map<string, Started>();
   readonly #undo = new Undo();
@@ -18,9 +18,9 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Starts plugins one after the other, each after what it requires. One that cannot be started is recorded with its reason,
-   * and so is what requires it. Only if it is `needed` does all fail, with the class of its error, and what was
-   * started is closed again. Errors of the list itself: see `orderPlugins`.
+   * Starts plugins one after the other, each after those it requires. A plugin that cannot be started is recorded with the reason,
+   * and so are those that require it. If it is `needed`, the started plugins are closed and the start rejects with an error of the
+   * same code. Errors in the list itself: see `orderPlugins`.
    */
   static async start<Types>(
     plugins: readonly AnyPlugin<Types>[],
@@ -37,29 +37,29 @@ export class PluginGraph<Types> {
     }
   }
 
-  /** Directories of all plugins below the state directory, also of those that do not work: they may have before. */
+  /** Directories of all plugins below the state directory, including failed ones, which may have worked before. */
   stateDirectories(): readonly string[] {
     return this.#stateDirectories;
   }
 
-  /** How every plugin got on, in the order of their start. */
+  /** States of all plugins, in the order of their start. */
   states(): PluginState[] {
     return [...this.#started.values()].map(({ state }) => state);
   }
 
-  /** The instance of a plugin. Throws the error of one that does not work; `not_found` if there is none. */
+  /** The instance of a plugin. Throws the plugin's error if it has failed, `not_found` if there is no such plugin. */
   get<Type extends keyof Types & string>(type: Type, id: string): Types[Type] {
     this.#check(`${type}/${id}`);
     return this.#started.get(`${type}/${id}`)!.instance as Types[Type];
   }
 
-  /** Instances of a type by id, of the plugins that work. */
+  /** Instances of a type by id, without failed plugins. */
   all<Type extends keyof Types & string>(type: Type): ReadonlyMap<string, Types[Type]> {
     const working = [...this.#started.values()].filter(({ state }) => state.type === type && state.state === 'ok');
     return new Map(working.map(({ state, instance }) => [state.id, instance as Types[Type]]));
   }
 
-  /** Closes the instances, the last one first; returns the failures of those that could not be closed. */
+  /** Closes the instances in reverse order, and returns the failures. */
   close(): Promise<UndoFailure[]> {
     return this.#undo.run();
   }
@@ -74,14 +74,14 @@ export class PluginGraph<Types> {
       const close = plugin.close as ((instance: unknown) => void | Promise<void>) | undefined;
       if (close !== undefined) this.#undo.add(`close plugin ${pluginName(plugin)}`, () => close(instance));
     } catch (error) {
-      const state = CANNOT_BE_HAD.includes(errorCode(error)) ? 'skip' : 'error';
+      const state = UNAVAILABLE_CODES.includes(errorCode(error)) ? 'skip' : 'error';
       started.error = error;
       started.state = { ...started.state, state, note: errorMessage(error) };
     }
     this.#started.set(pluginName(plugin), started);
   }
 
-  /** Throws unless the plugin works; for a type: unless one plugin of it works. */
+  /** Throws unless the plugin has started, or, for a type, at least one plugin of that type has. */
   #check(requirement: string): void {
     const found = meetsRequirement(this.states(), requirement);
     if (found.some(({ state }) => state === 'ok')) return;
@@ -92,18 +92,18 @@ export class PluginGraph<Types> {
   }
 
   #context({ type, id, requires }: AnyPlugin<Types>, state: PluginState): PluginContext<Types> {
-    const checkRequired = (wanted: Requirement<Types>) => {
-      if (requires.includes(wanted)) return;
-      throw new PodwrightError('internal', `plugin ${type}/${id} uses ${wanted} without requiring it`);
+    const checkRequired = (used: Requirement<Types>) => {
+      if (requires.includes(used)) return;
+      throw new PodwrightError('internal', `plugin ${type}/${id} uses ${used} without requiring it`);
     };
     return {
-      get: (wantedType, wantedId) => {
-        checkRequired(`${wantedType}/${wantedId}`);
-        return this.get(wantedType, wantedId);
+      get: (usedType, usedId) => {
+        checkRequired(`${usedType}/${usedId}`);
+        return this.get(usedType, usedId);
       },
-      all: (wantedType) => {
-        checkRequired(wantedType);
-        return this.all(wantedType);
+      all: (usedType) => {
+        checkRequired(usedType);
+        return this.all(usedType);
       },
       note: (text) => {
         state.note = text;

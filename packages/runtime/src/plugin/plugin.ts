@@ -1,21 +1,21 @@
 /**
- * What a runtime is put together from, as values: a list of plugins, each with a type, an id and what it requires. Nothing
- * registers itself; the code that composes the list names the implementations. `Types` says what the plugins of each type give.
+ * A component of the runtime: a value with a type, an id and requirements. Plugins do not register themselves; the code that builds
+ * the list names the implementations. `Types` maps each plugin type to the type of its instances.
  */
 export type Plugin<Types, Type extends keyof Types & string> = {
   readonly type: Type;
   /** Unique among the plugins of its type. */
   readonly id: string;
-  /** `type/id` of one plugin, or a type alone for all plugins of it that work here. */
+  /** `type/id` for one plugin, or a type for all plugins of that type that have started. */
   readonly requires: readonly Requirement<Types>[];
-  /** Directories of its own below the runtime's state directory, which are removed with what the runtime made on the host. */
+  /** The plugin's directories below the runtime's state directory. `removeHostState` removes them. */
   readonly stateDirectories?: readonly string[];
   /**
-   * Makes the instance. `failed_precondition` and `unimplemented` say that this host or this configuration cannot have
-   * it: then it is skipped. Every other error is one.
+   * Creates the instance. After `failed_precondition` or `unimplemented` the plugin counts as unavailable on this host or with this
+   * configuration, and is skipped; after any other error it has failed.
    */
   init(context: PluginContext<Types>): Types[Type] | Promise<Types[Type]>;
-  /** Ends what the instance does in this process; called once, after everything that required it was closed. */
+  /** Stops the instance's work in this process. Called once, after all plugins that require it are closed. */
   close?(instance: Types[Type]): void | Promise<void>;
 };
 
@@ -27,17 +27,17 @@ export type PluginName<Types> = `${keyof Types & string}/${string}`;
 
 export type Requirement<Types> = PluginName<Types> | (keyof Types & string);
 
-/** What `init` may use: the instances that the plugin requires. */
+/** Gives `init` access to the instances that the plugin requires. */
 export type PluginContext<Types> = {
-  /** The instance of a required plugin; one that was not required is an `internal` error. */
+  /** The instance of a required plugin. Throws `internal` for a plugin that is not among the requirements. */
   get<Type extends keyof Types & string>(type: Type, id: string): Types[Type];
-  /** Instances by id, in the order in which they were started, of a type that is required as a whole. */
+  /** Instances of a type by id, in the order of their start. The type must be among the requirements. */
   all<Type extends keyof Types & string>(type: Type): ReadonlyMap<string, Types[Type]>;
-  /** Notes, for people, how the plugin works on this host. */
+  /** Sets a readable note on how the plugin works on this host (`PluginState.note`). */
   note(text: string): void;
 };
 
-/** How a plugin got on: `skip` cannot be had here, `error` failed; `note` tells why, and may tell how for `ok`. */
+/** State of a plugin. `skip`: unavailable on this host; `error`: failed; `note` is the reason. For `ok`, `note` is the plugin's own note. */
 export type PluginState = {
   type: string;
   id: string;
@@ -46,5 +46,4 @@ export type PluginState = {
   note: string;
 };
 
-/** `type/id`, as people read it. */
 export const pluginName = ({ type, id }: { type: string; id: string }): string => `${type}/${id}`;

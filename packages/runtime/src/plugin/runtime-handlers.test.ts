@@ -11,21 +11,21 @@ function finding(name: string, works = true, path = `/usr/bin/${name}`): OciRunt
 const both = [finding('crun'), finding('runc')];
 const pinned = (program: string) => ({ task: 'oci', program, sandbox: 'pinned' });
 
-test('without configuration each OCI runtime that works is a handler by its name', () => {
+test('without configuration each working OCI runtime is a handler of its name', () => {
   assert.deepEqual(Object.fromEntries(runtimeHandlers({ ociRuntime: '' }, [finding('crun', false), finding('runc')])), {
     '': pinned(''),
     runc: pinned('runc'),
   });
 });
 
-test('the OCI runtime that is asked for by path is a handler by its name, and the default', () => {
+test('an OCI runtime that is configured by path is the default, and a handler of its name', () => {
   const findings = [...both, finding('youki', true, '/opt/youki')];
   const handlers = runtimeHandlers({ ociRuntime: '/opt/youki' }, findings);
   assert.deepEqual([...handlers.keys()], ['', 'crun', 'runc', 'youki']);
   assert.deepEqual(ociPrograms(handlers, findings)[''], { name: 'youki', path: '/opt/youki' });
 });
 
-test('configured handlers are added, take names over, and have their name as their program', () => {
+test('configured handlers are added, override others of the same name, and use their name as program by default', () => {
   const handlers = {
     runc: { ...pinned('/opt/runc'), sandbox: 'pause' },
     youki: pinned(''),
@@ -45,7 +45,7 @@ test('configured handlers are added, take names over, and have their name as the
   assert.equal(ociPrograms(all, findings).runc?.path, '/opt/runc');
 });
 
-test('a default handler that is not there is refused with those that are', () => {
+test('the refusal of an unknown default handler lists the available ones', () => {
   const options = { ociRuntime: '', defaultHandler: 'kata' };
   assert.throws(() => runtimeHandlers(options, both), { code: 'invalid_argument', message: /"kata".*crun, runc/ });
 });

@@ -4,19 +4,18 @@ import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding } from '../oci-runtime/oci-r
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import { shimBinary } from '../tasks/shim/handler-shims.ts';
 
-/** Options that say which runtime handlers there are. */
+/** Options that determine the runtime handlers. */
 export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' | 'ociRuntime'>;
 
 /**
- * Every runtime handler by name, '' for pods that ask for none. An OCI runtime that is known or asked for and works here
- * is a handler by its name, unless the options give that name to another. `program` is filled in; '' is left only for
- * the default handler, where it means the first OCI runtime that works.
- * `invalid_argument` if the default handler is none of them.
+ * All runtime handlers by name, '' for pods without a RuntimeClass. Each working OCI runtime that is known or configured is a handler
+ * of its name, unless a configured handler has that name. `program` is filled in, except for the default handler, where '' means the
+ * first OCI runtime that works. `invalid_argument` if the configured default handler does not exist.
  */
 export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {
-  const asked = [...KNOWN_OCI_RUNTIMES, options.ociRuntime];
+  const candidates = [...KNOWN_OCI_RUNTIMES, options.ociRuntime];
   const works = findings.filter(
-    (finding) => finding.works && (asked.includes(finding.name) || asked.includes(finding.path)),
+    (finding) => finding.works && (candidates.includes(finding.name) || candidates.includes(finding.path)),
   );
   const named = new Map([
     ...works.map(({ name }): [string, HandlerOptions] => [name, ociHandler(name)]),
@@ -35,7 +34,7 @@ export function handlerPrograms({ handlers = {} }: HandlerChoice): string[] {
     .map(([name, handler]) => programOf(name, handler));
 }
 
-/** The OCI runtimes of handlers, of those that work. */
+/** The OCI runtime of each handler, without handlers whose runtime does not work. */
 export function ociPrograms(
   handlers: ReadonlyMap<string, HandlerOptions>,
   findings: OciRuntimeFinding[],
@@ -70,6 +69,6 @@ function defaultOf(named: Map<string, HandlerOptions>, options: HandlerChoice): 
   if (handler !== undefined) return handler;
   throw new PodwrightError(
     'invalid_argument',
-    `the default runtime handler "${defaultHandler}" is not there; there is ${[...named.keys()].join(', ') || 'none'}`,
+    `the default runtime handler "${defaultHandler}" does not exist; available: ${[...named.keys()].join(', ') || 'none'}`,
   );
 }

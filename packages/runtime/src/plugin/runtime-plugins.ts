@@ -6,19 +6,19 @@ import type { SandboxController } from '../sandbox/sandbox-controller.ts';
 import type { TaskRuntime } from '../tasks/task-runtime.ts';
 import type { Plugin } from './plugin.ts';
 
-/** The types of a runtime's plugins, and what each gives: the contracts of the rooms. */
+/** The types of the runtime's plugins, and the contract of each type's instances. */
 export type RuntimePluginTypes = {
   host: HostAbilities;
   snapshotter: Snapshotter;
   images: ImageService & { close(): Promise<void> };
   network: Network;
-  /** Shims of containerd, and which one each runtime handler has. */
+  /** containerd's shims, and the shim of each runtime handler. */
   shims: { shims: Shims; programs: ReadonlyMap<string, ShimProgram> };
   'task-runtime': TaskRuntime;
   'sandbox-controller': SandboxController;
 };
 
-/** A plugin of the runtime that gives an instance of `Type`. */
+/** A plugin of the runtime of type `Type`. */
 export type RuntimePlugin<Type extends keyof RuntimePluginTypes = keyof RuntimePluginTypes> = {
   [T in Type]: Plugin<RuntimePluginTypes, T>;
 }[Type];

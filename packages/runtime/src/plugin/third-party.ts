@@ -1,45 +1,45 @@
 import type { Logger } from '@podwright/base';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** Version of the contract with plugins of others. Counted up when a plugin of before would not work any more. */
+/** Version of the API for third-party plugins. Incremented by changes that break existing plugins. */
 export const PLUGIN_API_VERSION = 1;
 
-/** What plugins of others may give. */
+/** Types that third-party plugins may implement. */
 export const THIRD_PARTY_TYPES = ['snapshotter', 'sandbox-controller', 'task-runtime'] as const;
 
 export type ThirdPartyType = (typeof THIRD_PARTY_TYPES)[number];
 
-/** What is handed to a plugin when it starts. */
+/** Passed to a plugin's `init`. */
 export type ThirdPartyContext<Settings> = {
-  /** What the configuration calls it. The instance's `name` must be the same. */
+  /** Id of the plugin in the configuration. The instance's `name` must be the same. */
   id: string;
-  /** The table `settings` of the configuration, as the plugin's schema gives it. */
+  /** The plugin's `settings` in the configuration, validated and transformed by its schema. */
   settings: Settings;
-  /** A directory of the plugin's own for lasting data; it is there. */
+  /** The plugin's own directory for persistent data. It exists. */
   root: string;
-  /** A directory of the plugin's own for what a reboot may lose; it is there. */
+  /** The plugin's own directory for data that a reboot may remove. It exists. */
   state: string;
   logger: Logger;
-  /** Notes, for people, how the plugin works on this host. */
+  /** Sets a readable note on how the plugin works on this host; `podwright runtime plugins` prints it. */
   note(text: string): void;
 };
 
 /**
- * The default export of a plugin's module. Errors that `init` or the instance throws are told apart by a property `code` with
- * one of the values of `ErrorCode`, whatever their class; `failed_precondition` from `init` means: not on this host.
+ * The default export of a plugin's module. Errors from `init` or the instance are distinguished by their property `code`, a value of
+ * `ErrorCode`; their class does not matter. `failed_precondition` from `init` means that the plugin is unavailable on this host.
  */
 export type ThirdPartyPlugin<Settings = unknown, Type extends ThirdPartyType = ThirdPartyType> = {
-  /** The version of the contract that it was written for: 1. */
+  /** The version of the plugin API that the plugin uses: 1. */
   apiVersion: number;
   type: Type;
-  /** What its settings may be; without a schema it takes none. */
+  /** Schema of the plugin's settings. Default: the plugin has no settings. */
   settings?: SettingsSchema<Settings>;
   init(context: ThirdPartyContext<Settings>): RuntimePluginTypes[Type] | Promise<RuntimePluginTypes[Type]>;
-  /** Ends what the instance does in this process. */
+  /** Stops the instance's work in this process. */
   close?(instance: RuntimePluginTypes[Type]): void | Promise<void>;
 };
 
-/** Any schema that follows Standard Schema 1 (https://standardschema.dev), as those of zod, valibot and ArkType do. */
+/** A schema that implements Standard Schema 1 (https://standardschema.dev), such as one of zod, valibot or ArkType. */
 export type SettingsSchema<Settings> = {
   readonly '~standard': {
     readonly version: 1;
@@ -52,7 +52,7 @@ export type SettingsResult<Settings> =
   | { readonly value: Settings; readonly issues?: undefined }
   | { readonly issues: readonly SettingsIssue[] };
 
-/** What is wrong, and with which key: its path, where a step may be the key itself or an object that has it. */
+/** A validation error. A step of `path` is a key, or an object with the key. */
 export type SettingsIssue = {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

@@ -5,10 +5,10 @@ import type { PluginGraph } from './plugin-graph.ts';
 import { runtimeHandlers } from './runtime-handlers.ts';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** The runtime handlers that can be had here, and why the others cannot. */
+/** The runtime handlers that work on this host, and the reasons why others do not. */
 export type UsableHandlers = { usable: Map<string, HandlerOptions>; unavailable: Map<string, string> };
 
-/** Looks which handlers have all that they need. The default one must: its error is thrown. */
+/** Checks which handlers have all of their requirements. Throws if the default handler does not. */
 export function usableHandlers(options: RuntimeOptions, graph: PluginGraph<RuntimePluginTypes>): UsableHandlers {
   const { ociRuntimes } = graph.get('host', 'linux');
   const handlers: UsableHandlers = { usable: new Map(), unavailable: new Map() };
@@ -22,7 +22,7 @@ export function usableHandlers(options: RuntimeOptions, graph: PluginGraph<Runti
     } catch (error) {
       if (name === '') throw error;
       handlers.unavailable.set(name, errorMessage(error));
-      options.logger.warn({ handler: name, error: errorMessage(error) }, 'a runtime handler cannot be used here');
+      options.logger.warn({ handler: name, error: errorMessage(error) }, 'a runtime handler is not available');
     }
   }
   return handlers;
@@ -38,6 +38,6 @@ export function describeHandlers({ usable, unavailable }: UsableHandlers): objec
 
 function checkShim(name: string, { program }: HandlerOptions, graph: PluginGraph<RuntimePluginTypes>): void {
   if (graph.get('shims', 'containerd').programs.has(name)) return;
-  const remedy = 'it is not installed; install it, or give its path as the program of the handler';
+  const remedy = 'it is not installed; install it, or set its path as the program of the handler';
   throw new PodwrightError('failed_precondition', `find the shim ${program}: ${remedy}`);
 }

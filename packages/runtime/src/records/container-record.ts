@@ -2,34 +2,34 @@ import type { ImageConfig } from '@podwright/images';
 import type { IdMappings } from '@podwright/system';
 import type { SelinuxOptions } from '../oci/selinux.ts';
 
-/** Whose PID namespace a container has: the pod's, its own, the host's, or another container's. */
+/** The PID namespace of a container: the pod's, its own, the host's, or another container's. */
 export type ContainerPidMode =
   | { mode: 'pod' }
   | { mode: 'container' }
   | { mode: 'node' }
   | { mode: 'target'; containerId: string };
 
-/** A mount as it was asked for: of a path of the host, or of an image's content (read-only). */
+/** A requested mount: of a host path, or of an image (read-only). */
 export type ContainerMount = {
   containerPath: string;
   hostPath: string;
-  /** Reference or id of an image to mount; `hostPath` is '' then. */
+  /** Reference or id of an image to mount, with `hostPath` ''. '' for a mount of `hostPath`. */
   image: string;
   imageSubPath: string;
   readonly: boolean;
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
   selinuxRelabel: boolean;
-  /** Shows the files of a path as those of the users of the pod's user namespace; the same as its mappings. */
+  /** For an ID-mapped mount: the mappings, which are the same as those of the pod's user namespace. */
   mappings?: IdMappings;
 };
 
 export type ContainerDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** Where a seccomp or AppArmor profile comes from; `localhost` names a file or a loaded profile. */
+/** A seccomp or AppArmor profile. `localhost` names a file, or a loaded AppArmor profile. */
 export type SecurityProfile = { type: 'runtime-default' } | { type: 'unconfined' } | { type: 'localhost'; ref: string };
 
-/** Limits in the OCI's and the CRI's units; 0 and '' mean not set. */
+/** Limits in the units of OCI and CRI. 0 and '' mean unset. */
 export type ContainerResources = {
   cpuPeriod: number;
   cpuQuota: number;
@@ -49,14 +49,14 @@ export type ContainerSecurity = {
   dropCapabilities: string[];
   addAmbientCapabilities: string[];
   pid: ContainerPidMode;
-  /** As the sandbox's; absent: the host's. */
+  /** The same as the sandbox's. Absent: the host's user namespace. */
   userNamespace?: IdMappings;
   /** Absent: the image's user. */
   runAsUser?: number;
   runAsUsername: string;
   runAsGroup?: number;
   supplementalGroups: number[];
-  /** `strict`: only the groups asked for; `merge`: those that the image gives the user, too. */
+  /** `strict`: only the requested groups; `merge`: also the user's groups in the image's /etc/group. */
   supplementalGroupsPolicy: 'merge' | 'strict';
   readonlyRootfs: boolean;
   noNewPrivileges: boolean;
@@ -64,11 +64,11 @@ export type ContainerSecurity = {
   readonlyPaths: string[];
   seccomp: SecurityProfile;
   apparmor?: SecurityProfile;
-  /** Absent: as its sandbox's. */
+  /** Absent: the sandbox's. */
   selinux?: SelinuxOptions;
 };
 
-/** What a container was asked to be. Only `resources` and `annotations` change later. */
+/** The requested configuration of a container. Only `resources` and `annotations` change after its creation. */
 export type ContainerConfig = {
   name: string;
   attempt: number;
@@ -79,22 +79,22 @@ export type ContainerConfig = {
   envs: { name: string; value: string }[];
   mounts: ContainerMount[];
   devices: ContainerDevice[];
-  /** Names of CDI devices (`vendor/class=name`), each once. */
+  /** Names of CDI devices (`vendor/class=name`) without duplicates. */
   cdiDevices?: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** Below the sandbox's log directory; '' for none. */
+  /** Relative to the sandbox's log directory; '' for no log. */
   logPath: string;
   stdin: boolean;
   stdinOnce: boolean;
   tty: boolean;
-  /** Name of a signal, '' for the image's or SIGTERM. */
+  /** Name of a signal. '' means the image's stop signal, or else SIGTERM. */
   stopSignal: string;
   resources: ContainerResources;
   security: ContainerSecurity;
 };
 
-/** The end of a container, as containerd names it: Completed, Error, OOMKilled, StartError, Unknown. */
+/** The end of a container. `reason` is one of containerd's: Completed, Error, OOMKilled, StartError, Unknown. */
 export type ContainerEnd = {
   /** 0 if it never started. */
   startedAtMs: number;
@@ -110,7 +110,8 @@ export type ContainerEnd = {
  *                 │            └── failed ────────────┘            ▲
  *                 └────────────────────────────────────────────────┘
  * ```
- * `creating`, `starting` and `removing` are written before what they name begins; a start after that undoes or finishes it.
+ * `creating`, `starting` and `removing` are recorded before the operation begins. If the runtime is killed during it, the next start
+ * of the runtime undoes or finishes it.
  */
 export type ContainerState =
   | { phase: 'creating' }
@@ -120,7 +121,7 @@ export type ContainerState =
   | ({ phase: 'exited' } & ContainerEnd)
   | { phase: 'removing'; end?: ContainerEnd };
 
-/** Phases of a container that is not there for clients: what was never finished, and what is being removed. */
+/** Phases of containers that are hidden from clients: those whose creation is not finished, and those that are being removed. */
 export const HIDDEN_PHASES: readonly ContainerState['phase'][] = ['creating', 'removing'];
 
 export type ContainerRecord = {
@@ -129,19 +130,19 @@ export type ContainerRecord = {
   name: string;
   sandboxId: string;
   config: ContainerConfig;
-  /** The image that `config.image` led to. */
+  /** The image to which `config.image` was resolved. */
   image: { id: string; repoDigest: string; config: ImageConfig['config'] };
-  /** The user of its first process, as found in the image. */
+  /** The user of the init process, looked up in the image. */
   user: { uid: number; gid: number; additionalGids: number[] };
-  /** Log file, '' for none. */
+  /** Path of the log file, '' for none. */
   logPath: string;
-  /** Signal that asks it to end. */
+  /** Signal that a stop sends. */
   stopSignal: string;
   state: ContainerState;
   createdAtMs: number;
 };
 
-/** The name that two CreateContainer calls for the same attempt share. */
+/** The unique name of a container. CreateContainer calls for the same attempt have the same name. */
 export function containerName(sandboxId: string, config: Pick<ContainerConfig, 'name' | 'attempt'>): string {
   return `${sandboxId}_${config.name}_${config.attempt}`;
 }

@@ -92,7 +92,7 @@ const end = {
   message: z.string(),
 };
 
-/** Containers as they stand in their table; the comments are at the types. */
+/** Schema of container records. The fields are documented in `ContainerRecord`. */
 export const containerShape = z.looseObject({
   id: z.string(),
   name: z.string(),

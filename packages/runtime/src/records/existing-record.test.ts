@@ -7,10 +7,14 @@ const config = { labels: { a: 'b' }, hostname: 'web' };
 const record = (phase: string) => ({ id: 'x', name: 'n', config, state: { phase } });
 const phases = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
-const decide = (phase: string | undefined, wanted = config) =>
-  existingRecordPolicy(phase === undefined ? undefined : record(phase), { attempted: 'run n', config: wanted }, phases);
+const decide = (phase: string | undefined, requested = config) =>
+  existingRecordPolicy(
+    phase === undefined ? undefined : record(phase),
+    { attempted: 'run n', config: requested },
+    phases,
+  );
 
-test('a retry returns what the earlier call finished, and clears what it could not roll back', () => {
+test('a retry returns the record of a finished call, and clears that of an unfinished one', () => {
   const check = (phase: string | undefined, kind: string) => assert.equal(decide(phase).kind, kind, phase);
   check(undefined, 'create');
   check('ready', 'return');
@@ -19,13 +23,13 @@ test('a retry returns what the earlier call finished, and clears what it could n
   assert.equal(decide('ready', structuredClone(config)).kind, 'return');
 });
 
-test('a record that was stopped, or is of another configuration, keeps its name', () => {
-  const check = (phase: string, wanted: typeof config, message: RegExp) =>
+test('the name of a stopped record, or of one with another configuration, is taken', () => {
+  const check = (phase: string, requested: typeof config, message: RegExp) =>
     assert.throws(
-      () => decide(phase, wanted),
+      () => decide(phase, requested),
       (error) => errorCode(error) === 'already_exists' && message.test(errorMessage(error)),
     );
   check('stopped', config, /^run n: x has this name and is stopped; remove it/);
   check('removing', config, /is removing/);
-  check('ready', { ...config, labels: { a: 'c' } }, /^run n: x has this name and was made with another labels\.a$/);
+  check('ready', { ...config, labels: { a: 'c' } }, /^run n: x has this name and was created with another labels\.a$/);
 });

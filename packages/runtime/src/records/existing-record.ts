@@ -3,20 +3,23 @@ import type { NamedRecord } from '@podwright/metadata';
 
 type Existing = NamedRecord & { config: object; state: { phase: string } };
 
-/** Phases of records that a call with the same name meets: what was never finished, and what the call would have made. */
+/** Phases of an existing record that a call of the same name accepts: those of unfinished calls, and the one of a finished call. */
 export type ExistingPhases<R extends Existing> = {
   unfinished: readonly R['state']['phase'][];
   finished: R['state']['phase'];
 };
 
 /**
- * What RunPodSandbox and CreateContainer do about a record that has the name already. `return`: the earlier call finished after
- * its caller had gone, or its response was lost. `clear`: the earlier call could not roll back everything; finish that
+ * How RunPodSandbox and CreateContainer treat an existing record of the same name. `return`: an earlier call has finished, but its
+ * caller had disconnected or its response was lost. `clear`: an earlier call could not be rolled back completely; remove the rest
  * first.
  */
 export type ExistingPolicy<R> = { kind: 'create' } | { kind: 'return'; record: R } | { kind: 'clear'; record: R };
 
-/** Decides that. A record that must stay is an `already_exists`; `attempted` is what the error says of the call. */
+/**
+ * Decides how to treat an existing record. Throws `already_exists` for a record that must stay. `attempted` describes the call in the
+ * error message.
+ */
 export function existingRecordPolicy<R extends Existing>(
   existing: R | undefined,
   { attempted, config }: { attempted: string; config: R['config'] },
@@ -28,6 +31,6 @@ export function existingRecordPolicy<R extends Existing>(
   if (unfinished.includes(state.phase)) return { kind: 'clear', record: existing };
   if (state.phase !== finished) throw taken(`is ${state.phase}; remove it, or use another attempt`);
   const difference = firstDifference(existing.config, config);
-  if (difference !== undefined) throw taken(`was made with another ${difference || 'configuration'}`);
+  if (difference !== undefined) throw taken(`was created with another ${difference || 'configuration'}`);
   return { kind: 'return', record: existing };
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** A new sandbox or container id: 64 hex digits, as every other runtime's. */
+/** A new random id of a sandbox or container: 64 hex digits, as in other CRI runtimes. */
 export function newId(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** Wall-clock time in milliseconds, with a fraction that makes each answer later than the one before it. */
+/** Strictly increasing wall-clock time in milliseconds, with a fraction. */
 export class RecordClock {
   #last = 0;
 
@@ -15,7 +15,7 @@ export class RecordClock {
   }
 }
 
-/** Milliseconds as the CRI's nanoseconds. */
+/** Converts milliseconds to the CRI's nanoseconds. */
 export function toNanoseconds(milliseconds: number): bigint {
   return BigInt(Math.round(milliseconds * 1000)) * 1000n;
 }

@@ -4,7 +4,7 @@ import { type ContainerRecord, HIDDEN_PHASES } from './container-record.ts';
 import type { RecordClock } from './ids.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
-/** What happened to the sandbox or container `id`, with the records of its pod as they were right then. */
+/** An event of the sandbox or container `id`, with the records of its pod at that time. */
 export type LifecycleEvent = {
   id: string;
   kind: 'created' | 'started' | 'stopped' | 'deleted';
@@ -13,7 +13,6 @@ export type LifecycleEvent = {
   containers: ContainerRecord[];
 };
 
-/** What events are made from. */
 export type LifecycleEventsDependencies = {
   sandboxes: RecordTable<SandboxRecord>;
   containers: RecordTable<ContainerRecord>;
@@ -21,8 +20,8 @@ export type LifecycleEventsDependencies = {
 };
 
 /**
- * Tells any number of subscribers what happened. An event is published after its record was put, so a list made after
- * `subscribe` shows what the events before it said.
+ * Publishes lifecycle events to any number of subscribers. An event is published after its record is written, so a client that
+ * subscribes and then lists misses nothing.
  */
 export class LifecycleEvents {
   readonly #broadcast = new Broadcast<LifecycleEvent>();
@@ -32,17 +31,17 @@ export class LifecycleEvents {
     this.#dependencies = dependencies;
   }
 
-  /** `subject` is the record that the event is about, as it was last: it may be gone from its table. */
+  /** `subject` is the last record of the event's sandbox or container, which may already be deleted from its table. */
   publish(kind: LifecycleEvent['kind'], subject: SandboxRecord | ContainerRecord): void {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;
     const sandbox = sandboxes.get(sandboxId) ?? ('sandboxId' in subject ? undefined : subject);
-    const isThere = (one: ContainerRecord) => one.sandboxId === sandboxId && !HIDDEN_PHASES.includes(one.state.phase);
-    const pod = containers.list().filter(isThere);
+    const isVisible = (one: ContainerRecord) => one.sandboxId === sandboxId && !HIDDEN_PHASES.includes(one.state.phase);
+    const pod = containers.list().filter(isVisible);
     this.#broadcast.publish({ id: subject.id, kind, atMs: clock.now(), sandbox, containers: pod });
   }
 
-  /** Everything published from this call on. */
+  /** All events from this call on. */
   subscribe(signal: AbortSignal): Subscription<LifecycleEvent> {
     return this.#broadcast.subscribe(signal);
   }

@@ -82,14 +82,14 @@ function open() {
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test('records of every phase are read as they were written', () => {
+test('records of every phase are read back unchanged', () => {
   const { tables, read } = open();
   for (const record of [sandbox, full]) tables.sandboxes.put(record);
   for (const record of containers) tables.containers.put(record);
   assert.deepEqual(asJson(read()), asJson({ sandboxes: [sandbox, full], containers, damaged: [] }));
 });
 
-test('records of before there were versions are read, and so are fields that are not known', () => {
+test('records without a version are read, and unknown fields are kept', () => {
   const { database, read } = open();
   const insert = (table: string, record: { id: string; name: string }) =>
     database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?)`).run(record.id, record.name, JSON.stringify(record));
@@ -99,7 +99,7 @@ test('records of before there were versions are read, and so are fields that are
   assert.deepEqual(asJson(read()), asJson({ sandboxes: [later], containers: [container], damaged: [] }));
 });
 
-test('a record that lacks something is reported with table, id and field', () => {
+test('a damaged record is reported with table, id and field', () => {
   const { database, tables, read } = open();
   tables.sandboxes.put(sandbox);
   tables.containers.put(container);

@@ -5,14 +5,14 @@ import { containerShape } from './container-shape.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { sandboxShape } from './sandbox-shape.ts';
 
-/** Version of the form of both kinds of records. Records without a version have the same form. */
+/** Schema version of both kinds of records. Records without a version have the same schema. */
 const VERSION = 1;
 
 export type PodTables = { sandboxes: RecordTable<SandboxRecord>; containers: RecordTable<ContainerRecord> };
 
 /**
- * Opens the tables of sandboxes and containers, brought up to date. A damaged row is told to `onDamaged` and is gone then:
- * see `RecordTable`.
+ * Opens the tables of sandboxes and containers, and migrates them if necessary. A damaged row is deleted and reported to
+ * `onDamaged`: see `RecordTable`.
  */
 export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: DamagedRecord) => void): PodTables {
   const open = <T extends NamedRecord>(table: string, noun: string, shape: z.ZodType<T>) => {
@@ -26,15 +26,15 @@ export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: D
   };
 }
 
-/** The id and the unique name are columns, so that SQLite refuses what memory would. */
+/** Id and name are columns of their own, so that SQLite enforces uniqueness as the table in memory does. */
 function recordTable(table: string): string {
   return `CREATE TABLE ${table} (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT`;
 }
 
-/** The first mistake is told by its field. */
+/** Validates a record. Throws an error that names the first invalid field. */
 function checkShape<T>(shape: z.ZodType<T>, value: unknown): T {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
-  const [{ path, message } = { path: [], message: 'it is no record' }] = result.error.issues;
+  const [{ path, message } = { path: [], message: 'it is not a record' }] = result.error.issues;
   throw new Error(`${path.map(String).join('.')}: ${message}`);
 }

@@ -3,39 +3,39 @@ import type { PortMapping } from '../network/network.ts';
 import type { SelinuxOptions } from '../oci/selinux.ts';
 import type { ContainerResources } from './container-record.ts';
 
-/** Whose namespace a pod uses: its own, or the host's. */
+/** The namespace of a pod: its own (`pod`), or the host's (`node`). */
 export type SandboxNamespaceMode = 'pod' | 'node';
 
-/** `pod` is one PID namespace for all containers of the pod, `container` one for each. */
+/** `pod`: one PID namespace for all containers of the pod. `container`: one for each container. `node`: the host's. */
 export type PidNamespaceMode = 'pod' | 'container' | 'node';
 
-/** What a sandbox was asked to be. Nothing in here changes after RunPodSandbox. */
+/** The requested configuration of a sandbox. Never changes after RunPodSandbox. */
 export type SandboxConfig = {
   podName: string;
   podUid: string;
   podNamespace: string;
   attempt: number;
   hostname: string;
-  /** Absolute, or '' for containers without logs. */
+  /** Absolute path, or '' if containers have no logs. */
   logDirectory: string;
   /** Absent: the host's resolv.conf. */
   dns?: { servers: string[]; searches: string[]; options: string[] };
   portMappings: PortMapping[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** '' for the runtime's own. */
+  /** '' means the runtime's own cgroup parent. */
   cgroupParent: string;
   network: SandboxNamespaceMode;
   ipc: SandboxNamespaceMode;
   pid: PidNamespaceMode;
-  /** The pod's own user namespace; absent: the host's. */
+  /** ID mappings of the pod's user namespace. Absent: the host's user namespace. */
   userNamespace?: IdMappings;
   sysctls: Record<string, string>;
-  /** Parts of the SELinux labels of containers that name none themselves. */
+  /** Parts of the SELinux labels of containers that request none themselves. */
   selinux?: SelinuxOptions;
-  /** Its containers may be privileged. */
+  /** Whether containers of the pod may be privileged. */
   privileged: boolean;
-  /** Picks the sandbox controller and the OCI runtime; '' for the default. */
+  /** Name of the runtime handler, which determines sandbox controller and OCI runtime. '' means the default handler. */
   runtimeHandler: string;
 };
 
@@ -44,9 +44,9 @@ export type SandboxConfig = {
  * creating ──► ready ──► stopping ──► stopped ──► removing ──► (no record)
  *     └──► broken ──────────┘
  * ```
- * `creating` is written before anything is acquired, `stopping` and `removing` before anything is given back: each is
- * enough for a later start to finish the work. Everything acquired is found by the sandbox's id. `broken` is a sandbox that
- * failed and could not be rolled back as a whole: clients see it as not ready and can remove it.
+ * `creating` is recorded before any resource is acquired, `stopping` and `removing` before any is released, so that the next start of
+ * the runtime can finish an interrupted operation. All resources are found by the sandbox's id. `broken` is a sandbox whose creation
+ * failed and could not be rolled back completely: clients see it as not ready, and can remove it.
  */
 export type SandboxState =
   | { phase: 'creating' }
@@ -57,8 +57,8 @@ export type SandboxState =
   | { phase: 'removing' };
 
 /**
- * What a pod may take, in the form of a container's limits: the sandbox itself, and its containers together. The
- * client that asks for the pod's cgroup (the kubelet) has set that by itself.
+ * Resources of a pod: of the sandbox itself (overhead), and of all containers together. Only recorded: the kubelet sets the limits of
+ * the pod's cgroup itself.
  */
 export type SandboxResources = { overhead: ContainerResources; containers: ContainerResources };
 
@@ -67,17 +67,17 @@ export type SandboxRecord = {
   /** Unique: pod name, namespace, UID and attempt. */
   name: string;
   config: SandboxConfig;
-  /** Name of the sandbox controller that makes and ends it; absent in records of earlier versions. */
+  /** Name of the sandbox controller that manages the sandbox. Absent in records of earlier versions. */
   controller?: string;
   state: SandboxState;
   createdAtMs: number;
-  /** Addresses, the primary one first; none in the host's network. */
+  /** IP addresses, the primary one first; empty for host networking. */
   ips: string[];
-  /** As UpdatePodSandboxResources told them last; absent before. */
+  /** From the last UpdatePodSandboxResources call; absent before the first one. */
   resources?: SandboxResources;
 };
 
-/** The name that two RunPodSandbox calls for the same attempt of the same pod share. */
+/** The unique name of a sandbox. RunPodSandbox calls for the same attempt of the same pod have the same name. */
 export function sandboxName(config: Pick<SandboxConfig, 'podName' | 'podNamespace' | 'podUid' | 'attempt'>): string {
   return [config.podName, config.podNamespace, config.podUid, config.attempt].join('_');
 }

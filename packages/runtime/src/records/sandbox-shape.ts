@@ -31,7 +31,7 @@ const config = z.looseObject({
   runtimeHandler: z.string(),
 }) satisfies z.ZodType<SandboxConfig>;
 
-/** Sandboxes as they stand in their table; the comments are at the types. */
+/** Schema of sandbox records. The fields are documented in `SandboxRecord`. */
 export const sandboxShape = z.looseObject({
   id: z.string(),
   name: z.string(),

@@ -3,7 +3,7 @@ import type { NamedRecord, RecordTable } from '@podwright/metadata';
 
 const RECOVERIES_AT_ONCE = 8;
 
-/** What clients see of a table: the records that are in no phase of `hidden`. */
+/** The records of a table that clients can see: those whose phase is not in `hidden`. */
 export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }> {
   readonly #table: RecordTable<R>;
   readonly #hidden: readonly R['state']['phase'][];
@@ -13,18 +13,18 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     this.#hidden = hidden;
   }
 
-  /** In order of creation. */
+  /** All visible records in order of creation. */
   list(): R[] {
     return this.#table.list().filter((record) => this.#isVisible(record));
   }
 
-  /** By id or unique prefix. */
+  /** The visible record with this id or unique prefix of an id. */
   find(idOrPrefix: string): R | undefined {
     const record = this.#table.find(idOrPrefix);
     return record !== undefined && this.#isVisible(record) ? record : undefined;
   }
 
-  /** As `find`; none is a `not_found`. */
+  /** As `find`, but throws `not_found` if there is none. */
   require(idOrPrefix: string): R {
     const record = this.find(idOrPrefix);
     if (record === undefined) throw new PodwrightError('not_found', `${this.#table.noun} "${idOrPrefix}" not found`);
@@ -35,7 +35,7 @@ export class VisibleRecords<R extends NamedRecord & { state: { phase: string } }
     return !this.#hidden.includes(state.phase);
   }
 
-  /** Calls `recover` with every record, some at once. One that fails is logged and keeps its record. */
+  /** Calls `recover` for every record, several at a time. A failure is logged, and the record stays. */
   protected async recoverEach(logger: Logger, recover: (record: R) => Promise<void>): Promise<void> {
     const limiter = new Limiter(RECOVERIES_AT_ONCE);
     const { noun } = this.#table;

@@ -5,7 +5,7 @@ import { DiskUse, type DiskUseDependencies } from './disk-use.ts';
 
 const record = { id: 'c1', sandboxId: 's1', state: { phase: 'running' } } as ContainerRecord;
 
-test('calls while a container is measured share that measurement, and a call after it uses the result', async () => {
+test('concurrent calls for a container share one measurement, and a later call uses its result', async () => {
   const started: ((sizeBytes: number) => void)[] = [];
   const usage = () =>
     new Promise((resolve) => {

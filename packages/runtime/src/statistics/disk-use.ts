@@ -1,4 +1,4 @@
-/** What containers have on the node's disk: everything that they can write to besides logs and volumes of the kubelet. */
+/** Disk usage of containers: everything that they can write to, except logs and the kubelet's volumes. */
 import { lstat } from 'node:fs/promises';
 import { isErrno, isNotFound, SharedWork } from '@podwright/base';
 import { diskUsage, type Snapshotter, type SnapshotUsage } from '@podwright/images';
@@ -8,11 +8,11 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 
-/** A measurement is valid for this many times as long as it took, within these bounds: a container is measured a twentieth of the time at most. */
-const KEPT_TIMES = 20;
-const LEAST_KEPT_MS = 500;
-const MOST_KEPT_MS = 10_000;
-/** How long a measurement of an ended container is valid, and after which any measurement is dropped. */
+/** A measurement is valid for 20 times its duration, within these bounds, so measuring takes at most a twentieth of the time. */
+const VALIDITY_FACTOR = 20;
+const MIN_VALIDITY_MS = 500;
+const MAX_VALIDITY_MS = 10_000;
+/** Validity of a measurement of an exited container. Older measurements of any container are dropped. */
 const LIFETIME_MS = 600_000;
 const MEASURE_TIMEOUT_MS = 600_000;
 /** Unit of `st_blocks` (stat(2)). */
@@ -27,7 +27,7 @@ export type DiskUseDependencies = {
   files: ContainerFiles;
 };
 
-type Measured = SnapshotUsage & { atMs: number; goodUntilMs: number };
+type Measured = SnapshotUsage & { atMs: number; validUntilMs: number };
 
 /** Measures containers on request. Calls at the same time share a measurement, and later ones use it while it is valid. */
 export class DiskUse {
@@ -40,8 +40,8 @@ export class DiskUse {
   }
 
   /**
-   * The container's layer and the volumes that its image declares; with the first container of a pod also the files that all of
-   * its containers share, which the CRI has no place for.
+   * The usage of the container's writable layer and image volumes. The first container of a pod also includes the files that all of
+   * its containers share, such as /etc/hosts, because the CRI has no field for these.
    */
   async of(record: ContainerRecord): Promise<SnapshotUsage & { atMs: number }> {
     const [{ atMs, ...own }, shared] = await Promise.all([this.#own(record), this.#sharedFiles(record)]);
@@ -52,7 +52,7 @@ export class DiskUse {
     const { id } = record;
     const nowMs = Date.now();
     const known = this.#measured.get(id);
-    if (known !== undefined && nowMs >= known.atMs && nowMs < known.goodUntilMs) return known;
+    if (known !== undefined && nowMs >= known.atMs && nowMs < known.validUntilMs) return known;
     const timeout = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
     return await this.#measuring.run({ key: `measure container ${id}` }, timeout, (abandoned) =>
       this.#measure(record, abandoned),
@@ -66,8 +66,8 @@ export class DiskUse {
     const usages = [snapshotter.usage(files.snapshotKey(id)), ...volumes].map(orNothing);
     const usage = sumOf(await Promise.all(usages));
     const atMs = Date.now();
-    const keptMs = Math.min(MOST_KEPT_MS, Math.max(LEAST_KEPT_MS, (atMs - startedAtMs) * KEPT_TIMES));
-    const measured = { ...usage, atMs, goodUntilMs: atMs + (state.phase === 'exited' ? LIFETIME_MS : keptMs) };
+    const validityMs = Math.min(MAX_VALIDITY_MS, Math.max(MIN_VALIDITY_MS, (atMs - startedAtMs) * VALIDITY_FACTOR));
+    const measured = { ...usage, atMs, validUntilMs: atMs + (state.phase === 'exited' ? LIFETIME_MS : validityMs) };
     for (const [old, one] of this.#measured) if (atMs - one.atMs > LIFETIME_MS) this.#measured.delete(old);
     this.#measured.set(id, measured);
     return measured;
@@ -88,7 +88,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** Counts as 0 what was removed during the measurement. */
+/** Counts files that are removed during the measurement as 0. */
 function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
   return usage.catch((error: unknown) => {
     if (isNotFound(error) || isErrno(error, 'ENOENT')) return NOTHING;

@@ -2,10 +2,10 @@ import { readlink, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type MountEntry, readMounts } from '@podwright/system';
 
-/** A whole file system, and the device that it is on, as `df` names it. */
+/** Capacity of a whole file system, and its device as `df` names it. */
 export type FilesystemUse = { device: string; sizeBytes: number; inodes: number; freeInodes: number };
 
-/** Looks at the file system that a directory is on. What it is on is found out once: of many mounts that takes a while. */
+/** Reads the capacity of the file system of a directory. The device is looked up only once, as that takes a while with many mounts. */
 export class FilesystemOf {
   readonly #path: string;
   #device: string | undefined;
@@ -21,14 +21,14 @@ export class FilesystemOf {
   }
 }
 
-/** Source of the mount that `path` is in: the deepest one, and of several on one path the newest. */
+/** Source of the mount that contains `path`: the deepest one, or the newest of several with the same mount point. */
 export function deviceOf(path: string, mounts: MountEntry[]): string {
   const above = mounts.filter(({ mountPoint }) => mountPoint === '/' || `${path}/`.startsWith(`${mountPoint}/`));
   const depth = Math.max(...above.map(({ mountPoint }) => mountPoint.length));
   return above.findLast(({ mountPoint }) => mountPoint.length === depth)?.source ?? '';
 }
 
-/** A block device as people know it, `/dev/sda`; its numbers where the kernel does not name it. */
+/** The name of a block device, such as `/dev/sda`; `MAJOR:MINOR` if the kernel has no name for it. */
 export async function blockDeviceName({ major, minor }: { major: number; minor: number }): Promise<string> {
   const numbers = `${major}:${minor}`;
   return readlink(`/sys/dev/block/${numbers}`).then(

@@ -5,25 +5,25 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { FilesystemUse } from './filesystem-use.ts';
 import type { ProcessUse } from './process-use.ts';
 
-/** What a container uses now. `nanoCores` is its use of CPUs since the last look, absent at the first. */
+/** Current usage of a container. `nanoCores` is the CPU usage since the previous reading, undefined at the first one. */
 export type ContainerUse = {
   cgroup: CgroupStats;
   nanoCores: number | undefined;
   layer: SnapshotUsage & { atMs: number };
 };
 
-/** All that can be told of a container that runs; finding it out takes longer. */
+/** Detailed usage of a running container, which takes longer to read. */
 export type ContainerDetails = ContainerUse & {
-  /** Path of its cgroup, the same in each tree. */
+  /** Path of the container's cgroup, the same in each tree. */
   cgroupPath: string;
   processes: ProcessUse;
-  /** Where its written layer is. */
+  /** The file system of its writable layer. */
   filesystem: FilesystemUse;
-  /** Its use of block devices, by what these are called. */
+  /** I/O of the container by block device. */
   devices: (DeviceIo & { name: string })[];
 };
 
-/** What a pod uses as a whole. `cgroup` is absent for a pod without a cgroup of its own. */
+/** Usage of a pod as a whole. `cgroup` is undefined for a pod without a cgroup of its own. */
 export type SandboxUse = {
   atMs: number;
   cgroup: CgroupStats | undefined;
@@ -31,11 +31,11 @@ export type SandboxUse = {
   interfaces: InterfaceUse[];
 };
 
-/** Counts what containers and sandboxes use. Things that have gone meanwhile give values without parts. */
+/** Reads the resource usage of containers and sandboxes. If one is removed meanwhile, parts of the result are undefined. */
 export interface Statistics {
   ofContainer(record: ContainerRecord): Promise<ContainerUse>;
   detailsOf(record: ContainerRecord): Promise<ContainerDetails>;
   ofSandbox(record: SandboxRecord): Promise<SandboxUse>;
-  /** Where the containers' written layers are. */
+  /** Mount point of the containers' writable layers. */
   readonly layersMountpoint: string;
 }
