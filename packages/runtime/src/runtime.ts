@@ -209,7 +209,7 @@ function handleOf(
   const close = async (removeHostState: boolean) => {
     if (removeHostState) await settle(work);
     await Promise.all([server.close(), streaming.close()]);
-    containers.hurry();
+    containers.startCleanUp();
     if (!(await settle(work))) {
       work.abandon();
       await settle(work);

@@ -165,7 +165,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /** Starts all delayed clean-up now, so that `SharedWork.idle` waits for it. */
-  hurry(): void {
+  startCleanUp(): void {
     this.#later.beginAll();
   }
 

@@ -90,7 +90,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   const { pid } = await trace('create task', () => tasks.create(task, signal));
   await failpoint('container-start/task-created');
   checkNestedMounts(pid, spec);
-  await giveStdioToUser(pid, record, sandbox);
+  await chownStdio(pid, record, sandbox);
   await trace('start task', () => tasks.start(id));
   return pid;
 }
@@ -119,7 +119,7 @@ async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, 
  * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do that
  * themselves except in a user namespace, where the pipes' owner is not mapped. Other kinds of streams are not changed.
  */
-async function giveStdioToUser(
+async function chownStdio(
   pid: number,
   { user }: Pick<ContainerRecord, 'user'>,
   { config: { userNamespace } }: Pick<SandboxRecord, 'config'>,

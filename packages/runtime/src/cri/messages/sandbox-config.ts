@@ -60,8 +60,8 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
 }
 
 /**
- * The pod's user namespace. Refuses the host's PID or IPC namespace with it: the pod would have no privileges over the host's
- * processes, and could not even mount /proc.
+ * The pod's user namespace. Excludes a privileged pod and the host's PID or IPC namespace: the pod would have no privileges over the
+ * host's processes, and could not even mount /proc.
  */
 function userNamespace(
   namespaces: NamespaceOption | undefined,
