@@ -13,8 +13,8 @@ export const PRIVATE_FILE = 0o600;
 /** A file that holds a place for a mount and has no content. */
 export const MOUNT_POINT_FILE = 0o400;
 
-/** A directory on the way to the root file systems of user-namespaced pods: it can be passed, not listed. */
-export const PASSAGE_DIRECTORY = 0o711;
+/** A directory above the root file systems of user-namespaced pods: all users may traverse it, not list it. */
+export const TRAVERSABLE_DIRECTORY = 0o711;
 /** The directory of one user-namespaced pod's container: its group is the pod's root, which so may pass it. */
 export const MAPPED_ROOT_DIRECTORY = 0o710;
 
@@ -54,18 +54,18 @@ export const STICKY = 0o1000;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Makes a directory that is root's alone, with those above it. One that an earlier version made passable is closed; one that
- * another program made stays as it is, as what is in it is closed by itself.
+ * Creates a private directory, and its missing parents. A directory that an earlier version made traversable becomes private;
+ * one that another program created stays unchanged, as its entries are private.
  */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY });
-  closePassage(path);
+  revokeTraversal(path);
 }
 
-/** Makes a directory that everybody can pass root's alone again; another stays as it is. No error if there is none. */
-export function closePassage(path: string): void {
+/** Makes a directory that all users may traverse private again; others stay unchanged. No error if it does not exist. */
+export function revokeTraversal(path: string): void {
   const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  if ((mode & PERMISSION_BITS) === PASSAGE_DIRECTORY) chmodSync(path, PRIVATE_DIRECTORY);
+  if ((mode & PERMISSION_BITS) === TRAVERSABLE_DIRECTORY) chmodSync(path, PRIVATE_DIRECTORY);
 }
 
 /**

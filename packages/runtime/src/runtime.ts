@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import {
-  closePassage,
   counted,
   errorMessage,
   type Logger,
   noFailpoint,
   PodwrightError,
   raceAbort,
+  revokeTraversal,
   SharedWork,
   SpanStore,
   Tracer,
@@ -99,7 +99,7 @@ export async function startRuntimeOf(
     });
     const parts = await openParts(options, records, tracer.span);
     undo.add('close the parts', () => parts.close());
-    closePassage(options.state); // the trials of OCI runtimes have opened it
+    revokeTraversal(options.state); // the trials of OCI runtimes have opened it
     const services = compose(options, { records, parts, trace: tracer.span });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);

@@ -22,18 +22,18 @@ for (const host of ['127.0.0.1', '::1'])
     });
     const clients = Array.from({ length: CLIENTS }, () => {
       const socket = connect(port, host).setEncoding('latin1');
-      const client = { socket, heard: '' };
-      const hear = (text: string) => {
-        client.heard += text;
+      const client = { socket, received: '' };
+      const append = (text: string) => {
+        client.received += text;
       };
-      socket.on('data', hear).on('error', ({ code }: NodeJS.ErrnoException) => hear(code!));
+      socket.on('data', append).on('error', ({ code }: NodeJS.ErrnoException) => append(code!));
       return client;
     });
     const closed = () => clients.every(({ socket }) => socket.closed) || undefined;
     await waitFor(closed, { intervalMs: 1, signal: AbortSignal.timeout(5000) });
-    const heard = clients.map((client) => client.heard).sort();
+    const received = clients.map((client) => client.received).sort();
     const most = Array<string>((CLIENTS * 4) / 5).fill('ECONNRESET');
-    assert.deepEqual(heard, [...most, ...Array<string>(CLIENTS / 5).fill('hello')]);
+    assert.deepEqual(received, [...most, ...Array<string>(CLIENTS / 5).fill('hello')]);
     assert.equal(served.length, CLIENTS / 5);
     assert.deepEqual(seen, Array(CLIENTS).fill([host, port, host]));
   });

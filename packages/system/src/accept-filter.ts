@@ -9,14 +9,14 @@ const AF_INET = 2;
 const ACCEPTED_CLOEXEC_NONBLOCK = 0o2000000 | 0o4000;
 const SOL_SOCKET = 1;
 const SO_LINGER = 13;
-/** struct linger: on, for 0 seconds. The connection is reset, and leaves nothing in the kernel. */
+/** struct linger, enabled with 0 seconds: close(2) resets the connection and keeps no state of it in the kernel. */
 const RESET = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
-/** struct sockaddr_in6, the longer one. */
+/** Size of struct sockaddr_in6, the larger of the two address structures. */
 const SOCKET_ADDRESS_BYTES = 28;
-/** Some 20 µs each on an idle host: clients that were accepted before have their turn after 5 ms. */
+/** A reset takes about 20 µs on an idle host: connections that are already accepted wait at most 5 ms for their turn. */
 const MAX_RESETS_PER_TURN = 250;
 
-/** What node:net tells nowhere else (`TCPWrap` of Node.js). */
+/** The private handle of a node:net server (`TCPWrap` in Node.js); no public API exposes these members. */
 type Handle = {
   fd: number;
   constructor: new (type: number) => Handle;
@@ -30,8 +30,9 @@ type End = { address?: string; port?: number };
 const SOCKET_HANDLE = 0;
 
 /**
- * Resets the connections to a listening server that are not allowed, before Node.js has made sockets of them. A turn of the event loop
- * accepts one connection: once one is reset, those behind it are accepted here, or a flood would fill the kernel's queue.
+ * Resets connections to a listening server that `allows` rejects, before Node.js creates sockets for them. Node.js accepts one
+ * connection per turn of the event loop. After a reset, this code accepts the connections that wait behind it, so that a flood of
+ * rejected connections cannot fill the kernel's accept queue.
  */
 export function filterConnections(server: Server, allows: (ends: TcpEnds) => boolean): void {
   const { _handle: handle } = server as unknown as { _handle: Handle };
@@ -60,7 +61,7 @@ function endsOf(client: Handle): TcpEnds {
   return { localAddress: own.address, localPort: own.port, remoteAddress: peer.address, remotePort: peer.port };
 }
 
-/** The connections that a listening socket has for its process. */
+/** The accept queue of a listening socket. */
 class AcceptQueue {
   readonly #libc = loadLibc();
   readonly #accept4 = koffi.load(null).func('int accept4(int fd, void *address, void *length, int flags)');
@@ -73,7 +74,7 @@ class AcceptQueue {
     this.#listening = listening;
   }
 
-  /** `undefined` if there is none. */
+  /** Accepts the next connection; `undefined` if the queue is empty. */
   accept(): { descriptor: number; ends: TcpEnds } | undefined {
     const descriptor = this.#accept4(this.#listening, this.#address, this.#lengthOf(), ACCEPTED_CLOEXEC_NONBLOCK);
     if (descriptor < 0) return undefined;
@@ -95,7 +96,7 @@ class AcceptQueue {
   }
 }
 
-/** struct sockaddr_in or sockaddr_in6. */
+/** Decodes a struct sockaddr_in or sockaddr_in6. */
 function endIn(address: Buffer): End {
   const port = address.readUInt16BE(2);
   if (address.readUInt16LE(0) !== AF_INET) return { address: addressText(address.subarray(8, 24)), port };

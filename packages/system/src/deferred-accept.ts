@@ -7,11 +7,11 @@ const IPPROTO_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 
 /**
- * Has the kernel keep connections to a listening server back until their clients have sent something, for some `seconds`: those that
- * send nothing cost this process nothing, however many they are, and keep nobody else out of its queue.
+ * Makes the kernel defer accepting a connection to a listening server until the client sends data, for up to `seconds`
+ * (TCP_DEFER_ACCEPT). Clients that send nothing cost this process nothing and take no room in its accept queue.
  */
 export function deferAccept(server: Server, seconds: number): void {
-  // node:net tells the descriptor nowhere else
+  // no public API of node:net exposes the descriptor
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
   const value = Buffer.alloc(4);
   value.writeInt32LE(seconds);

@@ -34,7 +34,7 @@ export function errnoErrorCode(name: string): ErrorCode {
   return codes[name] ?? 'internal';
 }
 
-/** Name and meaning of an errno, for people: `ENOENT`, `no such file or directory`. */
+/** Name and description of an errno for messages: `ENOENT`, `no such file or directory`. */
 export function systemErrorText(errno: number): { name: string; description: string } {
   return { name: getSystemErrorName(-errno), description: getSystemErrorMessage(-errno) ?? 'no description' };
 }
@@ -51,7 +51,10 @@ export function syscallError(syscall: string, path: string, errno: number): Podw
   return new PodwrightError(errnoErrorCode(name), cause.message, { cause });
 }
 
-/** Wraps an error of node:fs with what was attempted, and gives it the class of its errno. Other errors pass unchanged. */
+/**
+ * Wraps an error of node:fs in one that says what was attempted, with the error code that matches its errno. Returns other errors
+ * unchanged.
+ */
 export function wrapFileError(message: string, error: unknown): unknown {
   if (error instanceof PodwrightError || !(error instanceof Error)) return error;
   const name = (error as NodeJS.ErrnoException).code;

@@ -9,19 +9,19 @@ import { commonDirectory, mountAll } from './mounts.ts';
 import type { System } from './system.ts';
 import { hostIdOf, type IdMappings } from './user-namespace.ts';
 
-/** A user namespace: an open descriptor of it, and its mappings. */
+/** A user namespace: an open file descriptor for it, and its ID mappings. */
 export type MappedUsers = { descriptor: number; mappings: IdMappings };
 
-/** Where mounts are made, and whose the files in them are. */
+/** The mount point, and the user namespace that owns the files mounted there. */
 export type MappedPlace = { target: string; users: MappedUsers };
 
-/** Where the layers of a root file system are while it is mounted, beside the mount point. */
+/** Name of the temporary directory, next to the mount point, where overlay layers are ID-mapped before the overlay is mounted. */
 const LAYERS = 'layers';
 
 /**
- * As `mountAll`, so that the users of a user namespace own what the host's users with the same numbers own: files on disk
- * stay as they are. Layers of an overlay are shown so, and what is written goes to the upper directory with the
- * numbers that the host has for the namespace's users. `failed_precondition` if the kernel or the file system cannot.
+ * Like `mountAll`, but with ID-mapped mounts: a user of the namespace owns the files whose owner on the host has the same number.
+ * Files on disk stay unchanged. For an overlay, the lower layers are ID-mapped; new files go to the upper directory with the host
+ * ids that the namespace's users map to. Throws `failed_precondition` if the kernel or the file system does not support it.
  */
 export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedPlace): void {
   for (const mount of mounts) {
@@ -30,21 +30,21 @@ export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedP
     else
       throw new PodwrightError(
         'failed_precondition',
-        `mount ${mount.type} with mapped ids: only overlays and binds can be`,
+        `mount ${mount.type} with mapped ids: only overlays and bind mounts support it`,
       );
   }
 }
 
-/** `descriptor` is of the user namespace whose mapping is used. */
+/** `descriptor` refers to the user namespace whose mapping is applied. */
 export type IdMappedBind = { source: string; target: string; descriptor: number; propagation: 'private' | 'slave' };
 
-/** Makes a copy of the mount at `source`, and of those below it, at `target`; the mapping is of the topmost one alone. */
+/** Attaches a recursive copy of the mount at `source` to `target`. Only the topmost mount of the copy is ID-mapped. */
 export function bindIdMapped(system: System, bind: IdMappedBind): void {
   const { source, target, descriptor, propagation } = bind;
   const copy = system.cloneMount(source);
   try {
     system.changeMount(copy, { userNamespace: descriptor });
-    // Not in the source's peer group: what is unmounted here must not go there.
+    // Leave the source's peer group, or unmounts of the copy would propagate to the source.
     system.changeMount(copy, { propagation: mountFlags[propagation] });
     system.attachMount(copy, target);
   } catch (error) {
@@ -65,7 +65,7 @@ function mountBind(system: System, { source, options }: Mount, { target, users }
   }
 }
 
-/** The kernel keeps its own copies of an overlay's layers, so that theirs can be unmounted afterwards. */
+/** The kernel clones the layers' mounts for the overlay, so the temporary mounts are unmounted afterwards. */
 function mountOverlay(system: System, mount: Mount, { target, users }: MappedPlace): void {
   const lower = optionOf(mount, 'lowerdir')?.split(':') ?? [];
   const upper = optionOf(mount, 'upperdir');
@@ -86,7 +86,7 @@ function mountOverlay(system: System, mount: Mount, { target, users }: MappedPla
   }
 }
 
-/** Gives a file to the namespace's users with its owners' numbers; those of ids that are not mapped stay as they are. */
+/** Changes the owners of a file to the host ids that its current uid and gid map to. Unmapped ids stay unchanged. */
 export function giveToUsers(path: string, { uids, gids }: IdMappings): void {
   const { uid, gid } = statSync(path);
   chownSync(path, hostIdOf(uids, uid) ?? uid, hostIdOf(gids, gid) ?? gid);
@@ -100,7 +100,7 @@ function cannotMap(path: string, error: unknown): unknown {
   if (!['EINVAL', 'ENOSYS', 'EPERM'].some((name) => hasErrno(error, name))) return error;
   return new PodwrightError(
     'failed_precondition',
-    `mount ${path} with mapped ids: this kernel, or the file system there, cannot do that; run the pod without a user namespace`,
+    `mount ${path} with mapped ids: the kernel or this file system does not support it; run the pod without a user namespace`,
     { cause: error },
   );
 }

@@ -8,15 +8,16 @@ import type { System } from './system.ts';
 import { type IdMappings, withMapping } from './user-namespace.ts';
 
 const TRIAL_RANGE = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
-/** Ids that trials are made with; nothing of them is left. */
+/** Host ids for probing. No file with these ids remains afterwards. */
 export const trialMappings: IdMappings = { uids: TRIAL_RANGE, gids: TRIAL_RANGE };
 
-/** Whether root file systems can be made for pods in user namespaces; if not, `reason` tells why. */
+/** Whether root file systems of pods with user namespaces can be mounted; if not, `reason` is the error message. */
 export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
- * Mounts an overlay and a directory with mapped ids below `directory`, which is on the file system of image layers: kernels
- * before 5.19 cannot map the layers of an overlay, and some file systems cannot be mapped at all.
+ * Probes ID-mapped mounts: mounts an overlay and a bind mount with mapped ids in `directory`, which must be on the file system of
+ * the image layers. Kernels before 5.19 cannot map the layers of an overlay, and some file systems do not support ID mapping at
+ * all.
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
   const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
@@ -34,7 +35,7 @@ export async function probeIdMapping(system: System, directory: string): Promise
   }
 }
 
-/** The directory, or the one in which it will be. */
+/** The directory, or its nearest existing ancestor. */
 function existing(directory: string): string {
   let found = directory;
   while (!existsSync(found)) found = dirname(found);

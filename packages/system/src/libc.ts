@@ -1,18 +1,20 @@
 import koffi from 'koffi';
 
-/** What koffi makes of a definition. */
+/** A C function bound by koffi. */
 type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 
 /** A pointer argument: bytes, or null. */
 type Pointer = Buffer | null;
 
-/** The functions of the C library that node:fs lacks, as they are: -1 is a failure, `errno` tells which. */
+/**
+ * Functions of the C library that node:fs does not offer, with their C conventions: -1 is a failure, and `errno` has its number.
+ */
 export type Libc = {
   errno(): number;
   /** malloc_trim(3), where the C library has it (glibc). */
   mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
-  /** mount(2) in a thread of its own. `errno` tells nothing of it. */
+  /** mount(2) on a thread of koffi's pool. Does not set `errno` of the calling thread. */
   mountAside(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): Promise<number>;
   umount2(target: Pointer, flags: number): number;
   /** mknodat(2), relative to the working directory. */
@@ -34,20 +36,26 @@ export type Libc = {
   ioctl(descriptor: number, request: number, argument: Pointer): number;
   /** open_tree(2), relative to the working directory. */
   openTree(path: Pointer, flags: number): number;
-  /** move_mount(2) of the mount that a descriptor is, to a path. */
+  /** move_mount(2): attaches the mount of a descriptor at a path. */
   moveMount(descriptor: number, target: Pointer): number;
-  /** mount_setattr(2) of the mount that a descriptor is. */
+  /** mount_setattr(2) for the mount of a descriptor. */
   mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
-  /** statvfs(3) in a thread of its own, as it asks the server of a network file system. `errno` tells nothing of it. */
+  /**
+   * statvfs(3) on a thread of koffi's pool, because a network file system asks its server. Does not set `errno` of the calling
+   * thread.
+   */
   statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 
 /** linux/fcntl.h */
 const AT_FDCWD = -100;
-/** Number of mknodat(2): glibc before 2.33 has no function for it. 33 is that of every newer architecture. */
+/** System call number of mknodat(2), which glibc before 2.33 does not wrap. Newer architectures all use 33. */
 const MKNODAT_NUMBERS: Partial<Record<NodeJS.Architecture, number>> = { x64: 259, arm64: 33, riscv64: 33, loong64: 33 };
 
-/** System calls that glibc has no function for before 2.36. Numbers above 423 are the same on every architecture that Node.js has. */
+/**
+ * Numbers of system calls that glibc before 2.36 does not wrap. Numbers above 423 are the same on every architecture that Node.js
+ * supports.
+ */
 const CALL_NUMBERS = { openTree: 428, moveMount: 429, mountSetattr: 442 };
 /** linux/mount.h */
 const MOVE_MOUNT_F_EMPTY_PATH = 4;
@@ -69,7 +77,7 @@ export function loadLibc(): Libc {
     mountAside: (...given) => aside(mount, ...given),
     umount2: bind('int umount2(void *target, int flags)'),
     mknod: (path, mode, device) => {
-      if (mknodatNumber === undefined) throw new Error(`mknodat: unknown number on ${process.arch}`);
+      if (mknodatNumber === undefined) throw new Error(`mknodat: unknown system call number on ${process.arch}`);
       return syscall(mknodatNumber, 'int', AT_FDCWD, 'void *', path, 'long', mode, 'long', device);
     },
     lsetxattr: bind('int lsetxattr(void *path, void *name, void *value, size_t size, int flags)'),
@@ -100,7 +108,7 @@ export function loadLibc(): Libc {
   };
 }
 
-/** Calls a function in a thread of the pool; its arguments stay as they are until then. */
+/** Calls a function on a thread of koffi's pool. The caller must not change the arguments until the promise resolves. */
 function aside(call: NativeFunction, ...given: unknown[]): Promise<number> {
   return new Promise((resolve, reject) =>
     call.async(...given, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { lockDirectory } from './lock-directory.ts';
 
-test('a directory is made and locked once at a time', () => {
+test('a directory is created, and only one caller at a time locks it', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwd-lock-'));
   try {
     const directory = join(scratch, 'root');

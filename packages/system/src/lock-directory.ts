@@ -4,15 +4,15 @@ import { makePrivateDirectory, PodwrightError, PRIVATE_FILE } from '@podwright/b
 import { loadSystem } from './system.ts';
 
 /**
- * Makes a directory and locks it for this process alone, by a file in it, until the result is called; the kernel drops the lock with the
- * process. Throws `already_exists` with the message `refusal` where another has it.
+ * Creates a directory and locks it exclusively with a lock file in it. The result unlocks it; the kernel also drops the lock when
+ * the process exits. Throws `already_exists` with the message `refusal` if another process holds the lock.
  */
 export function lockDirectory(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
   return lock(openSync(join(directory, 'lock'), 'a', PRIVATE_FILE), refusal);
 }
 
-/** The same by the directory itself, in which nothing stays. */
+/** As `lockDirectory`, but locks the directory itself and leaves no file in it. */
 export function lockDirectoryItself(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
   return lock(openSync(directory, 'r'), refusal);

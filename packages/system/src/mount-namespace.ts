@@ -10,10 +10,10 @@ const CLONE_FS = 0x200;
 const CLONE_NEWNS = 0x20000;
 
 /**
- * Makes a mount namespace as this thread's is, but for an empty file system over `directory`, which must be a mount point. It
- * lives as long as the descriptor that is returned, or a process in it. Nothing is changed in the namespaces of others: what
- * is mounted here is propagated nowhere. As with `createNamespaces`, the main thread is away only within this call, and the
- * process is aborted if it cannot come back.
+ * Creates a copy of this thread's mount namespace with an empty tmpfs mounted over `directory`, which must be a mount point. The
+ * namespace lives as long as the returned descriptor or a process in it. Mounts made here do not propagate to other namespaces. As
+ * with `createNamespaces`, the main thread leaves its namespace only during this call, and the process is aborted if it cannot
+ * return.
  */
 export function createCoveredNamespace(dependencies: NamespaceDependencies, directory: string): number {
   const { system } = dependencies;
@@ -26,19 +26,20 @@ export function createCoveredNamespace(dependencies: NamespaceDependencies, dire
 }
 
 /**
- * Calls `work` with the main thread in a mount namespace. It must be done when it returns, and start no thread, which would
- * stay there: not even a call of node:fs that is not synchronous.
+ * Calls `work` while the main thread is in a mount namespace. `work` must be synchronous, and must not start a thread (not even
+ * through an asynchronous call of node:fs): that thread would stay in the namespace.
  */
 export function withMountNamespace<T>(dependencies: NamespaceDependencies, descriptor: number, work: () => T): T {
   return inOtherMounts(dependencies, () => {
     dependencies.system.setNamespace(descriptor, CLONE_NEWNS);
     const result = work();
-    if (result instanceof Promise) throw new PodwrightError('internal', 'work in mounts: it must be synchronous');
+    if (result instanceof Promise)
+      throw new PodwrightError('internal', 'run work in a mount namespace: it must be synchronous');
     return result;
   });
 }
 
-/** Descriptors of what setns(2) changes of a thread. */
+/** Descriptors for restoring what setns(2) changes in a thread. */
 type Home = { namespace: number; root: number; directory: number };
 
 function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () => T): T {
@@ -49,14 +50,14 @@ function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () =>
   };
   try {
     const home: Home = { namespace: open('/proc/thread-self/ns/mnt'), root: open('/'), directory: open('.') };
-    // Root and working directory are one for all threads until then, and the kernel moves none that shares them.
+    // Threads share root and working directory until this call, and the kernel refuses setns(2) for a thread that shares them.
     system.unshare(CLONE_FS);
-    goHome(system, home); // what refuses the way back is to do so before it is needed
+    returnHome(system, home); // fail here, before anything is changed, if the thread could not return
     try {
       return work();
     } finally {
       try {
-        goHome(system, home);
+        returnHome(system, home);
       } catch (error) {
         logger.error({ error: errorMessage(error) }, 'cannot return to the mounts of the host, aborting');
         process.abort();
@@ -69,7 +70,7 @@ function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () =>
   }
 }
 
-function goHome(system: System, { namespace, root, directory }: Home): void {
+function returnHome(system: System, { namespace, root, directory }: Home): void {
   system.setNamespace(namespace, CLONE_NEWNS);
   system.changeDirectory(root);
   system.makeDirectoryRoot();

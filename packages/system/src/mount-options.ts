@@ -25,7 +25,7 @@ export const mountFlags = {
 
 const { recursive } = mountFlags;
 
-/** Options of fstab(5) that are flags: those to set, or, negative ones, to clear. */
+/** Options of fstab(5) that map to flags: flags to set, or, for negated options, to clear. */
 const flagOptions: Record<string, { set?: number; clear?: number }> = {
   defaults: {},
   ro: { set: mountFlags.readOnly },
@@ -68,7 +68,7 @@ const propagationOptions: Record<string, number> = {
   runbindable: mountFlags.unbindable | recursive,
 };
 
-/** Options as mount(2) takes them. Changes of propagation are calls of their own, after the mount. */
+/** Options in the form of mount(2). Each propagation change needs a call of its own after the mount. */
 export type ParsedMountOptions = { flags: number; propagation: number[]; data: string[] };
 
 /** Sorts fstab-like options into flags, propagation and the file system's own. A later option overrides an earlier one. */

@@ -30,11 +30,11 @@ test('octal escapes are bytes of UTF-8 names', () => {
   assert.equal(entry?.mountPoint, '/a b\tc\nd\\eüü');
 });
 
-test('lines that are no mounts are left out', () => {
+test('lines that do not describe mounts are skipped', () => {
   assert.deepEqual(parse('\n1 2 3\n36 35 98:0 / /mnt rw shared:1\n'), []);
 });
 
-test('mounts below a path are those at it and under it, not beside it', () => {
+test('mounts below a path are those at the path and under it, not siblings with the same prefix', () => {
   const line = (path: string) => `1 2 0:1 / ${path} rw - tmpfs none rw`;
   const mounts = parse(['/', '/run', '/run/a', '/run/a/b', '/run/ab'].map(line).join('\n'));
   const below = (path: string) => mountsBelow(path, mounts).map(({ mountPoint }) => mountPoint);
@@ -44,11 +44,11 @@ test('mounts below a path are those at it and under it, not beside it', () => {
   assert.deepEqual(
     mountsBelow('/a', twice).map(({ mountPoint }) => mountPoint),
     ['/a', '/a/b', '/a/b', '/a/with space'],
-    'once a mount',
+    'one entry per mount',
   );
 });
 
-test('of a whole mount table only the lines of a path are parsed, with the same result', () => {
+test('parsing only the lines of one path gives the same mounts as parsing the whole table', () => {
   const paths = ['/', '/run', '/run/a', '/run/a/b', '/run/ab', '/other/a', '/with\\040space', '/with\\040space/in'];
   const table = Buffer.from(paths.map((path) => `1 2 0:1 / ${path} rw - tmpfs none rw`).join('\n'));
   for (const path of ['/', '/run', '/run/a', '/with space', '/nowhere'])

@@ -8,7 +8,7 @@ import type { System } from './system.ts';
 export type MountEntry = {
   id: number;
   parentId: number;
-  /** Path inside the file system that is mounted: `/`, or the source of a bind mount. */
+  /** Path of the mount's root in its file system: `/`, or the source of a bind mount. */
   root: string;
   mountPoint: string;
   options: string[];
@@ -19,22 +19,22 @@ export type MountEntry = {
   superOptions: string[];
 };
 
-/** Every mount of this process's mount namespace, in the kernel's order: a later one on the same path covers an earlier. */
+/** All mounts of this process's mount namespace, in the kernel's order: of two mounts on one path, the later covers the earlier. */
 export function readMounts(path = '/proc/self/mountinfo'): MountEntry[] {
   return parseMountinfo(readMountinfo(path));
 }
 
 /**
- * The content of a mountinfo file. As text, since Node.js reads that in one go: for bytes it takes a buffer of many times the size,
- * as the kernel gives 4 KiB at a time. Bytes that are no UTF-8 are lost, as they are in the paths of entries.
+ * The content of a mountinfo file. Read as text because Node.js then allocates little: reading bytes, it uses a buffer many times
+ * the size, as the kernel returns at most 4 KiB per read. Bytes that are not UTF-8 are lost, here and in the paths of entries.
  */
 export function readMountinfo(path = '/proc/self/mountinfo'): Buffer {
   return Buffer.from(readFileSync(path, 'utf8'));
 }
 
-/** Parses the content of a mountinfo file. Lines of an unknown shape are left out. */
+/** Parses the content of a mountinfo file. Lines in an unknown format are skipped. */
 export function parseMountinfo(content: Buffer): MountEntry[] {
-  // one byte a character until the octal escapes are undone: those are of bytes, not of characters
+  // latin1 maps each byte to one character: octal escapes encode bytes, so they are decoded before UTF-8
   const lines = content.toString('latin1').split('\n');
   return lines.flatMap((line) => parseLine(line) ?? []);
 }
@@ -56,24 +56,24 @@ function parseLine(line: string): MountEntry | undefined {
   };
 }
 
-/** Undoes `\040` and the like of a latin1 string, and reads the bytes as UTF-8. */
+/** Decodes octal escapes such as `\040` in a latin1 string, and reads the resulting bytes as UTF-8. */
 function unescapeOctal(field: string): string {
   const bytes = field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** The mounts at `path` and below it, in the kernel's order. `path` is absolute, without symbolic links. */
+/** The mounts at `path` and below it, in the kernel's order. `path` must be absolute and free of symbolic links. */
 export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): MountEntry[] {
   const prefix = path === '/' ? '/' : `${path}/`;
   return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
 }
 
-/** As `mountsBelow`, out of the content of a mountinfo file of which only lines are parsed that may be of such mounts. */
+/** As `mountsBelow`, from the content of a mountinfo file. Parses only the lines that may describe such mounts. */
 export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
   return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
 }
 
-/** Unmounts a path; true if something was mounted there. A busy mount is detached: it ends with its last user. */
+/** Unmounts a path; true if something was mounted there. A busy mount is detached and ends with its last user. */
 export function unmountOnce(system: System, path: string): boolean {
   try {
     system.unmount(path);
@@ -86,15 +86,15 @@ export function unmountOnce(system: System, path: string): boolean {
   return true;
 }
 
-/** Unmounts everything at `path` and below it, the newest first. No error if nothing is mounted there. */
+/** Unmounts everything at `path` and below it, newest first. No error if nothing is mounted there. */
 export function unmountTree(system: System, path: string): void {
   const mounts = parseMountsBelow(path, readMountinfo());
   for (const { mountPoint } of mounts.reverse()) unmountOnce(system, mountPoint);
 }
 
 /**
- * Unmounts all that is mounted on the entries of a directory, without the host's mount table, for which one waits while
- * others mount. No error for a directory that is not there.
+ * Unmounts everything that is mounted on the entries of a directory. Does not read the host's mount table, which blocks while other
+ * processes mount. No error if the directory does not exist.
  */
 export function unmountEntries(system: System, directory: string): void {
   let names: string[];
@@ -107,9 +107,9 @@ export function unmountEntries(system: System, directory: string): void {
   for (const name of names) while (unmountOnce(system, join(directory, name)));
 }
 
-/** The lines of a mountinfo file in which a path with this name can be: with thousands of mounts few are worth parsing. */
+/** The lines of a mountinfo file that may contain a path ending in `name`. With thousands of mounts, few lines need parsing. */
 function linesWith(name: string, content: Buffer): Buffer {
-  if (!/^[\w.-]+$/.test(name)) return content; // it may be written with escapes
+  if (!/^[\w.-]+$/.test(name)) return content; // the kernel may escape it
   if (!content.includes(name)) return Buffer.alloc(0);
   const lines = content.toString('latin1').split('\n');
   return Buffer.from(lines.filter((line) => line.includes(name)).join('\n'), 'latin1');

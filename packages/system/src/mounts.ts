@@ -5,13 +5,13 @@ import { mountFlags, parseMountOptions } from './mount-options.ts';
 import { unmountOnce } from './mountinfo.ts';
 import type { System } from './system.ts';
 
-/** A mount as mount(2) takes it; `options` as in fstab (`ro`, `lowerdir=…`). */
+/** A mount as for mount(2), with `options` as in fstab(5) (`ro`, `lowerdir=…`). */
 export type Mount = { type: string; source: string; options: string[] };
 
-/** mount(2) copies one page of data, the last byte being 0. */
+/** mount(2) copies one page of data, whose last byte is 0. */
 const MAX_DATA_BYTES = 4095;
 
-/** Makes the mounts at `target`, one over the other. On failure those that were made are taken down again. */
+/** Mounts all of `mounts` at `target`, each over the previous one. On failure, unmounts those already made. */
 export function mountAll(system: System, mounts: Mount[], target: string): void {
   let made = 0;
   try {
@@ -26,17 +26,17 @@ export function mountAll(system: System, mounts: Mount[], target: string): void 
 }
 
 /**
- * As `mountAll`, in a thread of the pool where that is one overlay: the kernel makes and removes half a dozen files in its work
- * directory, which on a busy disk takes as many milliseconds.
+ * As `mountAll`, but a single overlay is mounted on a thread of koffi's pool: the kernel creates and removes half a dozen files in
+ * the work directory, which takes several milliseconds on a busy disk.
  */
 export async function mountAllAside(system: System, mounts: Mount[], target: string): Promise<void> {
   const [mount, ...others] = mounts;
   if (mount?.type !== 'overlay' || others.length > 0) return mountAll(system, mounts, target);
   const { flags, propagation, data } = parseMountOptions(mount.options);
   const text = data.join(',');
-  // What is spelled relative to a working directory is for the main thread.
+  // Long options need a changed working directory, which only the main thread may have.
   if (propagation.length > 0 || Buffer.byteLength(text) > MAX_DATA_BYTES) return mountAll(system, mounts, target);
-  forgetVolatile(mount);
+  removeVolatileMarker(mount);
   await system.mountAside(target, { source: mount.source, type: mount.type, flags, data: text });
 }
 
@@ -46,11 +46,11 @@ function mountOne(system: System, mount: Mount, target: string): void {
   if ((flags & bind) !== 0 && (flags & remount) === 0) {
     system.mount(target, { source: mount.source, flags: flags & (bind | recursive) });
     finish(() => {
-      // the kernel ignores other flags of a bind mount until it is mounted again
+      // the kernel ignores other flags of a bind mount until it is remounted
       if ((flags & ~(bind | recursive)) !== 0) system.mount(target, { flags: (flags & ~recursive) | remount });
     });
   } else {
-    forgetVolatile(mount);
+    removeVolatileMarker(mount);
     withData(mount, data, (text) =>
       system.mount(target, { source: mount.source, type: mount.type, flags, data: text }),
     );
@@ -70,9 +70,9 @@ function mountOne(system: System, mount: Mount, target: string): void {
 }
 
 /**
- * Calls `use` with the options as one string. Lower directories of an overlay that do not fit in a page are spelled relative
- * to the directory that all of them are in, which is the working directory meanwhile: 400 layers then take about 3 kB. Nothing
- * else sees that: it is over before this returns, and no other code uses relative paths.
+ * Calls `use` with the options as one string. If the lower directories of an overlay do not fit in a page, their paths become
+ * relative to their common directory, which is the working directory during the call: 400 layers then take about 3 kB. No other
+ * code is affected: `use` is synchronous, and nothing else uses relative paths.
  */
 function withData(mount: Mount, data: string[], use: (text: string) => void): void {
   const text = data.join(',');
@@ -97,14 +97,17 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
   }
 }
 
-/** A mount with `volatile` leaves a mark in its work directory, with which the kernel refuses the next one. */
-function forgetVolatile({ type, options }: Mount): void {
+/**
+ * A mount with `volatile` leaves a marker in its work directory, and the kernel refuses to mount that directory again. Removes the
+ * marker.
+ */
+function removeVolatileMarker({ type, options }: Mount): void {
   const work = options.find((option) => option.startsWith('workdir='))?.slice('workdir='.length);
   if (type !== 'overlay' || work === undefined || !options.includes('volatile')) return;
   rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
 }
 
-/** The deepest directory that all absolute paths are below. */
+/** The deepest directory that contains all of these absolute paths. */
 export function commonDirectory(paths: string[]): string {
   let directory = dirname(paths[0] ?? '/');
   while (directory !== '/' && !paths.every((path) => path.startsWith(`${directory}/`))) directory = dirname(directory);

@@ -20,21 +20,20 @@ type NamespaceKind = OwnedNamespace;
 const CLONE_FLAGS: Record<NamespaceKind, number> = { net: 0x40000000, ipc: 0x08000000, uts: 0x04000000 };
 const KINDS: NamespaceKind[] = ['net', 'ipc', 'uts'];
 
-/** Which namespaces to make, each with the file that pins it, and how to set them up. */
+/** The namespaces to create, each with the path of the file that pins it, and their settings. */
 export type NamespaceRequest = {
   net?: string;
   ipc?: string;
   uts?: string;
-  /** Host name inside the new UTS namespace; needs `uts`. */
+  /** Host name in the new UTS namespace; requires `uts`. */
   hostname?: string;
-  /** `net.ipv4.ip_forward` → `1`; only those that belong to the namespaces that are made. */
+  /** Sysctls such as `net.ipv4.ip_forward` → `1`; only those of the created namespaces are accepted. */
   sysctls?: Record<string, string>;
 };
 
-/** What the functions here work with. */
 export type NamespaceDependencies = { system: System; logger: Logger };
 
-/** Makes `directory`, and makes it a private mount: pins in it then stay out of every other mount namespace. */
+/** Creates `directory` as a private mount, so that namespaces pinned in it do not propagate to other mount namespaces. */
 export function preparePinDirectory(system: System, directory: string): void {
   makePrivateDirectory(directory);
   if (!readMounts().some(({ mountPoint }) => mountPoint === directory)) {
@@ -44,9 +43,9 @@ export function preparePinDirectory(system: System, directory: string): void {
 }
 
 /**
- * Makes namespaces without a process in them: each lives as long as its pin file is mounted (`removeNamespace`). Nothing is
- * left on failure. The main thread is in the new namespaces for about a millisecond, within this call: nothing else can run
- * on it meanwhile, and no other thread is touched. If it cannot come back, the process is aborted.
+ * Creates namespaces without a process in them: each lives until its pin file is unmounted (`removeNamespace`). Nothing remains
+ * after a failure. The main thread is in the new namespaces for about a millisecond during this call. It runs nothing else
+ * meanwhile, and other threads are not affected. If it cannot return, the process is aborted.
  */
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
@@ -69,8 +68,8 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
 }
 
 /**
- * Gives namespaces that `createNamespaces` has made another host name and more sysctls. The main thread is within this call in
- * those of them that this concerns.
+ * Changes the host name and sysctls of namespaces that `createNamespaces` created. The main thread enters only the namespaces with
+ * something to change, during this call.
  */
 export function setUpNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { hostname } = request;
@@ -87,10 +86,10 @@ export function setUpNamespaces(dependencies: NamespaceDependencies, request: Na
   }
 }
 
-/** A user namespace, pinned at `user`, with the namespaces of a `NamespaceRequest`, which it owns. */
+/** A user namespace to create, pinned at `user`, which owns the other namespaces of the request. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
-/** As `createNamespaces`, in a new user namespace, whose root has all capabilities over them. */
+/** As `createNamespaces`, but in a new user namespace, whose root has all capabilities over the created namespaces. */
 export async function createOwnedNamespaces(
   dependencies: NamespaceDependencies,
   request: OwnedNamespaceRequest,
@@ -108,7 +107,8 @@ export async function createOwnedNamespaces(
       for (const [kind, path] of Object.entries(pins)) {
         system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
       }
-      // The kernel lets only the namespace's own root set those of IPC, and others only outside with ids of the host.
+      // Only root of the user namespace may set sysctls of an IPC namespace. The others need a process outside it, with ids of the
+      // host.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
       const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
@@ -132,7 +132,7 @@ function makePinFile(path: string, made: string[]): void {
   made.push(path);
 }
 
-/** Sets this thread's new namespaces up. */
+/** Applies the settings to the namespaces of the current thread. */
 function setUp(system: System, { net, uts, hostname }: NamespaceRequest, sysctls: Sysctl[]): void {
   if (hostname !== undefined && uts !== undefined) system.setHostname(hostname);
   if (net !== undefined) system.bringInterfaceUp('lo');
@@ -156,7 +156,7 @@ function setUpPinned(
   }
 }
 
-/** Sets sysctls as root of the process's user namespace, which `nsenter` becomes. */
+/** Sets sysctls as root of the process's user namespace, through `nsenter`. */
 async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): Promise<void> {
   const script = 'while [ $# -gt 0 ]; do printf %s "$2" > "$1" || exit 1; shift 2; done';
   const pairs = sysctls.flatMap(({ path, value }) => [path, value]);
@@ -165,13 +165,13 @@ async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): 
   });
 }
 
-/** Gives up a pinned namespace: it ends with its last process. No error if there is none. */
+/** Unpins a namespace: it ends with its last process. No error if it does not exist. */
 export function removeNamespace(system: System, path: string): void {
   while (unmountOnce(system, path));
   rmSync(path, { force: true });
 }
 
-/** Calls `work` with the main thread in the network namespace at `path`. `work` must be done when it returns. */
+/** Calls `work` while the main thread is in the network namespace at `path`. `work` must be synchronous. */
 export function withNetworkNamespace<T>(dependencies: NamespaceDependencies, path: string, work: () => T): T {
   const target = openNamespace(path);
   try {
@@ -194,7 +194,7 @@ function openNamespace(path: string): number {
   }
 }
 
-/** Calls `work`, which leaves this thread's namespaces of these KINDS, and comes back into them whatever happens. */
+/** Calls `work`, which may leave this thread's namespaces of the kinds `left`, and always returns the thread to them. */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {
   const home: { kind: NamespaceKind; descriptor: number }[] = [];
   try {
@@ -214,14 +214,17 @@ function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: N
   }
 }
 
-/** Patterns of sysctls that are of one namespace; any other would change the host. */
+/** Sysctls that are per namespace, by kind; any other would change the host. */
 const sysctlPatterns: Record<NamespaceKind, RegExp> = {
   net: /^net\//,
   ipc: /^(kernel\/(shm[a-z_]*|msg[a-z_]*|sem|auto_msgmni)|fs\/mqueue\/)/,
   uts: /^kernel\/(hostname|domainname)$/,
 };
 
-/** `/proc/sys` file of a sysctl written with dots, or with slashes where a part has a dot itself (sysctl.d(5)), and whose it is. */
+/**
+ * The `/proc/sys` file of a sysctl, and the namespace it belongs to. The name uses dots, or slashes if a part contains a dot
+ * (sysctl.d(5)).
+ */
 function sysctlPath(name: string, kindsMade: NamespaceKind[]): { path: string; kind: NamespaceKind } {
   const separator = /[./]/.exec(name)?.[0];
   const path = separator === '.' ? name.replace(/[./]/g, (mark) => (mark === '.' ? '/' : '.')) : name;
@@ -231,7 +234,7 @@ function sysctlPath(name: string, kindsMade: NamespaceKind[]): { path: string; k
   if (!safe || kind === undefined) {
     throw new PodwrightError(
       'invalid_argument',
-      `set sysctl ${name}: it is not one of the namespaces that the sandbox has for itself`,
+      `set sysctl ${name}: the sandbox has no namespace of its own that this sysctl belongs to`,
     );
   }
   return { path: join('/proc/sys', ...parts), kind };

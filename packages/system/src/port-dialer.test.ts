@@ -9,11 +9,11 @@ import { loadSystem } from './system.ts';
 
 const OWN_NETNS = '/proc/self/ns/net';
 
-test('a port on loopback, of either address family, is reached by half-open connections', async () => {
+test('half-open connections reach a loopback port of either address family', async () => {
   const dial = createPortDialer({ system: loadSystem(), logger: silentLogger });
   for (const host of ['127.0.0.1', '::1']) {
     const server = createServer({ allowHalfOpen: true }, (socket) => {
-      void text(socket).then((said) => socket.end(`${said} back`));
+      void text(socket).then((received) => socket.end(`${received} back`));
     }).listen(0, host);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -26,7 +26,7 @@ test('a port on loopback, of either address family, is reached by half-open conn
   }
 });
 
-test('a namespace that is gone is an error that names it', async () => {
+test('a removed namespace is an error that names its path', async () => {
   const dial = createPortDialer({ system: loadSystem(), logger: silentLogger });
   await assert.rejects(dial('/proc/1073741824/ns/net', 80, AbortSignal.timeout(30_000)), /1073741824/);
 });

@@ -3,7 +3,7 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import { loadLibc } from './libc.ts';
 import { type NamespaceDependencies, withNetworkNamespace } from './namespaces.ts';
 
-/** A byte connection into the network namespace at a path, for port-forward. It may be half open. */
+/** Opens a byte connection in the network namespace at a path, for port-forward. The connection may be half-open. */
 export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
 /** The pod's own loopback addresses, with their address families (socket(2)). */
@@ -15,8 +15,8 @@ const LOOPBACK = [
 const STREAM = 1 | 0o2000000 | 0o4000;
 
 /**
- * Dials ports inside of network namespaces: the socket is made there, which is what counts, and used here. A port without
- * a listener is `unavailable`.
+ * Connects to ports in network namespaces. A socket belongs to the namespace where it is created, so only its creation happens
+ * there. A port without a listener is an `unavailable` error.
  */
 export function createPortDialer(dependencies: NamespaceDependencies): PortDialer {
   const libc = loadLibc();
@@ -25,7 +25,7 @@ export function createPortDialer(dependencies: NamespaceDependencies): PortDiale
     for (const { host, family } of LOOPBACK) {
       signal.throwIfAborted();
       const descriptor = withNetworkNamespace(dependencies, netnsPath, () => libc.socket(family, STREAM, 0));
-      if (descriptor === -1) continue; // a host without this address family
+      if (descriptor === -1) continue; // the host does not support this address family
       try {
         return await connect(new Socket({ fd: descriptor, allowHalfOpen: true }), { host, port }, signal);
       } catch (error) {

@@ -2,35 +2,35 @@ import { constants } from 'node:os';
 import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
-/** What a new process gets: its descriptors from 0 on, each one of ours or /dev/null. */
+/** A process to start. `descriptors` become its descriptors from 0 on; each is one of this process's, or `null` for /dev/null. */
 export type SpawnRequest = {
   file: string;
   args: string[];
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
   descriptors: (number | 'null')[];
-  /** Whether it leads a session of its own. */
+  /** Whether it becomes the leader of a new session (setsid(2)). */
   session: boolean;
 };
 
-/** How a process ended; one of the two is null. */
+/** How a process ended; exactly one of the two is null. */
 export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null };
 
 const O_CLOEXEC = 0o2000000;
 const O_RDWR = 2;
 const WNOHANG = 1;
 const F_SETPIPE_SZ = 1031;
-/** The most that Linux gives by default (fs.pipe-max-size). Who writes need not wait for us as often as with its 64 KiB. */
+/** The default maximum (fs.pipe-max-size). Writers block less often than with the default size of 64 KiB. */
 const PIPE_BYTES = 1 << 20;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
 const POSIX_SPAWN_SETSID = 0x80;
-/** More than posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t take in glibc and musl. */
+/** At least the size of posix_spawnattr_t, posix_spawn_file_actions_t and sigset_t in glibc and musl. */
 const OPAQUE_BYTES = 1024;
 
 /**
- * posix_spawn(3) and what goes with it. The C library starts the process without a copy of our page tables
- * (CLONE_VFORK), which for a process of 100 MB takes 0.3 ms instead of the 4 ms of fork(2), on the main thread.
+ * posix_spawn(3) and related calls. The C library starts the process without copying this process's page tables (CLONE_VFORK). For
+ * a process of 100 MB this takes 0.3 ms on the main thread; fork(2) takes 4 ms.
  */
 export class PosixSpawn {
   readonly #libc = bindLibc();
@@ -40,7 +40,8 @@ export class PosixSpawn {
     const { attrInit, attrSetMask, attrSetDefault } = this.#libc;
     attrInit(this.#attributes);
     attrSetMask(this.#attributes, Buffer.alloc(OPAQUE_BYTES));
-    // Node.js ignores SIGPIPE, which a program would inherit; glibc those that are its own, unless they are named, too.
+    // Node.js ignores SIGPIPE, and a program would inherit that. All signals are listed, because glibc otherwise skips its internal
+    // ones.
     attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
   }
 
@@ -57,7 +58,7 @@ export class PosixSpawn {
       if (cwd !== undefined) check(libc.actionsChdir(actions, text(cwd)));
       for (const [target, source] of descriptors.entries()) {
         if (source === 'null') check(libc.actionsOpen(actions, target, '/dev/null', O_RDWR, 0));
-        // Another target may have been put in the place of a low descriptor by then.
+        // A low source descriptor may already have been overwritten as the target of an earlier action.
         else check(source < descriptors.length ? constants.errno.EBADF : libc.actionsDup(actions, source, target));
       }
       const flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (session ? POSIX_SPAWN_SETSID : 0);
@@ -73,12 +74,12 @@ export class PosixSpawn {
     }
   }
 
-  /** How a process ended, `undefined` while it runs. Only once: afterwards the pid may be another's. */
+  /** How a process ended, `undefined` while it runs. Call it no more after the end was returned: the pid may be reused. */
   reap(pid: number): ProcessEnd | undefined {
     const status = [0];
     const result = this.#libc.waitpid(pid, status, WNOHANG);
     if (result === 0) return undefined;
-    // It was waited for elsewhere: that it ended is all that can be known.
+    // Other code has reaped it: its exit status is unknown.
     if (result !== pid) return { exitCode: 255, signal: null };
     const killedBy = status[0]! & 0x7f;
     return killedBy === 0
@@ -86,12 +87,12 @@ export class PosixSpawn {
       : { exitCode: null, signal: signalNames.get(killedBy) ?? 'SIGKILL' };
   }
 
-  /** A pipe's reading and writing end, which no other program gets. */
+  /** A pipe's read and write ends, both close-on-exec. */
   pipe(): [reader: number, writer: number] {
     const ends = Buffer.alloc(8);
     if (this.#libc.pipe(ends, O_CLOEXEC) !== 0) throw syscallError('pipe2', 'a new pipe', koffi.errno());
     const reader = ends.readInt32LE(0);
-    this.#libc.fcntl(reader, F_SETPIPE_SZ, PIPE_BYTES); // a host that gives less gives what it has
+    this.#libc.fcntl(reader, F_SETPIPE_SZ, PIPE_BYTES); // best effort: on failure the pipe keeps its default size
     return [reader, ends.readInt32LE(4)];
   }
 }
@@ -100,7 +101,7 @@ const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
-/** Refuses what the kernel would take for the end of the text. */
+/** Rejects null bytes, which would end the C string early. */
 function text(value: string): string {
   if (value.includes('\0')) throw syscallError('posix_spawn', JSON.stringify(value), constants.errno.EINVAL);
   return value;

@@ -12,29 +12,29 @@ const run = (
   options: { stdin?: string; signal?: AbortSignal; cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ) => runProgram('sh', ['-c', script], { start, ...options });
 
-test('a program gets its input, and gives its output and its exit code', async () => {
+test('a program reads its input, and its output and exit code are returned', async () => {
   const { exitCode, signal, stdout, stderr } = await run('cat; echo alas >&2; exit 3', { stdin: 'x'.repeat(300_000) });
   assert.deepEqual({ exitCode, signal, stderr }, { exitCode: 3, signal: null, stderr: 'alas\n' });
   assert.equal(stdout.length, 300_000);
 });
 
-test('of a program that is killed the signal is reported', async () => {
+test('the signal that killed a program is reported', async () => {
   const { exitCode, signal } = await run('kill -TERM $$');
   assert.deepEqual({ exitCode, signal }, { exitCode: null, signal: 'SIGTERM' });
 });
 
-test('a program has the directory and the variables that it is given', async () => {
+test('a program runs with the requested directory and variables', async () => {
   const { stdout } = await run('pwd; echo "$GIVEN"', { cwd: '/usr', env: { GIVEN: 'yes', PATH: '/usr/bin:/bin' } });
   assert.equal(stdout, '/usr\nyes\n');
 });
 
-test('a program has the descriptors that node:child_process gives it', async () => {
+test('a program has the same descriptors as under node:child_process', async () => {
   const descriptors = async (starter: ProgramStarter) =>
     (await runProgram('ls', ['/proc/self/fd'], { start: starter })).stdout;
   assert.equal(await descriptors(start), await descriptors(startByFork));
 });
 
-test('a program is started within what is given, by both starters', async () => {
+test('both starters start a program within the given callback', async () => {
   for (const starter of [start, startByFork]) {
     const steps: string[] = [];
     const within = <T>(work: () => T): T => {
@@ -50,12 +50,12 @@ test('a program is started within what is given, by both starters', async () => 
   }
 });
 
-test('a program ignores and blocks no signal, whatever we do', async () => {
+test('a program ignores and blocks no signal, whatever this process ignores', async () => {
   const { stdout } = await runProgram('grep', ['^Sig[BI]', '/proc/self/status'], { start });
   assert.equal(stdout, 'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n');
 });
 
-test('a program that is not there is an error', async () => {
+test('a missing program is an error', async () => {
   await assert.rejects(runProgram('/no/such/program', [], { start }), { code: 'not_found' });
   await assert.rejects(runProgram('true', ['a\0b'], { start }));
 });
@@ -65,7 +65,7 @@ test('an abort kills the program', async () => {
   await assert.rejects(run('exec sleep 100', { signal }), { name: 'TimeoutError' });
 });
 
-test('a further pipe and a session of its own are given', async () => {
+test('an extra pipe and a new session are set up', async () => {
   const program = start('sh', ['-c', 'cut -d" " -f6 /proc/$$/stat >&3; echo $$ >&3'], {
     env: process.env,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -80,7 +80,7 @@ test('a further pipe and a session of its own are given', async () => {
   assert.equal(pid, String(program.pid));
 });
 
-test('a hundred programs at once all end, and nothing is left of them', async () => {
+test('a hundred concurrent programs all end, and leave no zombie and no listener', async () => {
   const before = process.listenerCount('SIGCHLD');
   const ends = await Promise.all(Array.from({ length: 100 }, (_, index) => run(`exit ${index}`)));
   assert.deepEqual(
@@ -92,17 +92,17 @@ test('a hundred programs at once all end, and nothing is left of them', async ()
   assert.doesNotMatch(stdout, /Z/);
 });
 
-test('a program may write some way ahead of who reads', async () => {
+test('a program may write ahead of its reader by the size of a pipe', async () => {
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const script = 'head -c 900000 /dev/zero; echo done >&2';
   const program = start('sh', ['-c', script], { env: process.env, stdio: [...stdio] });
-  const said = once(program.stdio[2]!, 'data', { signal: AbortSignal.timeout(10_000) }).then(String);
-  await said.catch(() => undefined).finally(() => program.stdio[1]!.on('data', () => undefined));
+  const errors = once(program.stdio[2]!, 'data', { signal: AbortSignal.timeout(10_000) }).then(String);
+  await errors.catch(() => undefined).finally(() => program.stdio[1]!.on('data', () => undefined));
   await once(program as never, 'close');
-  assert.equal(await said, 'done\n');
+  assert.equal(await errors, 'done\n');
 });
 
-test('a program for whose pipes there are too few descriptors is an error, and none of them stays open', async () => {
+test('starting a program with too few descriptors for its pipes is an error and leaks no descriptor', async () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;
   const limit = (most: string) => execFileSync('prlimit', ['--pid', `${process.pid}`, `--nofile=${most}:`]);
   const before = execFileSync('sh', ['-c', 'ulimit -Sn'], { encoding: 'utf8' }).trim();

@@ -5,17 +5,17 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
- * Of a pipe's reader: it takes no more than a chunk ahead of its consumer. The kernel counts the bytes of the rest; in
- * here a chunk costs a kilobyte, and Node.js would take 64 KiB of them, which may have a byte each.
+ * For readers of pipes: read at most one chunk ahead of the consumer, and leave the rest in the kernel, which counts bytes. In this
+ * process a chunk costs a kilobyte even if it has one byte, and by default Node.js buffers chunks until they add up to 64 KiB.
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };
 
-/** The ends of a pipe. */
+/** This process's end of a pipe, and the program's. */
 type Pipe = { ours: number; theirs: number };
 
 /**
- * Starts programs as `startByFork` does, without the price of fork(2) in a big process. Their ends come with SIGCHLD,
- * which it listens to as long as there are any. For the main thread: signals come to no other.
+ * Starts programs as `startByFork` does, without the cost of fork(2) in a large process. Listens to SIGCHLD while programs run, to
+ * detect their exit. Main thread only: other threads receive no signals.
  */
 export class ProcessStarter {
   readonly #posix = new PosixSpawn();
@@ -41,7 +41,7 @@ export class ProcessStarter {
       return program;
     } catch (error) {
       for (const pipe of pipes) if (pipe !== undefined) closeSync(pipe.ours);
-      const { cause } = error as Error; // the error as node:child_process has it
+      const { cause } = error as Error; // the cause has the form of node:child_process's errors
       return failedProgram(cause instanceof Error ? cause : (error as Error), options);
     } finally {
       for (const pipe of pipes) if (pipe !== undefined) closeSync(pipe.theirs);
@@ -49,13 +49,13 @@ export class ProcessStarter {
     }
   };
 
-  /** The program reads from the first descriptor and writes to the others. */
+  /** The program reads from descriptor 0 and writes to the others. */
   #pipe(index: number): Pipe {
     const [reader, writer] = this.#posix.pipe();
     return index === 0 ? { ours: writer, theirs: reader } : { ours: reader, theirs: writer };
   }
 
-  /** Signals of several ends may come as one. */
+  /** Checks all programs: the kernel may merge the SIGCHLD of several exits into one. */
   #reap(): void {
     for (const program of this.#running) {
       const end = this.#posix.reap(program.pid);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
 import { readProcess, signalNumber } from './processes.ts';
 
-test('signals are known by names, numbers and distances from the realtime ones', () => {
+test('signals are parsed from names, numbers and offsets to the realtime signals', () => {
   const check = (signal: string, number: number) => assert.equal(signalNumber(signal), number, signal);
   check('TERM', 15);
   check('SIGTERM', 15);
@@ -20,7 +20,7 @@ test('signals are known by names, numbers and distances from the realtime ones',
     );
 });
 
-test('a process is read whatever its name, and one that is gone is undefined', () => {
+test('a process with any name is parsed, and an exited one is undefined', () => {
   const title = process.title;
   process.title = 'odd) S 1 (name';
   try {

@@ -11,17 +11,17 @@ import {
   sleep,
 } from '@podwright/base';
 
-/** One process as /proc/PID/stat shows it (proc_pid_stat(5)). */
+/** A process as in /proc/PID/stat (proc_pid_stat(5)). */
 export type ProcessStat = {
   pid: number;
   state: string;
   parent: number;
   session: number;
-  /** Ticks since the boot at its start: pids are used again, pids with their start are not. */
+  /** Start time in ticks since boot. Pids are reused; a pid with its start time is unique. */
   startTicks: number;
 };
 
-/** Reads one process, `undefined` if there is none. */
+/** Reads one process; `undefined` if it does not exist. */
 export function readProcess(pid: number): ProcessStat | undefined {
   const text = readProcFile(pid, 'stat');
   if (text === undefined) return undefined;
@@ -36,7 +36,7 @@ export function readProcess(pid: number): ProcessStat | undefined {
   };
 }
 
-/** A file of /proc/PID that the kernel makes of what it knows, `undefined` if the process is gone. */
+/** A file of /proc/PID that the kernel generates without reading the process's memory; `undefined` if the process has exited. */
 function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -46,12 +46,15 @@ function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined 
   }
 }
 
-/** The first arguments of a process's command line; none if it is gone. */
+/** The first arguments of a process's command line; empty if the process has exited. */
 export async function readCommandLine(pid: number): Promise<string[]> {
   return parseProcessStart(await readProcessStart(pid, 'cmdline'));
 }
 
-/** The processes whose command line matches and has `part` near its start: only theirs are split into arguments. */
+/**
+ * Processes whose command line contains `part` near its start and satisfies `matches`. Only command lines with `part` are split
+ * into arguments.
+ */
 export function findByCommandLine(part: string, matches: (argv: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
     const start = await readProcessStart(pid, 'cmdline');
@@ -59,7 +62,7 @@ export function findByCommandLine(part: string, matches: (argv: string[]) => boo
   });
 }
 
-/** Sends a signal; false if there is no such process any more. */
+/** Sends a signal; false if the process has exited. */
 export function signalProcess(pid: number, signal: number): boolean {
   try {
     return process.kill(pid, signal);
@@ -70,8 +73,8 @@ export function signalProcess(pid: number, signal: number): boolean {
 }
 
 /**
- * The number of a signal given as a name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or as a number, as images and the CRI
- * write them. `invalid_argument` if there is no such signal.
+ * The number of a signal given as a name (`TERM`, `SIGTERM`, `SIGRTMIN+3`) or a number, as in images and the CRI. Throws
+ * `invalid_argument` for an unknown signal.
  */
 export function signalNumber(signal: string): number {
   const name = signal.toUpperCase().replace(/^SIG/, '');
@@ -86,13 +89,12 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
-/** A process may fork while we look, so we look again, at most so often. */
+/** Most rounds of looking for descendants: a process may fork during a round. */
 const MAX_ROUNDS = 50;
 
 /**
- * Kills the processes `roots`, their descendants, and whatever else is in sessions that they lead (children that were
- * orphaned meanwhile), and waits until they are gone. They are all stopped first: the children of one that is dead would
- * not be found.
+ * Kills the processes `roots`, their descendants and the other members of sessions that they lead (orphaned children), and waits
+ * until they have exited. Stops all of them first, because children of a dead process could not be found.
  */
 export async function killProcessTrees(roots: number[]): Promise<void> {
   const victims = new Set<number>();
@@ -108,13 +110,15 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
 }
 
-/** Whether a process is in the cgroup with this path (from a hierarchy's root), or below it, in any of the host's hierarchies. */
+/**
+ * Whether a process is in the cgroup with this path (relative to a hierarchy's root) or below it, in any of the host's hierarchies.
+ */
 export function isInCgroup(pid: number, path: string): boolean {
   const cgroup = readProcFile(pid, 'cgroup') ?? '';
   return cgroup.split('\n').some((line) => line.endsWith(path) || line.includes(`${path}/`));
 }
 
-/** Whether a process is there and has not ended: one that nobody has reaped yet does not run. */
+/** Whether a process exists and has not exited. A zombie does not run. */
 export function isRunning(pid: number): boolean {
   const process = readProcess(pid);
   return process !== undefined && hasNotEnded(process);

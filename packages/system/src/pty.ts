@@ -3,17 +3,17 @@ import { hasErrno } from './errno.ts';
 import type { System } from './system.ts';
 
 const O_CLOEXEC = 0o2000000;
-/** Major number of the slaves of pseudo terminals. */
+/** Device major number of pseudo terminal slaves. */
 const PTY_SLAVE_MAJOR = 136n;
 
 /**
- * Sets the size of the terminal that is a process's stdin, also one in another mount namespace; its foreground processes get
- * SIGWINCH. False if that is no pseudo terminal, or the process has ended.
+ * Sets the size of the terminal on a process's stdin, even in another mount namespace; the terminal's foreground processes get
+ * SIGWINCH. False if stdin is not a pseudo terminal, or the process has exited.
  */
 export function setProcessTerminalSize(system: System, pid: number, size: { columns: number; rows: number }): boolean {
   const link = `/proc/${pid}/fd/0`;
   try {
-    // Looked at before it is opened: opening some other device may do something.
+    // Checked before the open: opening another kind of device may have side effects.
     const stats = statSync(link, { bigint: true });
     if (!stats.isCharacterDevice() || ((stats.rdev >> 8n) & 0xfffn) !== PTY_SLAVE_MAJOR) return false;
     const slave = openSync(link, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC);
@@ -24,7 +24,7 @@ export function setProcessTerminalSize(system: System, pid: number, size: { colu
     }
     return true;
   } catch (error) {
-    // EIO is how a terminal says that its other side is closed.
+    // EIO: the other side of the terminal is closed.
     if (['ENOENT', 'ESRCH', 'EIO'].some((name) => hasErrno(error, name))) return false;
     throw error;
   }

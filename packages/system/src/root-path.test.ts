@@ -26,7 +26,7 @@ test('no link and no .. leads out of the root', async () => {
   }
 });
 
-test('below a mount, links are those of what is mounted, and lead to places in it only', async () => {
+test('below a mount, links are read from the source of the mount, and may only lead to paths in the same mount', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-root-'));
   const [root, source, deeper] = ['root', 'source', 'deeper'].map((name) => join(directory, name)) as [
     string,

@@ -2,30 +2,30 @@ import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** As the kernel's limit (path_resolution(7)). */
+/** The kernel's limit (path_resolution(7)). */
 const MAX_LINKS = 40;
 
 /**
- * Mounts over places of a root, by their absolute paths in it: the host directory or file that is bound there, or undefined for a
- * new file system without links.
+ * Mounts in a root directory, by absolute path in it: the host directory or file that is bind-mounted there, or undefined for a new
+ * file system without links.
  */
 export type Covers = ReadonlyMap<string, string | undefined>;
 
 /**
- * The path that `path` leads to with `root` as its root directory: symbolic links, also absolute ones, never lead out. Parts
- * that do not exist are kept as they are. Below a mount of `covers`, the links are those of what is mounted there, and unless
- * `mayLeave` they must lead to something in the same mount. Nothing may change the tree at the same time.
+ * Resolves `path` with `root` as its root directory; symbolic links, also absolute ones, never lead out of it. Components that do
+ * not exist are used as they are. Below a mount in `covers`, links are read from the mount's source, and unless `mayLeave` is set
+ * they must lead to a path in the same mount. The tree must not change during the call.
  */
 export async function resolveInRoot(
   root: string,
   path: string,
   { covers = new Map(), mayLeave = false }: { covers?: Covers; mayLeave?: boolean } = {},
 ): Promise<string> {
-  const left = path.split('/');
+  const pending = path.split('/');
   const done: string[] = [];
-  let mountDepth = 0; // of the innermost mount with a followed link
-  for (let links = 0; left.length > 0; ) {
-    const part = left.shift()!;
+  let mountDepth = 0; // depth of the innermost mount in which a link was followed
+  for (let links = 0; pending.length > 0; ) {
+    const part = pending.shift()!;
     if (part === '' || part === '.') continue;
     if (part === '..') {
       if (mountDepth > 0 && done.length <= mountDepth) throw leaves(path, done);
@@ -44,27 +44,27 @@ export async function resolveInRoot(
       if (mountDepth > 0) throw leaves(path, [...done, part]);
       done.length = 0;
     }
-    left.unshift(...target.split('/'));
+    pending.unshift(...target.split('/'));
   }
   return join(root, ...done);
 }
 
-/** Where a place of the root is on the host, and how many parts the path of the mount has that it is in. */
-function locate(root: string, place: string[], covers: Covers): { depth: number; file: string | undefined } {
-  for (let depth = place.length; depth > 0; depth--) {
-    const mountPoint = `/${place.slice(0, depth).join('/')}`;
+/** The host file of a path in the root, and the number of components of the mount point above it. */
+function locate(root: string, parts: string[], covers: Covers): { depth: number; file: string | undefined } {
+  for (let depth = parts.length; depth > 0; depth--) {
+    const mountPoint = `/${parts.slice(0, depth).join('/')}`;
     if (!covers.has(mountPoint)) continue;
     const source = covers.get(mountPoint);
-    const isLinkless = source === undefined || depth === place.length;
-    return { depth, file: isLinkless ? undefined : join(source, ...place.slice(depth)) };
+    const isLinkless = source === undefined || depth === parts.length;
+    return { depth, file: isLinkless ? undefined : join(source, ...parts.slice(depth)) };
   }
-  return { depth: 0, file: join(root, ...place) };
+  return { depth: 0, file: join(root, ...parts) };
 }
 
-function leaves(path: string, place: string[]): PodwrightError {
+function leaves(path: string, parts: string[]): PodwrightError {
   return new PodwrightError(
     'invalid_argument',
-    `resolve ${path}: /${place.join('/')} is a symbolic link that leads out of what is mounted above it; mount at the place where it leads`,
+    `resolve ${path}: /${parts.join('/')} is a symbolic link that leads out of the mount above it; mount at its target instead`,
   );
 }
 

@@ -18,8 +18,8 @@ const SUN_PATH_BYTES = 108;
 const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 
 /**
- * Sockets of type SOCK_SEQPACKET on paths, which node:net cannot open. The kernel tells by SIGIO that one of them may be
- * read or written, and libuv brings signals into the event loop: no thread waits and nothing polls.
+ * SOCK_SEQPACKET sockets on paths, which node:net does not support. The kernel sends SIGIO when one may have become readable or
+ * writable, and libuv delivers the signal to the event loop: no thread blocks and nothing polls.
  */
 export class SeqpacketSockets {
   readonly #calls = bindCalls();
@@ -30,11 +30,11 @@ export class SeqpacketSockets {
   };
 
   constructor() {
-    // From before the first socket until after the last: without a listener, SIGIO ends the process.
+    // Registered before the first socket opens and removed after the last closes: an unhandled SIGIO terminates the process.
     process.on('SIGIO', this.#onSignal);
   }
 
-  /** Connects to the socket at `path`; `onReady` is called whenever something may have changed. */
+  /** Connects to the socket at `path`. `onReady` is called whenever a socket may have become readable or writable. */
   connect(path: string, onReady: () => void): SeqpacketSocket {
     const calls = this.#calls;
     const descriptor = calls.socket(AF_UNIX, SOCK_SEQPACKET_CLOEXEC_NONBLOCK, 0);
@@ -55,19 +55,19 @@ export class SeqpacketSockets {
     return new SeqpacketSocket(calls, { descriptor, path, onClose });
   }
 
-  /** No socket is opened any more; those that are open go on. */
+  /** Call it after the last `connect`; open sockets keep working. */
   close(): void {
     this.#closing = true;
     this.#endIfDone();
   }
 
-  /** With a socket open there may be a signal, which ends a process without a listener. */
+  /** Stops listening to SIGIO once no socket can raise it. */
   #endIfDone(): void {
     if (this.#closing && this.#open.size === 0) process.off('SIGIO', this.#onSignal);
   }
 }
 
-/** One connected socket. Nothing here blocks. */
+/** One connected socket. No method blocks. */
 export class SeqpacketSocket {
   readonly #calls: Calls;
   readonly #descriptor: number;
@@ -82,19 +82,22 @@ export class SeqpacketSocket {
     this.#onClose = open.onClose;
   }
 
-  /** Fills `buffer` with the next packet: its size, 0 at the end of the connection, `undefined` if none is there yet. */
+  /**
+   * Fills `buffer` with the next packet and returns its size: 0 at the end of the connection, `undefined` if no packet is
+   * available.
+   */
   receive(buffer: Buffer): number | undefined {
     for (;;) {
       const size = this.#calls.recv(this.#descriptor, buffer, buffer.length, 0);
       if (size >= 0) return size;
       const errno = koffi.errno();
       if (errno === EAGAIN) return undefined;
-      // Said once where the other side closed before it had read all; what it sent before is still there.
+      // ECONNRESET is reported once if the peer closed before it read everything; packets it sent before are still readable.
       if (errno !== ECONNRESET) throw syscallError('recv', this.#path, errno);
     }
   }
 
-  /** Sends one packet; false if there is no room for it now. Nothing happens if the other side takes no more. */
+  /** Sends one packet; false if the socket's buffer is full. A packet to a peer that has closed is dropped. */
   send(packet: Buffer): boolean {
     if (this.#calls.send(this.#descriptor, packet, packet.length, MSG_NOSIGNAL) >= 0) return true;
     const errno = koffi.errno();
@@ -103,7 +106,7 @@ export class SeqpacketSocket {
     throw syscallError('send', this.#path, errno);
   }
 
-  /** Tells the other side that nothing more will be sent. */
+  /** Closes the sending side (SHUT_WR). */
   endSending(): void {
     if (this.#calls.shutdown(this.#descriptor, SHUT_WR) >= 0) return;
     const errno = koffi.errno();
@@ -118,7 +121,7 @@ export class SeqpacketSocket {
   }
 }
 
-/** Connects by the descriptor of the directory, as paths of sockets may not be longer than 107 bytes. */
+/** Connects through a descriptor of the directory, because socket paths are limited to 107 bytes. */
 function connectTo(calls: Calls, descriptor: number, path: string): void {
   const directory = openSync(dirname(path), 'r');
   try {

@@ -3,13 +3,13 @@ import { PodwrightError } from '@podwright/base';
 import { syscallError } from './errno.ts';
 import { type Libc, loadLibc } from './libc.ts';
 
-/** A path as text, or as the bytes that the kernel has (names need not be UTF-8). */
+/** A path as text or as the kernel's bytes (file names need not be UTF-8). */
 export type SystemPath = string | Buffer;
 
-/** What mount(2) is called with beside the target. */
+/** Arguments of mount(2) except the target. */
 export type MountCall = { source?: SystemPath; type?: string; flags: number; data?: string };
 
-/** What a device node stands for: character or block device, major and minor number. */
+/** A device: character or block, with its major and minor numbers. */
 export type DeviceNode = { type: 'char' | 'block'; major: number; minor: number };
 
 // Types of files in the mode of mknod(2) (linux/stat.h).
@@ -38,7 +38,7 @@ const OPEN_TREE_CLOEXEC = 0o2000000;
 const AT_EMPTY_PATH = 0x1000;
 const AT_RECURSIVE = 0x8000;
 const MOUNT_ATTR_IDMAP = 0x100000;
-/** struct statvfs of glibc and musl on hosts of 64 bits (bits/statvfs.h): 8-byte numbers, of which the tenth is `f_flag`. */
+/** struct statvfs of glibc and musl on 64-bit hosts (bits/statvfs.h): `f_flag` is the tenth 8-byte field. */
 const STATVFS = { bytes: 112, flagsAt: 72 };
 /** The flags of statvfs(3) that restrict what a mount may be used for, as options of mount(8). */
 const RESTRICTIONS: [flag: number, option: string][] = [
@@ -47,11 +47,11 @@ const RESTRICTIONS: [flag: number, option: string][] = [
   [4, 'nodev'],
   [8, 'noexec'],
 ];
-/** Largest value and list of the kernel (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
+/** The kernel's limits for a value and for a list of names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
 /**
- * The Linux system calls that node:fs lacks. Each blocks for microseconds, and acts on the calling thread: use on the main
+ * Linux system calls that node:fs does not offer. Each blocks for microseconds and affects the calling thread: use them on the main
  * thread only. Failures are `PodwrightError`s with the call, the path and the errno's name (see `hasErrno`).
  */
 export class System {
@@ -67,33 +67,36 @@ export class System {
     this.#check(this.#libc.mount(...mountArguments(target, options)), 'mount', target);
   }
 
-  /** The same in a thread of the pool, for a file system that makes files of its own: on a busy disk that takes milliseconds. */
+  /**
+   * mount(2) on a thread of koffi's pool, for file systems that create files during the mount: on a busy disk that takes
+   * milliseconds.
+   */
   async mountAside(target: SystemPath, options: MountCall): Promise<void> {
     const result = await this.#libc.mountAside(...mountArguments(target, options));
-    if (result === -1) this.mount(target, options); // which tells why
+    if (result === -1) this.mount(target, options); // retry here to get the errno
   }
 
-  /** umount2(2), never through a symbolic link; `detach` takes a busy mount out of sight at once (MNT_DETACH). */
+  /** umount2(2), without following symbolic links. `detach` removes a busy mount from the tree at once (MNT_DETACH). */
   unmount(target: SystemPath, options: { detach?: boolean } = {}): void {
     const flags = UMOUNT_NOFOLLOW | (options.detach ? MNT_DETACH : 0);
     this.#check(this.#libc.umount2(cString(target), flags), 'umount2', target);
   }
 
-  /** A descriptor of a copy of the mount at `path`, with those below it, that is nowhere in the file tree (open_tree(2)). */
+  /** open_tree(2): a descriptor of a detached recursive copy of the mount at `path`. */
   cloneMount(path: SystemPath): number {
     const descriptor = this.#libc.openTree(cString(path), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     this.#check(descriptor, 'open_tree', path);
     return descriptor;
   }
 
-  /** Puts a mount of `cloneMount` into the file tree (move_mount(2)). */
+  /** Attaches a mount of `cloneMount` to the file tree (move_mount(2)). */
   attachMount(descriptor: number, target: SystemPath): void {
     this.#check(this.#libc.moveMount(descriptor, cString(target)), 'move_mount', target);
   }
 
   /**
-   * Changes a mount of `cloneMount` (mount_setattr(2)): `userNamespace`, a descriptor, has its owners shown through that
-   * namespace's mapping; `propagation` is a flag of mount(2), for the mounts below it, too.
+   * Changes a mount of `cloneMount` (mount_setattr(2)). `userNamespace`, a descriptor, makes it an ID-mapped mount with that
+   * namespace's mapping. `propagation` is a flag of mount(2) and applies recursively.
    */
   changeMount(descriptor: number, change: { userNamespace: number } | { propagation: number }): void {
     const attributes = Buffer.alloc(32); // struct mount_attr (linux/mount.h): u64 attr_set, attr_clr, propagation, userns_fd
@@ -107,33 +110,35 @@ export class System {
     this.#check(result, 'mount_setattr', `descriptor ${descriptor}`);
   }
 
-  /** Which of `ro`, `nosuid`, `nodev` and `noexec` the mount has that `path` is on. `internal` if the kernel does not tell. */
+  /**
+   * Which of `ro`, `nosuid`, `nodev` and `noexec` are set on the mount that contains `path`. Throws `internal` if statvfs(3) fails.
+   */
   async mountRestrictions(path: SystemPath): Promise<string[]> {
     const result = Buffer.alloc(STATVFS.bytes);
     if ((await this.#libc.statvfs(cString(path), result)) !== 0)
-      throw new PodwrightError('internal', `statvfs ${path}: the kernel tells nothing of its mount`);
+      throw new PodwrightError('internal', `statvfs ${path}: failed, the flags of its mount are unknown`);
     const flags = result.readUInt32LE(STATVFS.flagsAt);
     return RESTRICTIONS.filter(([flag]) => (flags & flag) !== 0).map(([, option]) => option);
   }
 
-  /** Makes a device node; `mode` are the permission bits, less the umask. */
+  /** Creates a device node. `mode` are the permission bits; the umask applies. */
   makeDevice(path: SystemPath, device: DeviceNode, mode: number): void {
     const type = device.type === 'char' ? S_IFCHR : S_IFBLK;
     const number = encodeDevice(device, path);
     this.#check(this.#libc.mknod(cString(path), type | (mode & 0o7777), number), 'mknod', path);
   }
 
-  /** Makes a named pipe. */
+  /** Creates a named pipe. */
   makeFifo(path: SystemPath, mode: number): void {
     this.#check(this.#libc.mknod(cString(path), S_IFIFO | (mode & 0o7777), 0), 'mkfifo', path);
   }
 
-  /** Sets an extended attribute of the file or link itself. */
+  /** Sets an extended attribute of the file, or of the symbolic link itself. */
   setXattr(path: SystemPath, name: string, value: Buffer): void {
     this.#check(this.#libc.lsetxattr(cString(path), cString(name), value, value.length, 0), 'lsetxattr', path);
   }
 
-  /** The value of an extended attribute, undefined if the file has none of this name. */
+  /** The value of an extended attribute; undefined if it is not set. */
   getXattr(path: SystemPath, name: string): Buffer | undefined {
     const buffer = this.#xattrBuffer;
     const size = this.#libc.lgetxattr(cString(path), cString(name), buffer, buffer.length);
@@ -142,7 +147,7 @@ export class System {
     return Buffer.from(buffer.subarray(0, size));
   }
 
-  /** Names of the extended attributes of the file or link itself. */
+  /** Names of the extended attributes of the file, or of the symbolic link itself. */
   listXattrs(path: SystemPath): string[] {
     const buffer = this.#xattrBuffer;
     const size = this.#libc.llistxattr(cString(path), buffer, buffer.length);
@@ -154,7 +159,7 @@ export class System {
     this.#check(this.#libc.lremovexattr(cString(path), cString(name)), 'lremovexattr', path);
   }
 
-  /** Takes the exclusive lock of an open file; false if another process holds it. It goes when the file is closed. */
+  /** Locks an open file exclusively; false if another process holds the lock. Closing the file releases it. */
   tryLock(descriptor: number): boolean {
     const result = this.#libc.flock(descriptor, LOCK_EX | LOCK_NB);
     if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
@@ -162,7 +167,7 @@ export class System {
     return true;
   }
 
-  /** The next stretch of an open file from `offset` on that is no hole; undefined if there is none up to its end. */
+  /** The next range of an open file at or after `offset` that is not a hole; undefined if there is none. */
   nextData(descriptor: number, offset: number): { start: number; end: number } | undefined {
     const start = Number(this.#libc.lseek(descriptor, offset, SEEK_DATA));
     if (start === -1 && this.#libc.errno() === constants.errno.ENXIO) return undefined;
@@ -172,7 +177,7 @@ export class System {
     return { start, end };
   }
 
-  /** Gives memory that was freed back to the kernel, which the C library by itself keeps for later (malloc_trim(3)). */
+  /** Returns freed memory to the kernel, which the C library otherwise caches (malloc_trim(3)). */
   trimMemory(): void {
     this.#libc.mallocTrim?.(0);
   }
@@ -182,17 +187,26 @@ export class System {
     this.#check(this.#libc.sethostname(cString(name), Buffer.byteLength(name)), 'sethostname', name);
   }
 
-  /** Moves this thread into new namespaces (CLONE_NEW… flags). Only `namespaces.ts` and `mount-namespace.ts` call it, and come back. */
+  /**
+   * Moves this thread into new namespaces (CLONE_NEW… flags). Only `namespaces.ts` and `mount-namespace.ts` call it, and move the
+   * thread back.
+   */
   unshare(flags: number): void {
     this.#check(this.#libc.unshare(flags), 'unshare', `flags 0x${flags.toString(16)}`);
   }
 
-  /** Moves this thread into the namespace of an open file. Only `namespaces.ts` and `mount-namespace.ts` call it, and come back. */
+  /**
+   * Moves this thread into the namespace of an open file. Only `namespaces.ts` and `mount-namespace.ts` call it, and move the
+   * thread back.
+   */
   setNamespace(descriptor: number, type: number): void {
     this.#check(this.#libc.setns(descriptor, type), 'setns', `descriptor ${descriptor}`);
   }
 
-  /** Makes an open directory this thread's working directory. Only `mount-namespace.ts` calls it: node:process remembers its own. */
+  /**
+   * Makes an open directory this thread's working directory. Only `mount-namespace.ts` calls it, because node:process caches its
+   * own.
+   */
   changeDirectory(descriptor: number): void {
     this.#check(this.#libc.fchdir(descriptor), 'fchdir', `descriptor ${descriptor}`);
   }
@@ -217,7 +231,7 @@ export class System {
     }
   }
 
-  /** Sets the size of the terminal that a descriptor is. */
+  /** Sets the size of the terminal of a descriptor. */
   setTerminalSize(descriptor: number, size: { columns: number; rows: number }): void {
     const argument = Buffer.alloc(8); // struct winsize (asm-generic/termios.h): u16 ws_row, ws_col, ws_xpixel, ws_ypixel
     argument.writeUInt16LE(size.rows, 0);
@@ -230,14 +244,14 @@ export class System {
   }
 }
 
-/** Loads the system calls. Throws `failed_precondition` where the foreign function library has no build for this host. */
+/** Binds the system calls. Throws `failed_precondition` if koffi has no build for this platform. */
 export function loadSystem(): System {
   try {
     return new System(loadLibc());
   } catch (cause) {
     throw new PodwrightError(
       'failed_precondition',
-      `load the C library on ${process.platform}-${process.arch}: ${cause instanceof Error ? cause.message : cause}; install the packages again for this host`,
+      `load the C library on ${process.platform}-${process.arch}: ${cause instanceof Error ? cause.message : cause}; reinstall the packages on this host`,
       { cause },
     );
   }
@@ -258,7 +272,7 @@ function cString(text: SystemPath): Buffer {
   return Buffer.concat([text, Buffer.alloc(1)]);
 }
 
-/** The kernel's 32-bit device number: 12 bits of major, 20 of minor. */
+/** Encodes the kernel's 32-bit device number: 12 bits of major, 20 of minor. */
 function encodeDevice({ major, minor }: DeviceNode, path: SystemPath): number {
   if (major < 0 || major > 0xfff || minor < 0 || minor > 0xfffff) {
     throw new PodwrightError('invalid_argument', `mknod ${path}: device ${major}:${minor} is out of range`);

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
 
-/** Ids from `containerId` on are `hostId` on, for `length` ids (user_namespaces(7)). */
+/** `length` ids from `containerId` on map to host ids from `hostId` on (user_namespaces(7)). */
 export type IdMapping = { containerId: number; hostId: number; length: number };
 export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 
-/** Namespaces that a user namespace can be made with, which then owns them. */
+/** Kinds of namespaces that can be created together with a user namespace, which then owns them. */
 export type OwnedNamespace = 'net' | 'ipc' | 'uts';
 
-/** Starting two small programs; a busy host takes its time. */
+/** Enough to start two small programs on a busy host. */
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Makes a user namespace, with new namespaces that it owns, and calls `use` with the id of a process in all of them, which
- * ends afterwards. The kernel lets no process with threads enter or make a user namespace, so it takes another program:
- * `unshare` of util-linux, which becomes `cat` in the namespaces. Errors: `failed_precondition` where the kernel refuses.
+ * Creates a user namespace and new namespaces that it owns, and calls `use` with the pid of a process in all of them, which is
+ * killed afterwards. The kernel does not let a multi-threaded process create or enter a user namespace, so another program does:
+ * `unshare` of util-linux, which execs `cat`. Throws `failed_precondition` if the kernel refuses.
  */
 export async function withUserNamespace<T>(
   request: { mappings: IdMappings; owned: OwnedNamespace[] },
@@ -26,7 +26,7 @@ export async function withUserNamespace<T>(
   const args = ['--user', ...request.owned.map((kind) => `--${kind}`), 'cat'];
   const child = spawn('unshare', args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
-  child.stdin.on('error', () => undefined); // it may end without reading
+  child.stdin.on('error', () => undefined); // the program may exit without reading
   try {
     await untilInside(child, ended, signal);
     mapIds(child.pid!, request.mappings);
@@ -37,7 +37,7 @@ export async function withUserNamespace<T>(
   }
 }
 
-/** Calls `use` with a descriptor of a user namespace that has the mappings: what ID-mapped mounts are made with. */
+/** Calls `use` with a descriptor of a user namespace that has these mappings, for ID-mapped mounts. */
 export async function withMapping<T>(
   mappings: IdMappings,
   use: (userNamespace: number) => T | Promise<T>,
@@ -54,7 +54,7 @@ export async function withMapping<T>(
   return await withUserNamespace({ mappings, owned: [] }, work, signal);
 }
 
-/** What `cat` is given comes back as soon as it runs, and that is in the namespaces. */
+/** Waits until `cat` echoes a line: it then runs, and is in the namespaces. */
 async function untilInside(
   child: ChildProcess,
   ended: Promise<unknown>,
@@ -71,7 +71,7 @@ async function untilInside(
   );
   using bounded = withTimeout(signal, START_TIMEOUT_MS, 'make a user namespace');
   const started = Promise.race([once(child.stdout!, 'data'), refused]);
-  started.catch(() => undefined); // not awaited any more when the signal comes first
+  started.catch(() => undefined); // unhandled if the signal aborts first
   await raceAbort(started, bounded);
 }
 
@@ -86,7 +86,7 @@ function mapIds(pid: number, { uids, gids }: IdMappings): void {
   }
 }
 
-/** The host's id of an id in the namespace, `undefined` if it is not mapped. */
+/** The host id of an id in the namespace; `undefined` if it is not mapped. */
 export function hostIdOf(mappings: IdMapping[], id: number): number | undefined {
   const found = mappings.find(({ containerId, length }) => id >= containerId && id < containerId + length);
   return found === undefined ? undefined : found.hostId + id - found.containerId;

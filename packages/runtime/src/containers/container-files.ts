@@ -14,12 +14,12 @@ import type { ImageRecord, Snapshotter, UnpackTarget } from '@podwright/images';
 import {
   bindIdMapped,
   giveToUsers,
+  grantTraversal,
   type IdMappings,
   type MappedUsers,
   type Mount,
   mountAllAside,
   mountAllIdMapped,
-  openPassage,
   resolveInRoot,
   type System,
   unmountEntries,
@@ -119,7 +119,7 @@ export class ContainerFiles {
 
   /** Lets root of the container's user namespace traverse the path to the root file system, which the OCI runtime needs at the start. */
   grantTraversal(id: string, mappings: IdMappings): void {
-    openPassage({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
+    grantTraversal({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
   }
 
   async #mount(mounts: Mount[], target: string, users: MappedUsers | undefined): Promise<void> {

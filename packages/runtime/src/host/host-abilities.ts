@@ -3,11 +3,11 @@ import {
   type CgroupDriver,
   type CgroupHierarchy,
   cgroupExists,
-  closePassage,
   discoverCgroups,
   findProgram,
   type ProgramFinding,
   readVersion,
+  revokeTraversal,
   takesScopeOomPolicy,
 } from '@podwright/base';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
@@ -66,7 +66,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     findConmon(options.conmon),
     ...[...programs].map((path) => probeOciRuntime(path, probe)),
   ]);
-  closePassage(options.state); // the trials have opened it
+  revokeTraversal(options.state); // the trials have opened it
   return {
     kernel,
     cgroups,

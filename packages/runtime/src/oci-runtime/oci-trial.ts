@@ -25,7 +25,7 @@ import {
   startByFork,
   wrapError,
 } from '@podwright/base';
-import { type IdMappings, loadSystem, type NamespaceDependencies, openPassage } from '@podwright/system';
+import { grantTraversal, type IdMappings, loadSystem, type NamespaceDependencies } from '@podwright/system';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
 import { startedByOthers, startedHere } from './covered-call.ts';
 import { TRIAL_CREATE_TIMEOUT_MS } from './limits.ts';
@@ -67,7 +67,7 @@ export async function tryOciProgram(
 ): Promise<OciTrialResult> {
   await mkdir(options.directory, { recursive: true, mode: PRIVATE_DIRECTORY });
   const bundle = await mkdtemp(join(options.directory, 'trial-'));
-  if (users !== undefined) openPassage({ top: dirname(options.directory), directory: bundle, mappings: users });
+  if (users !== undefined) grantTraversal({ top: dirname(options.directory), directory: bundle, mappings: users });
   const id = `podwright-${basename(bundle)}`;
   const cgroupsPath = join(options.cgroupParent, id);
   const runtime = { ...program, root: join(bundle, 'state') };

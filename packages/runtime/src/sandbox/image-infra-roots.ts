@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, isNotFound, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
 import type { ImageRecord, ImageService, Snapshotter } from '@podwright/images';
-import { mountAll, openPassage, resolveInRoot, type System } from '@podwright/system';
+import { grantTraversal, mountAll, resolveInRoot, type System } from '@podwright/system';
 import { computeArgs, computeEnvironment, computeWorkingDirectory } from '../oci/process-config.ts';
 import type { ResolvedUser, UserRequest } from '../oci/user.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
@@ -53,7 +53,7 @@ export class ImageInfraRoots implements InfraRoots {
     const { system, snapshotter, directories, resolveUser } = this.#dependencies;
     const directory = directories.path(sandbox.id);
     const mappings = sandbox.config.userNamespace;
-    if (mappings !== undefined) openPassage({ top: dirname(dirname(directory)), directory, mappings });
+    if (mappings !== undefined) grantTraversal({ top: dirname(dirname(directory)), directory, mappings });
     const root = join(directory, 'rootfs');
     // writable: what is mounted in it needs directories, which such an image has none of
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);

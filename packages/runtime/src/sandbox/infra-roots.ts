@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, mendMode, PodwrightError, UNREADABLE_PROGRAM } from '@podwright/base';
-import { openWay } from '@podwright/system';
+import { grantTraversalAbove } from '@podwright/system';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { INFRA_DIRECTORIES, type InfraProgram } from './infra-spec.ts';
 
@@ -46,7 +46,7 @@ export class HostInitRoot implements InfraRoots {
 
   /** `failed_precondition` if the host has no init program. */
   async prepare({ config }: SandboxRecord): Promise<InfraProgram> {
-    if (config.userNamespace !== undefined) openWay(dirname(this.#root), this.#root);
+    if (config.userNamespace !== undefined) grantTraversalAbove(dirname(this.#root), this.#root);
     await this.#fill();
     return { root: this.#root, args: ['/init', '-P'], env: [], cwd: '/', user: { uid: NO_USER, gid: NO_USER } };
   }

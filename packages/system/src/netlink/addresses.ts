@@ -17,10 +17,13 @@ const RT_SCOPE_LINK = 253;
 /** struct ifaddrmsg: u8 family, prefix length, flags and scope, u32 index of the link. */
 const HEADER_BYTES = 8;
 
-/** An address of a link, with the length of its subnet's prefix. */
+/** An address of a link, with the prefix length of its subnet. */
 export type LinkAddress = { linkIndex: number; address: string; prefixLength: number };
 
-/** Gives a link an address; one that it has is a success. An IPv6 address can be used at once: nobody is asked for it first. */
+/**
+ * Adds an address to a link; no error if the link has it already. An IPv6 address is usable at once: duplicate address detection is
+ * off.
+ */
 export function addAddress(added: LinkAddress): NetlinkRequest {
   const bytes = addressBytes(added.address);
   const attributes = [...own(bytes)];
@@ -36,7 +39,7 @@ export function addAddress(added: LinkAddress): NetlinkRequest {
   };
 }
 
-/** Takes an address from a link; one that it does not have is a success. */
+/** Removes an address from a link; no error if the link does not have it. */
 export function removeAddress(removed: LinkAddress): NetlinkRequest {
   const bytes = addressBytes(removed.address);
   return {
@@ -48,12 +51,12 @@ export function removeAddress(removed: LinkAddress): NetlinkRequest {
   };
 }
 
-/** Asks for the addresses of all links. */
+/** Lists the addresses of all links. */
 export function listAddresses(): NetlinkRequest {
   return { what: 'list addresses', type: RTM_GETADDR, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** An address that `listAddresses` was answered with; undefined for those that hold for their link only. */
+/** Decodes an answer to `listAddresses`; undefined for addresses of link scope and of other families than IP. */
 export function decodeAddress({ body }: NetlinkMessage): LinkAddress | undefined {
   if (body[0] !== AF_INET && body[0] !== AF_INET6) return undefined;
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));

@@ -3,12 +3,12 @@ import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import type { IpVersion } from './nft-expressions.ts';
 
-/** A flow that the kernel tracks (linux/netfilter/nfnetlink_conntrack.h): where its first packet went, and who answers it. */
+/** A connection that the kernel tracks (linux/netfilter/nfnetlink_conntrack.h). */
 export type Flow = {
   destination: Buffer;
-  /** The sender of its answers: another address than `destination` if that was translated. */
+  /** Source address of the replies; differs from `destination` if the destination was translated. */
   answeredBy: Buffer;
-  /** What the kernel tells it apart by. */
+  /** Attributes that identify the flow to the kernel. */
   identity: { version: IpVersion; attributes: Attribute[] };
 };
 
@@ -24,19 +24,22 @@ const CTA_TUPLE_IP = 1;
 const CTA_TUPLE_PROTO = 2;
 const CTA_PROTO_NUM = 1;
 const CTA_PROTO_DST_PORT = 3;
-/** Source and destination among the attributes of CTA_TUPLE_IP. */
+/** Types of the source and destination attributes in CTA_TUPLE_IP. */
 const ADDRESSES = { 4: { source: 1, destination: 2 }, 6: { source: 3, destination: 4 } } as const;
 /** CTA_FILTER_F_CTA_PROTO_NUM and CTA_FILTER_F_CTA_PROTO_DST_PORT (net/netfilter/nf_internals.h of the kernel). */
 const FILTER_BY = (1 << 3) | (1 << 5);
 
-/** The flows of one protocol to one port, of any address. Kernels before 5.8 tell of all flows, which are sorted out here. */
+/**
+ * The flows of one protocol to one port, at any address. Kernels before 5.8 ignore the filter and list all flows, so the answers
+ * are filtered again.
+ */
 export async function flowsTo(
   socket: NetlinkSocket,
-  wanted: { version: IpVersion; protocol: number; port: number },
+  request: { version: IpVersion; protocol: number; port: number },
 ): Promise<Flow[]> {
-  const { version, protocol } = wanted;
+  const { version, protocol } = request;
   const port = Buffer.alloc(2);
-  port.writeUInt16BE(wanted.port);
+  port.writeUInt16BE(request.port);
   const ofPort: Attribute[] = [
     [CTA_PROTO_NUM, u8(protocol)],
     [CTA_PROTO_DST_PORT, port],
@@ -51,7 +54,7 @@ export async function flowsTo(
       ],
     ],
   ];
-  const what = `list flows of protocol ${protocol} to port ${wanted.port}`;
+  const what = `list flows of protocol ${protocol} to port ${request.port}`;
   const type = nfnetlinkType('conntrack', IPCTNL_MSG_CT_GET);
   const body = nfnetlinkHeader(FAMILIES[version]);
   const [answers] = await socket.request([{ what, type, flags: requestFlags.dump, body, attributes }]);
@@ -59,19 +62,19 @@ export async function flowsTo(
     const flow = decodeAttributes(answer.body.subarray(4));
     const original = decodeAttributes(flow.get(CTA_TUPLE_ORIG)!);
     const itsProtocol = decodeAttributes(original.get(CTA_TUPLE_PROTO)!);
-    const isWanted =
+    const isRequested =
       itsProtocol.get(CTA_PROTO_NUM)?.[0] === protocol && itsProtocol.get(CTA_PROTO_DST_PORT)?.equals(port);
-    return isWanted ? [flowOf(version, flow)] : [];
+    return isRequested ? [flowOf(version, flow)] : [];
   });
 }
 
-/** Makes the kernel forget flows: the next packet of each is the first of a new one. No error for one that has gone. */
-export async function forgetFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
+/** Deletes flows from the kernel's table: the next packet of each starts a new flow. No error for a flow that no longer exists. */
+export async function deleteFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
   if (flows.length === 0) return;
   const type = nfnetlinkType('conntrack', IPCTNL_MSG_CT_DELETE);
   const requests = flows.map(({ identity: { version, attributes } }) => {
     const body = nfnetlinkHeader(FAMILIES[version]);
-    return { what: 'forget a flow', type, body, attributes, ignore: ['ENOENT'] };
+    return { what: 'delete a conntrack flow', type, body, attributes, ignore: ['ENOENT'] };
   });
   await socket.request(requests);
 }

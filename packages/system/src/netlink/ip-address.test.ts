@@ -20,7 +20,7 @@ test('bytes become addresses in their shortest form', () => {
   assert.equal(addressText(addressBytes('FD00:0:0:0::1')), 'fd00::1');
 });
 
-test('what is no address is refused', () => {
+test('text that is not an address is rejected', () => {
   for (const text of ['', '10.0.0', '10.0.0.256', 'fe80::1%eth0', '1::2::3', 'x'])
     assert.throws(() => addressBytes(text), { code: 'invalid_argument' }, text);
 });

@@ -1,27 +1,27 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 
-/** The bytes of an IPv4 or IPv6 address, in the network's order: 4 or 16. Throws `invalid_argument` for text that is none. */
+/** The 4 or 16 bytes of an IPv4 or IPv6 address in network byte order. Throws `invalid_argument` for any other text. */
 export function addressBytes(text: string): Buffer {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
   if (isIPv6(text) && !text.includes('%')) return ipv6Bytes(text);
-  throw new PodwrightError('invalid_argument', `IP address "${text}": it is none`);
+  throw new PodwrightError('invalid_argument', `IP address "${text}": it is not valid`);
 }
 
-/** The address that these 4 or 16 bytes are, as RFC 5952 writes it. */
+/** Formats an address of 4 or 16 bytes as in RFC 5952. */
 export function addressText(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(2 * index).toString(16));
   return new SocketAddress({ family: 'ipv6', address: groups.join(':') }).address;
 }
 
-/** The mask of a prefix: `length` bits of ones, then zeros, as long as an address of `bytes` bytes. */
+/** The mask of a prefix: `length` one bits, then zeros up to `bytes` bytes. */
 export function prefixMask(length: number, bytes: number): Buffer {
   const bits = (at: number) => Math.min(8, Math.max(0, length - 8 * at));
   return Buffer.from(Array.from({ length: bytes }, (_, at) => 0xff & (0xff00 >> bits(at))));
 }
 
-/** RFC 4291, section 2.2: groups of 16 bits, one run of zeros left out, the last 32 bits perhaps written as IPv4. */
+/** RFC 4291, section 2.2: groups of 16 bits, at most one run of zeros omitted, the last 32 bits possibly written as IPv4. */
 function ipv6Bytes(text: string): Buffer {
   const [head = '', tail] = text.split('::');
   const before = groups(head);

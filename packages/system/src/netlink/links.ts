@@ -27,39 +27,39 @@ const AF_INET6 = 10;
 const IFF_UP = 1;
 const IFF_PROMISC = 0x100;
 const BR_STATE_FORWARDING = 3;
-/** struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 which of them are changed. */
+/** struct ifinfomsg: u8 family, u8 padding, u16 type, i32 index, u32 flags, u32 mask of the flags to change. */
 const HEADER_BYTES = 16;
 
 /** A network interface. */
 export type Link = {
   index: number;
   name: string;
-  /** Of virtual ones: `bridge`, `veth` and so on. */
+  /** Kind of a virtual link: `bridge`, `veth` and so on. */
   kind: string | undefined;
   up: boolean;
-  /** What whoever made it has written down about it. */
+  /** Free text, which the link's creator sets (`ip link set … alias`). */
   alias: string | undefined;
-  /** Index of the bridge that it is a port of. */
+  /** Index of the bridge of which this link is a port. */
   master: number | undefined;
-  /** Of one end of a veth pair: index of the other in its own namespace. */
+  /** For one end of a veth pair: index of the other end in that end's namespace. */
   peer: number | undefined;
-  /** Whether it is a bridge's port that frames pass through. */
+  /** Whether this link is a bridge port in the forwarding state. */
   forwards: boolean;
-  /** Whether it is a bridge's port, and the bridge learns the senders of its frames. */
+  /** Whether this link is a bridge port, and the bridge learns the source addresses of its frames. */
   learns: boolean;
 };
 
-/** Asks for one link; none of this name is ENODEV. */
+/** Looks up one link. ENODEV if no link has this name. */
 export function getLink(name: string): NetlinkRequest {
   return { what: `look for link ${name}`, type: RTM_GETLINK, body: header(), attributes: [named(name)] };
 }
 
-/** Asks for all links. */
+/** Lists all links. */
 export function listLinks(): NetlinkRequest {
   return { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: header() };
 }
 
-/** A link that `getLink` or `listLinks` was answered with. */
+/** Decodes an answer to `getLink` or `listLinks`. */
 export function decodeLink({ body }: NetlinkMessage): Link {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const info = decodeAttributes(attributes.get(IFLA_LINKINFO) ?? Buffer.alloc(0));
@@ -78,7 +78,7 @@ export function decodeLink({ body }: NetlinkMessage): Link {
   };
 }
 
-/** Makes a link of a kind without settings, such as `bridge` or `ifb`, down. One of this name is EEXIST. */
+/** Creates a link of a kind without settings, such as `bridge` or `ifb`, in the down state. EEXIST if the name is taken. */
 export function addLink(link: { name: string; kind: string; hardwareAddress?: Buffer }): NetlinkRequest {
   const address: Attribute[] = link.hardwareAddress === undefined ? [] : [[IFLA_ADDRESS, link.hardwareAddress]];
   return {
@@ -91,8 +91,8 @@ export function addLink(link: { name: string; kind: string; hardwareAddress?: Bu
 }
 
 /**
- * Makes a veth pair, both ends down: one here as a port of a bridge, the other at once in the network namespace of an open
- * file, so that neither is moved. One of either name is EEXIST.
+ * Creates a veth pair, both ends down: one end here as a bridge port, the peer directly in the network namespace of an open file,
+ * so that neither end has to be moved. EEXIST if either name is taken.
  */
 export function addVethPair(pair: {
   name: string;
@@ -116,8 +116,9 @@ export function addVethPair(pair: {
 }
 
 /**
- * Changes a link: what is left out stays. The last two are settings of a bridge's port, which the link must be already: with
- * `hairpin` frames may go back through the port that they came from, without `learning` the bridge does not store their senders.
+ * Changes a link; omitted settings stay unchanged. `hairpin` and `learning` are settings of a bridge port, which the link must
+ * already be: with `hairpin` a frame may leave through the port it came from; without `learning` the bridge does not store source
+ * addresses.
  */
 export function changeLink(
   name: string,
@@ -148,10 +149,10 @@ export function changeLink(
   return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(flags), attributes };
 }
 
-/** Gives a link no IPv6 address of its own making. Nothing where the kernel has no IPv6. */
+/** Stops the kernel from generating a link-local IPv6 address for a link. No effect if the kernel has no IPv6. */
 export function withoutLinkLocalAddress(name: string): NetlinkRequest {
   return {
-    what: `keep link ${name} without addresses`,
+    what: `disable the link-local address of link ${name}`,
     type: RTM_NEWLINK,
     body: header(),
     attributes: [named(name), [IFLA_AF_SPEC, [[AF_INET6, [[IFLA_INET6_ADDR_GEN_MODE, u8(IN6_ADDR_GEN_MODE_NONE)]]]]]],
@@ -159,7 +160,10 @@ export function withoutLinkLocalAddress(name: string): NetlinkRequest {
   };
 }
 
-/** Removes a link, of a veth pair both ends; none of this name is a success. Waits for the kernel's grace periods: 20 ms and more. */
+/**
+ * Removes a link, and of a veth pair both ends; no error if it does not exist. Waits for RCU grace periods in the kernel: 20 ms and
+ * more.
+ */
 export function deleteLink(name: string): NetlinkRequest {
   return {
     what: `remove link ${name}`,

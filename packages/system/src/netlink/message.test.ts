@@ -22,7 +22,7 @@ test('a message has its length, its body and its attributes at four-byte bounds'
   assert.deepEqual(decodeMessages(encoded), [{ type: 16, flags: 5, sequence: 7, body: encoded.subarray(16) }]);
 });
 
-test('attributes in attributes are marked as nested, and come back without the mark', () => {
+test('nested attributes are encoded with the nested flag, and decoded without it', () => {
   const bytes = encodeAttributes([
     [18, [[1, text('veth')]]],
     [4, u32(1500)],
@@ -44,7 +44,7 @@ test('elements of a list keep their order', () => {
   );
 });
 
-test('lengths that lead out of the bytes are refused', () => {
+test('lengths beyond the end of the bytes are rejected', () => {
   const message = encodeMessage({ type: 16, flags: 0, sequence: 1, body: Buffer.alloc(4), attributes: [] });
   for (const length of [0, 15, message.length + 1, 0xffffffff]) {
     message.writeUInt32LE(length, 0);

@@ -3,22 +3,22 @@
  * the host's byte order, which on every architecture that Node.js has is little-endian.
  */
 
-/** An attribute: its type, and its bytes or the attributes in it. */
+/** An attribute: its type, and its bytes or its nested attributes. */
 export type Attribute = readonly [type: number, value: Buffer | readonly Attribute[]];
 
-/** A message as the kernel answers it; `body` begins behind the header. */
+/** A message from the kernel; `body` starts after the header. */
 export type NetlinkMessage = { type: number; flags: number; sequence: number; body: Buffer };
 
 const HEADER_BYTES = 16;
 const ATTRIBUTE_HEADER_BYTES = 4;
 const ALIGNMENT = 4;
-/** Largest attribute with its header: its length is a u16. */
+/** Largest size of an attribute with its header, whose length field is a u16. */
 const MAX_ATTRIBUTE_BYTES = 0xffff;
-/** NLA_F_NESTED, which newer kernels demand of attributes with others in them, and the mask of the two flags. */
+/** NLA_F_NESTED, which newer kernels require on attributes that contain attributes, and the mask that clears both flags. */
 const NESTED = 0x8000;
 const TYPE_MASK = 0x3fff;
 
-/** A message without its answers' fields. */
+/** Encodes a request. */
 export function encodeMessage(message: {
   type: number;
   flags: number;
@@ -35,7 +35,7 @@ export function encodeMessage(message: {
   return Buffer.concat([header, ...parts]);
 }
 
-/** Attributes one after the other, each padded to four bytes. A `RangeError` for one that is too long. */
+/** Encodes attributes, each padded to four bytes. Throws a `RangeError` if one is too long. */
 export function encodeAttributes(attributes: readonly Attribute[]): Buffer {
   const encoded = Buffer.alloc(sizeOf(attributes));
   writeAttributes(encoded, 0, attributes);
@@ -49,7 +49,10 @@ function sizeOf(attributes: readonly Attribute[]): number {
   return size;
 }
 
-/** Writes in place, as a set of nf_tables may have thousands of elements; gives where the next attribute begins. */
+/**
+ * Writes attributes into `target`, without copies because a set of nf_tables may have thousands of elements. Returns the position
+ * after them.
+ */
 function writeAttributes(target: Buffer, start: number, attributes: readonly Attribute[]): number {
   let at = start;
   for (const [type, value] of attributes) {
@@ -65,7 +68,7 @@ function writeAttributes(target: Buffer, start: number, attributes: readonly Att
   return at;
 }
 
-/** The messages of one datagram. A `RangeError` for bytes that are none. */
+/** Decodes the messages of one datagram. Throws a `RangeError` if they are malformed. */
 export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
   const messages: NetlinkMessage[] = [];
   for (let at = 0; at + HEADER_BYTES <= datagram.length; ) {
@@ -83,12 +86,12 @@ export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
   return messages;
 }
 
-/** Attributes by type; of several of one type the last. A `RangeError` for bytes that are none. */
+/** Decodes attributes by type; of several with one type the last counts. Throws a `RangeError` if they are malformed. */
 export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
   return new Map(listAttributes(bytes));
 }
 
-/** Attributes in their order, as lists have them, whose elements are all of one type. */
+/** Decodes attributes in order, for lists, whose elements all have one type. */
 export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
   const attributes: [number, Buffer][] = [];
   for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
@@ -111,7 +114,7 @@ export function u32(value: number): Buffer {
   return bytes;
 }
 
-/** In the network's byte order, as nf_tables has its numbers. */
+/** Big-endian, as in nf_tables. */
 export function be32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);

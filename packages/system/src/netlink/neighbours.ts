@@ -11,8 +11,8 @@ const AF_BRIDGE = 7;
 const HEADER_BYTES = 12;
 
 /**
- * Makes a bridge send frames for a hardware address to one of its ports, in place of an entry that is there. The entry is static:
- * it does not age, frames from other ports do not move it, and it goes with the port.
+ * Adds an entry to a bridge's forwarding database: frames for a hardware address leave through this port. Replaces an existing
+ * entry. The entry is static: it does not age, frames from other ports do not move it, and it is removed with the port.
  */
 export function addForwarding(entry: { linkIndex: number; hardwareAddress: Buffer }): NetlinkRequest {
   const body = Buffer.alloc(HEADER_BYTES);

@@ -15,7 +15,7 @@ import {
 /** Numbers of the netlink protocols (linux/netlink.h). */
 const netlinkProtocols = { route: 0, netfilter: 12 } as const;
 
-/** Flags of requests (linux/netlink.h). `excl` with `create` refuses what is there, `replace` changes it. */
+/** Flags of requests (linux/netlink.h). With `create`, `excl` fails if the object exists, and `replace` changes it. */
 export const requestFlags = {
   request: 1,
   ack: 4,
@@ -26,19 +26,18 @@ export const requestFlags = {
   append: 0x800,
 } as const;
 
-/** One request. */
 export type NetlinkRequest = {
-  /** What it does, for people: it begins the message of its error. */
+  /** What the request does; error messages start with it. */
   what: string;
   type: number;
-  /** Besides `request` and `ack`. */
+  /** In addition to `request` and `ack`. */
   flags?: number;
-  /** Nothing answers it unless it fails: the begin and end of a transaction of nf_tables. */
+  /** The kernel answers only on failure: for the begin and end of an nf_tables transaction. */
   silent?: boolean;
   /** The protocol's own header. */
   body: Buffer;
   attributes?: readonly Attribute[];
-  /** Names of system errors that are as good as success. */
+  /** Names of system errors that count as success. */
   ignore?: readonly string[];
 };
 
@@ -60,16 +59,22 @@ const NLMSGERR_ATTR_MSG = 1;
 const HEADER_BYTES = 16;
 /** struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups. */
 const ADDRESS_BYTES = 12;
-/** A transaction of nf_tables is one datagram: enough for a port of some ten thousand pods. The kernel takes memory when it is used. */
+/**
+ * Size of the send buffer. A transaction of nf_tables is one datagram: this is enough for about ten thousand pods with a published
+ * port. The kernel allocates memory only as it is used.
+ */
 const SEND_BYTES = 4 << 20;
 /** More than the kernel puts into one datagram (NLMSG_GOODSIZE, and 32 KiB for dumps). */
 const RECEIVE_BYTES = 128 << 10;
 const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 
-/** Opens netlink sockets; the C library's functions are bound once. */
+/** Opens netlink sockets. The C library's functions are bound once. */
 export class NetlinkSockets {
   readonly #calls = bindCalls();
-  /** For all of them, as answers are read and decoded in one go: one for each batch would have V8 collect the heap for it. */
+  /**
+   * Shared by all sockets, because answers are read and decoded synchronously. A buffer per batch would trigger garbage
+   * collections.
+   */
   readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
   /** Opens a socket in the calling thread's network namespace. */
@@ -78,7 +83,7 @@ export class NetlinkSockets {
     const descriptor = socket(AF_NETLINK, SOCK_RAW_CLOEXEC, netlinkProtocols[protocol]);
     if (descriptor < 0) throw syscallError('socket', `netlink ${protocol}`, koffi.errno());
     const on = Buffer.from([1, 0, 0, 0]);
-    // Older kernels have neither: errors then come without the kernel's words.
+    // Older kernels support neither option: errors then lack the kernel's message.
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
@@ -87,9 +92,9 @@ export class NetlinkSockets {
 }
 
 /**
- * A netlink socket of the network namespace in which it was opened, wherever it is used later. Requests are sent by a thread of the
- * pool, as the kernel does the work within send(2) and may wait there for its own locks: one batch at a time. Lists are read by
- * one, too: the kernel makes the next part of them within recv(2).
+ * A netlink socket of the network namespace in which it was opened, wherever it is used later. Requests are sent on a thread of
+ * koffi's pool, one batch at a time, because the kernel processes them in send(2) and may wait for locks there. Dumps are also
+ * received on such a thread: the kernel generates their next part in recv(2).
  */
 export class NetlinkSocket {
   readonly #calls: Calls;
@@ -107,15 +112,15 @@ export class NetlinkSocket {
   }
 
   /**
-   * Sends the requests as one batch, and gives what the kernel answered to each but for acknowledgements. The kernel does them
-   * in order, and goes on after one that fails (not so within a batch of nf_tables, which is done as a whole or not at all).
-   * Afterwards the first error that is not to be ignored is thrown, of the class of its errno (see `hasErrno`).
+   * Sends the requests as one batch and returns the kernel's answers to each, without acknowledgements. The kernel processes them
+   * in order and continues after a failure (except for an nf_tables batch, which is atomic). Then throws the first error that
+   * `ignore` does not list, with the error code of its errno (see `hasErrno`).
    */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#turns.run(() => this.#exchange(requests));
   }
 
-  /** A batch that is under way is finished first: until then the number of its descriptor must not become another file's. */
+  /** Closes the socket after the current batch: until then the descriptor's number must not be reused for another file. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -142,15 +147,15 @@ export class NetlinkSocket {
       this.#calls.sendto.async(...send, (error: unknown, size: number) => (error ? reject(error) : resolve(size))),
     );
     if (sent >= 0) return;
-    // errno is another thread's. The kernel has done nothing, so that a second try tells it, or succeeds.
+    // errno was set on another thread. The kernel processed nothing, so send again here: that succeeds or sets errno.
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
   }
 
-  /** Reads until each request is answered; all that a request was answered with is there once it was sent, but for lists. */
+  /** Reads until each request is answered. After the send, all answers are already queued, except those of dumps. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
-    const buffer = hasLists ? Buffer.allocUnsafe(RECEIVE_BYTES) : this.#received; // a list is waited for
+    const buffer = hasLists ? Buffer.allocUnsafe(RECEIVE_BYTES) : this.#received; // the shared buffer must not be used across an await
     const answers = requests.map(() => [] as NetlinkMessage[]);
     const open = new Set(requests.flatMap(({ silent }, index) => (silent ? [] : [index])));
     const errors: PodwrightError[] = [];
@@ -160,7 +165,7 @@ export class NetlinkSocket {
       for (const message of decodeMessages(buffer.subarray(0, size))) {
         const index = message.sequence - first;
         const request = requests[index];
-        if (request === undefined) continue; // of an earlier batch that failed midway
+        if (request === undefined) continue; // an answer to an earlier batch that failed
         if (message.type === NLMSG_ERROR || message.type === NLMSG_DONE) {
           open.delete(index);
           const error = errorOf(request, message);
@@ -175,7 +180,7 @@ export class NetlinkSocket {
     throw new PodwrightError('unavailable', `${requests[unanswered]!.what}: the kernel did not answer`);
   }
 
-  /** Reads the next datagram of the kernel's, and gives its size; `undefined` if there is none. */
+  /** Reads the next datagram from the kernel and returns its size; `undefined` if none is queued. */
   #receive(buffer: Buffer, what: string): number | undefined {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -190,7 +195,9 @@ export class NetlinkSocket {
     }
   }
 
-  /** As `#receive`, by a thread of the pool. What fails there is known to be lost answers alone: errno is that thread's. */
+  /**
+   * As `#receive`, but on a thread of koffi's pool, whose errno cannot be read here. A failure there means lost answers (ENOBUFS).
+   */
   async #receiveLater(buffer: Buffer, what: string): Promise<number | undefined> {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -202,7 +209,10 @@ export class NetlinkSocket {
     }
   }
 
-  /** Arguments of recvfrom(2). In a pod's network namespace processes of the pod may send to this socket, too. */
+  /**
+   * Arguments of recvfrom(2), and a check of the sender: in a pod's network namespace, the pod's processes may send to this socket,
+   * too.
+   */
   #receiving(buffer: Buffer) {
     const address = Buffer.alloc(ADDRESS_BYTES);
     const addressLength = Buffer.from([ADDRESS_BYTES, 0, 0, 0]);
@@ -217,14 +227,14 @@ function checkedSize(size: number, what: string): number {
   throw new PodwrightError('internal', `${what}: an answer of ${size} bytes`);
 }
 
-/** Answers were lost (ENOBUFS): what the requests did is done, and callers must look. */
+/** ENOBUFS means that answers were lost: the requests were processed, and callers must look up the result. */
 function receiveError(what: string, errno: number): PodwrightError {
   return netlinkError(errno === ENOBUFS ? `${what}: more answers than the socket holds` : what, errno);
 }
 
 /**
- * struct nlmsgerr: a negative errno, the header of the request (all of it from old kernels), then attributes. The end of a list
- * has such a number, too, if the list could not be made to its end.
+ * struct nlmsgerr: a negative errno, the header of the request (from old kernels the whole request), then attributes. The end of a
+ * dump also carries an errno, if the dump is incomplete.
  */
 function errorOf(request: NetlinkRequest, { body, flags }: NetlinkMessage): PodwrightError | undefined {
   const errno = body.length < 4 ? 0 : -body.readInt32LE(0);

@@ -1,13 +1,13 @@
 /**
- * What the messages of netfilter's parts have in common (linux/netfilter/nfnetlink.h): the part is the upper byte of the type,
- * and each begins with struct nfgenmsg.
+ * Common parts of netfilter messages (linux/netfilter/nfnetlink.h): the upper byte of the type is the subsystem, and each message
+ * starts with struct nfgenmsg.
  */
 export const nfnetlinkSubsystems = { conntrack: 1, nftables: 10 } as const;
 
-/** enum nfproto (linux/netfilter.h), which are address families too. */
+/** enum nfproto (linux/netfilter.h); the values are also address families. */
 export const nfProtocols = { unspecified: 0, inet: 1, ip: 2, ip6: 10 } as const;
 
-/** The type of a message. */
+/** The type of a message of a subsystem. */
 export const nfnetlinkType = (subsystem: keyof typeof nfnetlinkSubsystems, message: number): number =>
   (nfnetlinkSubsystems[subsystem] << 8) | message;
 

@@ -3,8 +3,8 @@ import { type Attribute, be32, text, u8, u32 } from './message.ts';
 import { nfProtocols } from './nfnetlink.ts';
 
 /**
- * Expressions of nf_tables rules (linux/netfilter/nf_tables.h): little programs over the registers of a packet, of which the
- * first that does not match ends the rule. Each function here gives those that nft(8) makes of one of its phrases.
+ * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). They run in order over a packet's registers, and the first that
+ * does not match ends the rule. Each function here returns the expressions that nft(8) generates for one of its phrases.
  */
 export type NftExpression = Attribute;
 
@@ -20,9 +20,9 @@ const NFTA_DATA_VERDICT = 2;
 const NFPROTO = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
 /** enum nft_meta_keys. */
 const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16 } as const;
-/** Longest name of an interface with its zero byte: they are compared as a whole. */
+/** Longest interface name with its zero byte. Names are compared over this whole length. */
 const IFNAMSIZ = 16;
-/** Where an IP header has its addresses, and how long they are. */
+/** Offsets of the addresses in an IP header, and their size. */
 const ADDRESS_FIELDS = {
   4: { saddr: 12, daddr: 16, bytes: 4 },
   6: { saddr: 8, daddr: 24, bytes: 16 },
@@ -32,10 +32,10 @@ const NETWORK_HEADER = 1;
 const TRANSPORT_HEADER = 2;
 const CMP_EQ = 0;
 const CMP_NEQ = 1;
-/** NFT_CT_STATUS, and the bit of it that says that the destination was translated (nf_conntrack_common.h). */
+/** NFT_CT_STATUS, and its bit for a translated destination (nf_conntrack_common.h). */
 const CT_STATUS = 2;
 const IPS_DST_NAT = 1 << 5;
-/** NFT_FIB_RESULT_ADDRTYPE, NFTA_FIB_F_DADDR, and the type of the host's own addresses (linux/rtnetlink.h). */
+/** NFT_FIB_RESULT_ADDRTYPE, NFTA_FIB_F_DADDR, and the type of local addresses (linux/rtnetlink.h). */
 const FIB_RESULT_ADDRTYPE = 3;
 const FIB_DADDR = 1 << 1;
 const RTN_LOCAL = 2;
@@ -44,7 +44,7 @@ const NAT_DNAT = 1;
 const VERDICTS = { drop: 0, accept: 1, jump: -3 } as const;
 const REGISTER_VERDICT = 0;
 
-/** `meta nfproto ipv4` or `ipv6`: needed in a table of both before a header's fields are looked at. */
+/** `meta nfproto ipv4` or `ipv6`: required in an `inet` table before expressions that read header fields. */
 export const ofVersion = (version: IpVersion): NftExpression[] => [
   meta(META.nfproto, 0),
   compare(CMP_EQ, u8(NFPROTO[version])),
@@ -102,8 +102,8 @@ export const toThisHost = (): NftExpression[] => [
 ];
 
 /**
- * `dnat ip to [ip daddr .] meta l4proto . th dport map @MAP`: the destination becomes what the map has for the packet's
- * protocol and port, and for its destination where the key has that, too. The map's data is an address and a port.
+ * `dnat ip to [ip daddr .] meta l4proto . th dport map @MAP`: translates the destination to the map's address and port for the
+ * packet's protocol and port, and for its destination address if the key has one.
  */
 export function translateDestination(version: IpVersion, map: string, keyHasAddress: boolean): NftExpression[] {
   const words = ADDRESS_FIELDS[version].bytes / 4;
@@ -140,7 +140,7 @@ export const jump = (chain: string): NftExpression[] => [
   ]),
 ];
 
-/** A value where nf_tables takes one. */
+/** A data value as an attribute. */
 export const dataValue = (value: Buffer): Attribute[] => [[NFTA_DATA_VALUE, value]];
 
 const immediateVerdict = (attributes: Attribute[]): NftExpression =>
@@ -184,7 +184,7 @@ const compare = (operator: number, value: Buffer): NftExpression =>
     [3, dataValue(value)],
   ]);
 
-/** The register that begins at a word: those of 16 bytes begin at NFT_REG_1, those of 4 at NFT_REG32_00. */
+/** The register that starts at a word: 16-byte registers count from NFT_REG_1, 4-byte ones from NFT_REG32_00. */
 const register = (word: number): Buffer => be32(word % 4 === 0 ? 1 + word / 4 : 8 + word);
 
 const expression = (name: string, attributes: Attribute[]): NftExpression => [

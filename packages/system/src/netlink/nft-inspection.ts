@@ -2,10 +2,10 @@ import { type Attribute, decodeAttributes, listAttributes, text } from './messag
 import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 
-/** What a chain of another table does, as far as it can be told without knowing every expression. */
+/** Summary of a chain of another program's table, as far as it is known without decoding every expression. */
 export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
 
-/** A chain that sees what the host forwards. `drops`: unless one of its rules accepts. */
+/** A base chain at the forward hook. `drops`: its policy is to drop. */
 export type NftForwardFilter = {
   family: NftFamily;
   table: string;
@@ -30,13 +30,13 @@ const NFTA_HOOK_HOOKNUM = 1;
 const HOOK_FORWARD = 2;
 const POLICY_DROP = 0;
 
-/** Looks at a chain of a table; `undefined` if it is not there. */
+/** Reads a chain of a table; `undefined` if it does not exist. */
 export async function readChain(
   socket: NetlinkSocket,
   { family, table, name }: { family: NftFamily; table: string; name: string },
 ): Promise<NftChainSummary | undefined> {
   const body = nfnetlinkHeader(nfProtocols[family]);
-  const what = `look at the chain ${name} of the table ${family} ${table}`;
+  const what = `read the chain ${name} of the table ${family} ${table}`;
   const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
   const attributes: Attribute[] = [
     [NFTA_CHAIN_TABLE, text(table)],
@@ -51,9 +51,9 @@ export async function readChain(
   };
 }
 
-/** The chains of all tables that see what is forwarded. */
+/** The chains of all tables at the forward hook. */
 export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForwardFilter[]> {
-  const what = 'look for chains that filter what is forwarded';
+  const what = 'list chains at the forward hook';
   const type = nfnetlinkType('nftables', NFT_MSG_GETCHAIN);
   const body = nfnetlinkHeader(nfProtocols.unspecified);
   const [chains] = await socket.request([{ what, type, flags: requestFlags.dump, body }]);
@@ -66,7 +66,7 @@ export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForw
   });
 }
 
-/** Whether a rule of a table compares something with the name of an interface. */
+/** Whether a rule of a table matches the name of this interface. */
 export async function tableMentions(
   socket: NetlinkSocket,
   { family, table }: { family: NftFamily; table: string },
@@ -76,7 +76,7 @@ export async function tableMentions(
   return rules.some((rule) => rule.includes(text(interfaceName)));
 }
 
-/** The expressions of each rule of a table or of one of its chains; none if it is not there. */
+/** The encoded expressions of each rule of a table or of one of its chains; empty if it does not exist. */
 async function readRules(
   socket: NetlinkSocket,
   { family, table, chain }: { family: NftFamily; table: string; chain?: string },
@@ -91,7 +91,7 @@ async function readRules(
   return rules!.map((rule) => attributesOf(rule.body).get(NFTA_RULE_EXPRESSIONS) ?? Buffer.alloc(0));
 }
 
-/** The chain that a rule jumps to, whatever it asks before: an expression `immediate` with a verdict that names one. */
+/** The chain that a rule jumps to, whatever its conditions are: the chain in the verdict of an `immediate` expression. */
 function jumpTarget(expressions: Buffer): string | undefined {
   for (const [, bytes] of listAttributes(expressions)) {
     const expression = decodeAttributes(bytes);

@@ -7,7 +7,7 @@ import { changeElements, type NftTable, removeTable, replaceTable } from './nfta
 
 const hex = (...parts: string[]): string => parts.join('').replaceAll(' ', '');
 const attributesOf = (request: NetlinkRequest): string => encodeAttributes(request.attributes ?? []).toString('hex');
-/** What a request does: the low byte of its type, and whether it is answered. */
+/** Outline of requests: the low byte of each type, and `!` if the kernel answers it. */
 const outline = (requests: NetlinkRequest[]) => requests.map(({ type, silent }) => `${type & 255}${silent ? '' : '!'}`);
 
 const element = { key: Buffer.from('060000001f900000', 'hex'), data: Buffer.from('0a00000200500000', 'hex') };
@@ -30,7 +30,7 @@ const table: NftTable = {
   ],
 };
 
-test('a table is replaced in one transaction, of which only the last command is answered', () => {
+test('a table is replaced in one transaction, and the kernel answers only its last command', () => {
   // begin; make, remove and make the table; chain, set, elements, rule; end
   assert.deepEqual(outline(replaceTable(table)), ['16', '0', '2', '0', '3', '9', '12', '6!', '17']);
   assert.deepEqual(outline(removeTable('pw')), ['16', '0', '2!', '17']);
@@ -38,7 +38,7 @@ test('a table is replaced in one transaction, of which only the last command is 
   assert.equal(replaceTable(table)[1]?.body.toString('hex'), '01000000');
 });
 
-test('sets and their elements have the bytes that nft sends', () => {
+test('sets and their elements are encoded as nft encodes them', () => {
   const [set, elements] = replaceTable(table).slice(5, 7) as [NetlinkRequest, NetlinkRequest];
   const name = '07000100 70770000' + '0a000200 706f7274 73000000';
   const types = ['0000030d', '00000008', '000001cd', '00000008'].map((value, index) => `08000${4 + index}00 ${value}`);
@@ -49,7 +49,7 @@ test('sets and their elements have the bytes that nft sends', () => {
   assert.equal(attributesOf(elements), hex(name, '34000380 30000180', key, data, comment));
 });
 
-test('elements are removed before others are added, and named by their keys', () => {
+test('elements are removed by key, before others are added', () => {
   const change = { set: 'ports', add: [{ ...element, comment: 'b' }], remove: [{ ...element, comment: 'a' }] };
   const requests = changeElements('pw', [change]);
   assert.deepEqual(outline(requests), ['16', '14', '12!', '17']);
@@ -57,7 +57,7 @@ test('elements are removed before others are added, and named by their keys', ()
   assert.equal(attributesOf(requests[1]!), hex(name, '18000380 14000180 10000180 0c000100 06000000 1f900000'));
 });
 
-test('many elements are put into several messages', () => {
+test('many elements are split into several messages', () => {
   const add = Array.from({ length: 1000 }, () => ({ ...element, comment: 'x'.repeat(100) }));
   assert.deepEqual(outline(changeElements('pw', [{ set: 'ports', add, remove: [] }])).slice(1, -1), [
     '12',
@@ -67,7 +67,7 @@ test('many elements are put into several messages', () => {
   ]);
 });
 
-test('a chain has its hook and priority, a rule its expressions and comment', () => {
+test('a chain is encoded with its hook and priority, a rule with its expressions and comment', () => {
   const requests = replaceTable(table);
   const hook = '14000480 08000100 00000000 08000200 ffffff9c';
   assert.equal(attributesOf(requests[4]!), hex('07000100 70770000 07000300 696e0000', hook, '08000700 6e617400'));

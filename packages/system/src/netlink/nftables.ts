@@ -3,28 +3,28 @@ import { type NetlinkRequest, type NetlinkSocket, requestFlags } from './netlink
 import { nfnetlinkHeader, nfnetlinkSubsystems, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 import { dataValue, type NftExpression } from './nft-expressions.ts';
 
-/** A table of nf_tables with all that is in it, for packets of IPv4 and IPv6 (the family `inet`). */
+/** A table of nf_tables with all its contents, for IPv4 and IPv6 (family `inet`). */
 export type NftTable = { name: string; sets: NftSet[]; chains: NftChain[] };
 
-/** A chain; those with a hook see the host's packets, the others are jumped to from chains that come after them. */
+/** A chain. Base chains have a hook. Other chains are targets of jumps, and must come before the chains that jump to them. */
 export type NftChain = {
   name: string;
   hook?: { type: 'nat' | 'filter'; hook: keyof typeof HOOKS; priority: number };
   rules: NftRule[];
 };
 
-/** What a rule does; `comment` is shown by nft(8). */
+/** A rule; nft(8) shows `comment`. */
 export type NftRule = { expressions: NftExpression[]; comment?: string };
 
-/** A set, or a map if it has data. The types are numbers of nft(8), which are only for people. */
+/** A set, or a map if it has `data`. The types are only for display by nft(8). */
 export type NftSet = { name: string; key: NftType[]; data?: NftType[]; elements: NftElement[] };
 
 export type NftType = keyof typeof TYPES;
 
-/** An element: key and data have each of their fields padded to four bytes. The comment is shown by nft(8). */
+/** An element: each field of key and data is padded to four bytes. nft(8) shows the comment. */
 export type NftElement = { key: Buffer; data?: Buffer; comment: string };
 
-/** What changes in a set or map of a table. */
+/** Changes to a set or map of a table. */
 export type NftElementChange = { set: string; add: NftElement[]; remove: NftElement[] };
 
 /** NFNL_MSG_BATCH_BEGIN and NFNL_MSG_BATCH_END (linux/netfilter/nfnetlink.h). */
@@ -50,7 +50,7 @@ const CREATING: ReadonlySet<number> = new Set([
 ]);
 /** enum nf_inet_hooks (linux/netfilter.h). */
 const HOOKS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
-/** Types as nft(8) numbers them, and their sizes in registers; those of several fields have six bits for each. */
+/** Type numbers of nft(8), and sizes in registers. A concatenation has six bits per type. */
 const TYPES = {
   ipv4_addr: { number: 7, bytes: 4 },
   ipv6_addr: { number: 8, bytes: 16 },
@@ -61,10 +61,10 @@ const TYPE_BITS = 6;
 const NFT_SET_MAP = 8;
 /** NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT of libnftnl. */
 const COMMENT = 0;
-/** Elements of one message: an attribute has at most 64 KiB. */
+/** Elements per message: an attribute has at most 64 KiB. */
 const ELEMENTS_PER_MESSAGE = 256;
 
-/** Requests that make a table what is given, whatever was in it, in one transaction: no packet sees anything between. */
+/** Requests that replace a table in one transaction, whatever it contains: no packet passes through a partial state. */
 export function replaceTable(table: NftTable): NetlinkRequest[] {
   const { name, sets, chains } = table;
   return transaction([
@@ -77,10 +77,13 @@ export function replaceTable(table: NftTable): NetlinkRequest[] {
   ]);
 }
 
-/** Requests that remove a table with all that is in it; it need not be there. */
+/** Requests that remove a table with all its contents; no error if it does not exist. */
 export const removeTable = (name: string): NetlinkRequest[] => transaction(removal(name));
 
-/** Requests that change elements in one transaction. They fail with ENOENT if a removed one, the set or the table is not there. */
+/**
+ * Requests that change elements in one transaction. They fail with ENOENT if an element to remove, the set or the table does not
+ * exist.
+ */
 export function changeElements(table: string, changes: NftElementChange[]): NetlinkRequest[] {
   return transaction([
     ...changes.flatMap(({ set, remove }) => elements('deleteElements', table, { set, elements: remove })),
@@ -88,16 +91,16 @@ export function changeElements(table: string, changes: NftElementChange[]): Netl
   ]);
 }
 
-/** The number of the ruleset's generation: each transaction of anybody in this network namespace adds one. */
+/** The generation of the ruleset: every transaction in this network namespace, by any process, increments it. */
 export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> {
   const type = nfnetlinkType('nftables', MESSAGES.getGeneration);
   const [answers] = await socket.request([
-    { what: 'ask nf_tables', type, body: nfnetlinkHeader(nfProtocols.unspecified) },
+    { what: 'read the ruleset generation', type, body: nfnetlinkHeader(nfProtocols.unspecified) },
   ]);
   return decodeAttributes(answers![0]!.body.subarray(4)).get(1)!.readUInt32BE();
 }
 
-/** Only the last command is answered, which stands for all: the kernel does them as a whole. */
+/** Wraps commands in a batch. The kernel applies it atomically, so the answer to the last command is enough. */
 function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   const last = commands.length - 1;
   const bound = nfnetlinkHeader(nfProtocols.unspecified, nfnetlinkSubsystems.nftables);
@@ -109,7 +112,7 @@ function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   ];
 }
 
-/** To add a table that is there is no error, to delete one that is not would be. */
+/** Adding an existing table succeeds, and deleting a missing one fails: so add it first. */
 const removal = (name: string): NetlinkRequest[] => [
   command(`make the table ${name}`, MESSAGES.newTable, [[1, text(name)]]),
   command(`remove the table ${name}`, MESSAGES.deleteTable, [[1, text(name)]]),
@@ -140,7 +143,7 @@ function newRule(table: string, chain: string, { expressions, comment }: NftRule
   return command(`add a rule to the chain ${chain} of the table ${table}`, MESSAGES.newRule, attributes);
 }
 
-/** `id` tells the sets of a transaction apart. */
+/** `id` must be unique among the sets of a transaction. */
 function newSet(table: string, { name, key, data }: NftSet, id: number): NetlinkRequest {
   const attributes: Attribute[] = [
     [1, text(table)],
@@ -153,7 +156,7 @@ function newSet(table: string, { name, key, data }: NftSet, id: number): Netlink
   return command(`make the set ${name} of the table ${table}`, MESSAGES.newSet, attributes);
 }
 
-/** The type and the length of a key or of data, whose attributes follow each other. */
+/** The attributes for type and length of a key or of data, which have consecutive numbers. */
 function typeAttributes(first: number, fields: NftType[]): Attribute[] {
   const type = fields.reduce((number, field) => (number << TYPE_BITS) | TYPES[field].number, 0);
   const bytes = fields.reduce((sum, field) => sum + TYPES[field].bytes, 0);
@@ -190,13 +193,13 @@ function wholeElement(element: NftElement): Attribute[] {
   return [...keyOnly(element), ...ofMap, [6, commentBytes(comment)]];
 }
 
-/** One attribute of user data as libnftnl has it: u8 type, u8 length, then the text with its zero byte. */
+/** User data in libnftnl's format: u8 type, u8 length, then the text with its zero byte. */
 function commentBytes(comment: string): Buffer {
   const bytes = text(comment);
   return Buffer.concat([u8(COMMENT), u8(bytes.length), bytes]);
 }
 
-/** What is to be made may be there already, but for rules, which are always new. */
+/** Creating an existing object is no error; rules are always appended. */
 const command = (what: string, message: number, attributes: Attribute[]): NetlinkRequest => ({
   what,
   type: nfnetlinkType('nftables', message),

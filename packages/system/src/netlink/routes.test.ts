@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Attribute, encodeAttributes, u32 } from './message.ts';
 import { decodeRoute } from './routes.ts';
 
-/** A route to 10.0.0.0/8 as the kernel tells of it (linux/rtnetlink.h). */
+/** A route to 10.0.0.0/8 in the kernel's format (linux/rtnetlink.h). */
 const routeBy = (...attributes: Attribute[]) => {
   const header = Buffer.from([2, 8, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0]);
   const body = Buffer.concat([header, encodeAttributes([[1, Buffer.from([10, 0, 0, 0])], ...attributes])]);
@@ -15,7 +15,7 @@ const gateway: Attribute = [5, Buffer.from([192, 0, 2, 2])];
 const gatewayOfIpv6: Attribute = [18, Buffer.from('000a20010db8000000000000000000000002', 'hex')];
 
 /** struct rtnexthop: u16 length, u8 flags, u8 hops, i32 index of the link. */
-const ways = (...all: Attribute[][]): Attribute => {
+const nextHops = (...all: Attribute[][]): Attribute => {
   const encoded = all.map((attributes) => {
     const inner = encodeAttributes(attributes);
     return Buffer.concat([Buffer.from([8 + inner.length, 0, 0, 0, 3, 0, 0, 0]), inner]);
@@ -23,12 +23,12 @@ const ways = (...all: Attribute[][]): Attribute => {
   return [9, Buffer.concat(encoded)];
 };
 
-test('a route is by a gateway, of whatever family, if each of its ways is', () => {
+test('a route is via a gateway, of any family, if each of its next hops is', () => {
   const route = { destination: '10.0.0.0', prefixLength: 8, linkIndex: 3 };
   assert.deepEqual(routeBy(link), { ...route, viaGateway: false });
   assert.deepEqual(routeBy(link, gateway), { ...route, viaGateway: true });
   assert.deepEqual(routeBy(link, gatewayOfIpv6), { ...route, viaGateway: true });
-  const severalWays = { ...route, linkIndex: undefined };
-  assert.deepEqual(routeBy(ways([gateway], [gatewayOfIpv6])), { ...severalWays, viaGateway: true });
-  assert.deepEqual(routeBy(ways([gateway], [])), { ...severalWays, viaGateway: false });
+  const multipath = { ...route, linkIndex: undefined };
+  assert.deepEqual(routeBy(nextHops([gateway], [gatewayOfIpv6])), { ...multipath, viaGateway: true });
+  assert.deepEqual(routeBy(nextHops([gateway], [])), { ...multipath, viaGateway: false });
 });

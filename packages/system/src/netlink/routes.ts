@@ -24,10 +24,10 @@ const AF_INET6 = 10;
 const HEADER_BYTES = 12;
 const NEXT_HOP_BYTES = 8;
 
-/** A route of the main table, except default routes; those with several ways have no link. */
+/** A route of the main table that is not a default route. A multipath route has no `linkIndex`. */
 export type Route = { destination: string; prefixLength: number; linkIndex: number | undefined; viaGateway: boolean };
 
-/** Makes a default route, in place of one that is there. */
+/** Adds a default route, or replaces the existing one. */
 export function addDefaultRoute(route: { linkIndex: number; gateway: string }): NetlinkRequest {
   const gateway = addressBytes(route.gateway);
   const family = gateway.length === 4 ? AF_INET : AF_INET6;
@@ -43,35 +43,39 @@ export function addDefaultRoute(route: { linkIndex: number; gateway: string }): 
   };
 }
 
-/** Asks for all routes. */
+/** Lists all routes. */
 export function listRoutes(): NetlinkRequest {
   return { what: 'list routes', type: RTM_GETROUTE, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** A route that `listRoutes` was answered with; undefined for those of other tables, for default routes and for what is no unicast. */
+/** Decodes an answer to `listRoutes`; undefined for routes of other tables, default routes and routes that are not unicast. */
 export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];
   const destination = attributes.get(RTA_DST);
-  const wanted = (body[0] === AF_INET || body[0] === AF_INET6) && table === RT_TABLE_MAIN && body[7] === RTN_UNICAST;
-  if (!wanted || destination === undefined) return undefined;
+  const isRelevant =
+    (body[0] === AF_INET || body[0] === AF_INET6) && table === RT_TABLE_MAIN && body[7] === RTN_UNICAST;
+  if (!isRelevant || destination === undefined) return undefined;
   return {
     destination: addressText(destination),
     prefixLength: body[1]!,
     linkIndex: attributes.get(RTA_OIF)?.readUInt32LE(),
-    viaGateway: waysOf(attributes).every((way) => way.has(RTA_GATEWAY) || way.has(RTA_VIA)),
+    viaGateway: nextHopsOf(attributes).every((hop) => hop.has(RTA_GATEWAY) || hop.has(RTA_VIA)),
   };
 }
 
-/** The attributes of each way that a route has: its own, or those of each struct rtnexthop (u16 length, …) of 8 bytes. */
-function waysOf(route: Map<number, Buffer>): Map<number, Buffer>[] {
-  const several = route.get(RTA_MULTIPATH);
-  if (several === undefined) return [route];
-  const ways: Map<number, Buffer>[] = [];
-  for (let at = 0; at + NEXT_HOP_BYTES <= several.length; ) {
-    const length = Math.max(NEXT_HOP_BYTES, several.readUInt16LE(at));
-    ways.push(decodeAttributes(several.subarray(at + NEXT_HOP_BYTES, at + length)));
+/**
+ * The attributes of each next hop: those of the route itself, or of each struct rtnexthop (8 bytes, starting with u16 length) of a
+ * multipath route.
+ */
+function nextHopsOf(route: Map<number, Buffer>): Map<number, Buffer>[] {
+  const multipath = route.get(RTA_MULTIPATH);
+  if (multipath === undefined) return [route];
+  const nextHops: Map<number, Buffer>[] = [];
+  for (let at = 0; at + NEXT_HOP_BYTES <= multipath.length; ) {
+    const length = Math.max(NEXT_HOP_BYTES, multipath.readUInt16LE(at));
+    nextHops.push(decodeAttributes(multipath.subarray(at + NEXT_HOP_BYTES, at + length)));
     at += length;
   }
-  return ways;
+  return nextHops;
 }

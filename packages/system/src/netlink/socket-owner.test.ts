@@ -17,22 +17,22 @@ async function connection(t: TestContext, { listen, to }: { listen: string; to: 
   return { client, accepted };
 }
 
-test('a connection from this host has the user who opened it, until that end is closed', async (t) => {
+test('a connection from this host has the user who opened it, until the client closes it', async (t) => {
   const owners = new SocketOwners();
   const user = process.getuid!();
-  for (const places of [
+  for (const addresses of [
     { listen: '127.0.0.1', to: '127.0.0.1' },
     { listen: '::1', to: '::1' },
     { listen: '::', to: '127.0.0.1' },
   ]) {
-    const { client, accepted } = await connection(t, places);
-    assert.equal(owners.userOf(accepted), user, JSON.stringify(places));
+    const { client, accepted } = await connection(t, addresses);
+    assert.equal(owners.userOf(accepted), user, JSON.stringify(addresses));
     assert.equal(owners.userOf(accepted), user, 'each answer is read');
     const { localAddress, localPort, remoteAddress, remotePort } = accepted;
     client.destroy();
     const ends = { localAddress, localPort, remoteAddress, remotePort };
-    const isGone = () => owners.userOf(ends) === undefined || undefined;
-    await waitFor(isGone, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+    const hasNoOwner = () => owners.userOf(ends) === undefined || undefined;
+    await waitFor(hasNoOwner, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   }
 });
 

@@ -27,15 +27,15 @@ const REQUEST = {
 /** struct nlmsghdr, then struct inet_diag_msg. */
 const ANSWER = { bytes: 88, type: 4, sequence: 8, state: 17, user: 80, inode: 84 };
 
-/** TCP, sockets in any state, of any interface, with any cookie (INET_DIAG_NOCOOKIE). */
+/** Request for TCP sockets in any state, on any interface, with any cookie (INET_DIAG_NOCOOKIE). */
 const BODY = Buffer.from(`0006${'0000'}${'ff'.repeat(4)}${'00'.repeat(40)}${'ff'.repeat(8)}`, 'hex');
 
 /** Both ends of a TCP connection, as node:net names them. */
 export type TcpEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /**
- * Finds the users of TCP connections from this host, in the network namespace in which it was made. Each call takes microseconds. Its
- * descriptor stays open until the process ends.
+ * Looks up the users of TCP connections from this host, in the network namespace where this object was created. A call takes
+ * microseconds. The descriptor stays open until the process exits.
  */
 export class SocketOwners {
   readonly #descriptor: number;
@@ -56,7 +56,7 @@ export class SocketOwners {
   }
 
   /**
-   * The id of the user who opened the other end of a connection. `undefined` if that end is not on this host or is closed already, and
+   * The uid of the process that opened the other end of a connection. `undefined` if that end is not on this host or is closed, and
    * on kernels without tcp_diag.
    */
   userOf(ends: TcpEnds): number | undefined {
@@ -64,15 +64,15 @@ export class SocketOwners {
     this.#sequence = (this.#sequence + 1) >>> 0;
     this.#request.writeUInt32LE(this.#sequence, REQUEST.sequence);
     try {
-      writeSync(this.#descriptor, this.#request); // the kernel answers within it
+      writeSync(this.#descriptor, this.#request); // the kernel queues the answer during the write
       return userIn(this.#answer.subarray(0, readSync(this.#descriptor, this.#answer)), this.#sequence);
     } catch {
-      return undefined; // such as ENOBUFS, on a host without memory
+      return undefined; // for example ENOBUFS, on a host without free memory
     }
   }
 }
 
-/** Has a request ask for the one socket whose own end is the remote end of ours; false for ends that it cannot ask for. */
+/** Fills in a request for the socket at the remote end of this process's connection; false if the addresses cannot be looked up. */
 function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, remotePort }: TcpEnds): boolean {
   const [source, destination] = [bytesOf(remoteAddress), bytesOf(localAddress)];
   if (source === undefined || source.length !== destination?.length) return false;
@@ -84,13 +84,13 @@ function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, re
   return true;
 }
 
-/** A socket for both versions gives IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not looked for. */
+/** Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported. */
 function bytesOf(address: string | undefined): Buffer | undefined {
   if (address === undefined || address.includes('%')) return undefined;
   return addressBytes(address.replace(/^::ffff:(?=.*\.)/, ''));
 }
 
-/** Other states have no owner (the kernel then says 0), and a socket that listens there is another one. */
+/** Only established sockets count: in other states the kernel reports uid 0, and a listening socket is not this connection. */
 function userIn(answer: Buffer, sequence: number): number | undefined {
   if (answer.length < ANSWER.bytes || answer.readUInt16LE(ANSWER.type) !== SOCK_DIAG_BY_FAMILY) return undefined;
   if (answer.readUInt32LE(ANSWER.sequence) !== sequence || answer[ANSWER.state] !== TCP_ESTABLISHED) return undefined;

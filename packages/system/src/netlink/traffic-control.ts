@@ -22,16 +22,16 @@ const TCA_ACT_OPTIONS = 2;
 const TCA_MIRRED_PARMS = 2;
 const TCA_EGRESS_REDIR = 1;
 const TC_ACT_STOLEN = 4;
-/** The protocol of a filter, in the network's byte order: all (linux/if_ether.h). */
+/** All protocols (linux/if_ether.h), in network byte order. */
 const ETH_P_ALL = 0x0300;
 
-/** Sends what leaves a link at no more than this rate; in place of what shaped it before. */
+/** Limits the rate of traffic that leaves a link (qdisc `tbf`); replaces an earlier limit. */
 export function limitRate(limit: {
   linkIndex: number;
   bytesPerSecond: number;
-  /** What may leave at once after a pause. */
+  /** Size of the token bucket. */
   burstBytes: number;
-  /** What may wait. */
+  /** Size of the queue; packets beyond it are dropped. */
   queueBytes: number;
 }): NetlinkRequest {
   const rate = Math.min(limit.bytesPerSecond, 0xffffffff);
@@ -61,10 +61,11 @@ export function limitRate(limit: {
   };
 }
 
-/** Has all that comes in by one link leave by another. */
+/** Redirects all incoming packets of one link to the egress of another. */
 export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
   const link = `link ${from}`;
-  // struct tc_u32_sel of 16 bytes (u8 flags, u8 offshift, u8 nkeys, …) with one struct tc_u32_key, all zero, which fits everything
+  // struct tc_u32_sel of 16 bytes (u8 flags, u8 offshift, u8 nkeys, …) with one struct tc_u32_key, all zero, which matches
+  // everything
   const selector = Buffer.alloc(16 + 16);
   selector[0] = TC_U32_TERMINAL;
   selector[2] = 1;
@@ -79,14 +80,14 @@ export function redirectIncoming(from: number, to: number): NetlinkRequest[] {
   ] as const;
   return [
     {
-      what: `watch what comes in by ${link}`,
+      what: `add an ingress qdisc to ${link}`,
       type: RTM_NEWQDISC,
       flags: requestFlags.create | requestFlags.replace,
       body: header({ linkIndex: from, handle: INGRESS_HANDLE, parent: TC_H_INGRESS }),
       attributes: [[TCA_KIND, text('ingress')]],
     },
     {
-      what: `redirect what comes in by ${link}`,
+      what: `redirect incoming packets of ${link}`,
       type: RTM_NEWTFILTER,
       flags: requestFlags.create | requestFlags.excl,
       body: header({ linkIndex: from, handle: 0, parent: INGRESS_HANDLE, info: (1 << 16) | ETH_P_ALL }),

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { addressBytes, type Flow, flowsTo, forgetFlows } from '@podwright/system';
+import { addressBytes, deleteFlows, type Flow, flowsTo } from '@podwright/system';
 import { LOOPBACK } from './host-ruleset.ts';
 import type { NetfilterSocket } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
@@ -34,7 +34,7 @@ async function forgetUdpFlows(
 ): Promise<void> {
   for (const port of ports.filter(({ protocol }) => protocol === 'udp')) {
     const flows = await flowsTo(netfilter(), { version: port.version, protocol: UDP, port: port.hostPort });
-    await forgetFlows(
+    await deleteFlows(
       netfilter(),
       flows.filter((flow) => isStale(flow, port)),
     );

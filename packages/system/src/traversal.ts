@@ -1,0 +1,29 @@
+import { chmodSync, chownSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { MAPPED_ROOT_DIRECTORY, PRIVATE_DIRECTORY, TRAVERSABLE_DIRECTORY } from '@podwright/base';
+import { hostIdOf, type IdMappings } from './user-namespace.ts';
+
+/** A directory below `top` that root of a user namespace must be able to enter, and the namespace's mappings. */
+export type TraversalGrant = { top: string; directory: string; mappings: IdMappings };
+
+/**
+ * Lets root of a user namespace, and no other unprivileged user of the host, into `directory`: an OCI runtime resolves the path of
+ * a root file system after it has become that user. All users may then traverse, but not list, the directories from `top` down to
+ * it, until `revokeTraversal`.
+ */
+export function grantTraversal({ top, directory, mappings }: TraversalGrant): void {
+  chownSync(directory, 0, hostIdOf(mappings.gids, 0) ?? 0);
+  chmodSync(directory, MAPPED_ROOT_DIRECTORY);
+  grantTraversalAbove(top, directory);
+}
+
+/**
+ * Lets all users traverse the directories from `top` to the parent of `directory`. The mode of `directory` itself still decides who
+ * may enter it.
+ */
+export function grantTraversalAbove(top: string, directory: string): void {
+  for (let path = directory; path !== top && path !== dirname(path); ) {
+    path = dirname(path);
+    if ((statSync(path).mode & 0o777) === PRIVATE_DIRECTORY) chmodSync(path, TRAVERSABLE_DIRECTORY);
+  }
+}
