@@ -298,7 +298,7 @@ test('a bridge of somebody else with another subnet is refused', async () => {
     ['link', 'add', 'name', 'pwt-owner0', 'type', 'bridge'],
     ['address', 'add', '10.241.67.1/24', 'dev', 'pwt-owner0'],
   ];
-  await assertRefused(fixture, commands, /bridge pwt-owner0 is not ours and has 10\.241\.67\.1\/24/);
+  await assertRefused(fixture, commands, /bridge pwt-owner0 was not created by this node and has 10\.241\.67\.1\/24/);
 });
 
 test('when the pod CIDR changes, the bridge gets the new subnet in place of the old one', async () => {

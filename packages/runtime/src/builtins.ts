@@ -211,7 +211,7 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
 /** Describes the pod network of a runtime with these options without changing it. The runtime may be running. Needs root. */
 export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDescription> {
   const options = { ...running, logger: silentLogger };
-  const own = await BridgeNetwork.look(bridgeOptions(options, loadSystem()));
+  const own = await BridgeNetwork.openReadOnly(bridgeOptions(options, loadSystem()));
   try {
     return await chosenNetwork(options, { own }).describe();
   } finally {

@@ -1,20 +1,23 @@
 import { addressBytes, addressText, prefixMask } from '@podwright/system';
 import type { Subnet } from './subnet.ts';
 
-/** What a subnet has to give: the first address is its gateway's, the bridge's own. Addresses are numbers here. */
+/** The addresses of a subnet. The first one is its gateway: the bridge's own address. Addresses are numbers here. */
 export type AddressRange = {
   family: 4 | 6;
-  /** The subnet, in the form that its settings have. */
+  /** The subnet as configured. */
   cidr: string;
   prefixLength: number;
   network: bigint;
   gateway: string;
-  /** The first and the last one for pods: neither the network's nor the gateway's nor, with IPv4, the one for broadcasts. */
+  /**
+   * First and last address for pods, without the addresses of the network and the gateway, and with IPv4 without the broadcast
+   * address.
+   */
   first: bigint;
   last: bigint;
 };
 
-/** An address block: its first address as a number. */
+/** An address block; `network` is its first address as a number. */
 export type Block = { family: 4 | 6; network: bigint; prefixLength: number };
 
 export function rangeOf({ cidr, family }: Subnet): AddressRange {
@@ -24,7 +27,7 @@ export function rangeOf({ cidr, family }: Subnet): AddressRange {
   return { ...block, cidr, gateway, first: block.network + 2n, last: family === 4 ? end - 1n : end };
 }
 
-/** The block that `address/length` is, or is in. */
+/** The block `address/length`, or the block of that length that contains the address. */
 export function blockOf(cidr: string): Block {
   const [address = '', length] = cidr.split('/');
   const bytes = addressBytes(address);
@@ -49,8 +52,8 @@ export function addressAt(family: 4 | 6, number: bigint): string {
 }
 
 /**
- * The hardware address that goes with an IP address on our bridge: who has talked to a pod reaches the next one that gets its
- * address, without waiting until what it remembers of the neighbour has gone. Locally administered (IEEE 802, section 8.4).
+ * The hardware address for an IP address on the bridge. When a new pod gets a released address, its peers' neighbour entries stay
+ * valid, so they reach it without waiting for an entry to expire. Locally administered (IEEE 802, section 8.4).
  */
 export function hardwareAddressOf(address: string): Buffer {
   const bytes = addressBytes(address);

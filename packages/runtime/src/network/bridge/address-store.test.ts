@@ -22,7 +22,7 @@ function withStore(
   }
 }
 
-test('addresses are given in turns, so that one comes back late, and each once', () => {
+test('addresses are assigned in turn, each to one sandbox, and a released one is reused last', () => {
   withStore('10.88.0.0/29', (store, reserve) => {
     assert.deepEqual(['a', 'b', 'c'].map(reserve), [['10.88.0.2'], ['10.88.0.3'], ['10.88.0.4']]);
     store.release('b', ['10.88.0.3']);
@@ -32,7 +32,7 @@ test('addresses are given in turns, so that one comes back late, and each once',
   });
 });
 
-test('files are as the plugin host-local has them, and its addresses are nobody else’s', () => {
+test('files have the format of the plugin host-local, and addresses that it assigned are not assigned again', () => {
   withStore('10.88.0.0/29', (store, reserve, directory) => {
     mkdirSync(directory);
     writeFileSync(join(directory, '10.88.0.4'), 'theirs\r\neth0');
@@ -44,7 +44,7 @@ test('files are as the plugin host-local has them, and its addresses are nobody 
   });
 });
 
-test('of two families a pod has addresses at the same place, if that is free', () => {
+test('in two families a pod gets addresses at the same offset, if that is free', () => {
   withStore('10.88.0.0/24,fd00:88::/64', (_store, reserve, directory) => {
     mkdirSync(directory);
     writeFileSync(join(directory, 'last_reserved_ip.0'), '10.88.0.6');
@@ -55,7 +55,7 @@ test('of two families a pod has addresses at the same place, if that is free', (
   });
 });
 
-test('where one family has no address left, none of the other is taken', () => {
+test('if one family has no free address, none of the other is reserved', () => {
   withStore('10.88.0.0/24,fd00:88::/126', (store, reserve) => {
     assert.deepEqual(
       [reserve('a'), reserve('b')].map((given) => given?.[1]),
@@ -66,7 +66,7 @@ test('where one family has no address left, none of the other is taken', () => {
   });
 });
 
-test('only the holder gives an address back, and files without one are removed', () => {
+test('only the holder releases an address, and files without a holder are removed', () => {
   withStore('10.88.0.0/29', (store, reserve, directory) => {
     reserve('a');
     store.release('b', ['10.88.0.2']);
@@ -76,9 +76,9 @@ test('only the holder gives an address back, and files without one are removed',
   });
 });
 
-test('no address stays with a sandbox whose reservation failed midway', () => {
+test('a sandbox whose reservation failed midway holds no address', () => {
   withStore('10.88.0.0/29,fd00:88::/64', (store, reserve, directory) => {
-    mkdirSync(join(directory, 'last_reserved_ip.1'), { recursive: true }); // as a full file system, it cannot be written to
+    mkdirSync(join(directory, 'last_reserved_ip.1'), { recursive: true }); // like a full file system: the file cannot be written
     assert.throws(() => reserve('a'), { code: 'EISDIR' });
     assert.deepEqual(store.held(), new Map());
   });

@@ -6,9 +6,9 @@ import { type AddressRange, addressAt, addressNumber } from './address-range.ts'
 import { POD_LINK } from './link-names.ts';
 
 /**
- * Who has which address: a file an address, named after it, whose first line is the id of the sandbox. They are those of the
- * CNI plugin `host-local`, which earlier versions called, so that neither gives an address twice. The directory is in memory,
- * and of one runtime alone: files are read and written synchronously.
+ * Records which sandbox has which address: one file per address, named after it, whose first line is the sandbox's id. The format
+ * is that of the CNI plugin `host-local`, which earlier versions called, so that neither assigns an address twice. The directory is
+ * in memory and belongs to one runtime: files are read and written synchronously.
  */
 export class AddressStore {
   readonly #directory: string;
@@ -17,7 +17,7 @@ export class AddressStore {
     this.#directory = join(addressDirectory, network);
   }
 
-  /** The addresses of each sandbox that has any. */
+  /** The addresses of each sandbox that holds any. */
   held(): Map<string, string[]> {
     const held = new Map<string, string[]>();
     for (const address of this.#addresses()) {
@@ -28,49 +28,49 @@ export class AddressStore {
   }
 
   /**
-   * Gives a sandbox an address of each range, the next after the one that was given last. The second one has the place in its
-   * range that the first has in its own, if that is free: the pair then always comes with the same hardware address.
-   * Undefined, with nothing given, if a range has none left; nothing is given either if this throws.
+   * Reserves an address of each range for a sandbox: the next after the last one assigned. The second address has the same offset
+   * in its range as the first, if that is free: the pair then always has the same hardware address. Undefined, with nothing
+   * reserved, if a range has no free address; nothing is reserved either if this throws.
    */
   reserve(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
     makePrivateDirectory(this.#directory);
-    let given: string[] | undefined;
+    let reserved: string[] | undefined;
     try {
-      given = this.#reserveEach(sandboxId, ranges);
-      return given;
+      reserved = this.#reserveEach(sandboxId, ranges);
+      return reserved;
     } finally {
-      if (given === undefined) this.release(sandboxId, this.held().get(sandboxId) ?? []);
+      if (reserved === undefined) this.release(sandboxId, this.held().get(sandboxId) ?? []);
     }
   }
 
-  /** Gives a sandbox's addresses back; those that another one has by now are left alone. */
+  /** Releases a sandbox's addresses, except those that another sandbox holds by now. */
   release(sandboxId: string, addresses: readonly string[]): void {
     for (const address of addresses)
       if (this.#holder(address) === sandboxId) rmSync(join(this.#directory, address), { force: true });
   }
 
-  /** Removes what a process left that was killed between making a file and writing into it. */
+  /** Removes files without content, left by a process that was killed between creating a file and writing it. */
   removeUnfinished(): void {
     this.release('', this.#addresses());
   }
 
   #reserveEach(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
-    const given: string[] = [];
+    const reserved: string[] = [];
     for (const [index, range] of ranges.entries()) {
-      const wanted = index === 0 ? undefined : samePlace(ranges[0]!, given[0]!, range);
-      const address = this.#reserveOne(sandboxId, { range, last: this.#lastPath(index), wanted });
+      const preferred = index === 0 ? undefined : sameOffset(ranges[0]!, reserved[0]!, range);
+      const address = this.#reserveOne(sandboxId, { range, last: this.#lastPath(index), preferred });
       if (address === undefined) return undefined;
-      given.push(address);
+      reserved.push(address);
     }
-    return given;
+    return reserved;
   }
 
   #reserveOne(
     sandboxId: string,
-    { range, last, wanted }: { range: AddressRange; last: string; wanted: bigint | undefined },
+    { range, last, preferred }: { range: AddressRange; last: string; preferred: bigint | undefined },
   ): string | undefined {
     let taken: Set<string> | undefined;
-    for (const number of candidates(range, wanted ?? this.#lastGiven(range, last))) {
+    for (const number of candidates(range, preferred ?? this.#nextAfterLast(range, last))) {
       const address = addressAt(range.family, number);
       if (taken?.has(address)) continue;
       if (this.#create(address, sandboxId)) {
@@ -82,7 +82,7 @@ export class AddressStore {
     return undefined;
   }
 
-  /** False if somebody has it. */
+  /** False if the address is held. */
   #create(address: string, sandboxId: string): boolean {
     const path = join(this.#directory, address);
     try {
@@ -90,13 +90,13 @@ export class AddressStore {
       return true;
     } catch (error) {
       if (isErrno(error, 'EEXIST')) return false;
-      rmSync(path, { force: true }); // a full disk had room for the file, and none for what is in it
+      rmSync(path, { force: true }); // a full disk may have room for the file, but not for its content
       throw error;
     }
   }
 
-  /** The number after the one given last; the first if that is unknown or was of another subnet. */
-  #lastGiven({ first, last }: AddressRange, path: string): bigint {
+  /** The number after the last one assigned; the first if that is unknown or is outside the range. */
+  #nextAfterLast({ first, last }: AddressRange, path: string): bigint {
     const text = readIfThere(path)?.trim() ?? '';
     const next = isIP(text) === 0 ? first : addressNumber(text) + 1n;
     return next >= first && next <= last ? next : first;
@@ -118,20 +118,20 @@ export class AddressStore {
   #lastPath = (index: number): string => join(this.#directory, `last_reserved_ip.${index}`);
 }
 
-/** `resource_exhausted` for pods that get no address. */
+/** The error for pods when no address is free. */
 export function subnetFull(ranges: AddressRange[]): PodwrightError {
   const subnets = ranges.map(({ cidr }) => cidr).join(' or ');
   const hint = 'remove pods, or give network.subnet a shorter prefix';
   return new PodwrightError('resource_exhausted', `reserve an address: none is left in ${subnets}; ${hint}`);
 }
 
-/** Every number of the range once, from `start` on. */
+/** Each number of the range once, starting at `start`. */
 function* candidates({ first, last }: AddressRange, start: bigint): Generator<bigint> {
   for (let number = start; number <= last; number++) yield number;
   for (let number = first; number < start; number++) yield number;
 }
 
-function samePlace(of: AddressRange, address: string, range: AddressRange): bigint | undefined {
+function sameOffset(of: AddressRange, address: string, range: AddressRange): bigint | undefined {
   const number = range.network + (addressNumber(address) - of.network);
   return number >= range.first && number <= range.last ? number : undefined;
 }

@@ -3,16 +3,16 @@ import type { NetworkRequest } from '../network.ts';
 import { type HostLinks, vanished } from './host-links.ts';
 import { hostLinkName, linkAlias, shaperLinkName } from './link-names.ts';
 
-/** What may pass at once after a pause: what the rate lets pass in this time, and at least the largest packet that the kernel makes. */
+/** Size of a burst: the bytes that pass at the configured rate in this time, and at least the largest packet of the kernel. */
 const BURST_SECONDS = 0.1;
 const MIN_BURST_BYTES = 128 << 10;
-/** How long a packet may wait at most (the CNI plugin `bandwidth` has the same). */
+/** Longest queueing delay of a packet (as in the CNI plugin `bandwidth`). */
 const LATENCY_SECONDS = 0.025;
 const MAX_BYTES = 2 ** 31 - 1;
 
 /**
- * Limits what comes to a pod at the host's end of its link, and what comes from it at a link of its own that it is led through.
- * May be called again after any failure.
+ * Limits a pod's ingress at the host's end of its link, and its egress at an ifb link that its packets are redirected through.
+ * Idempotent: call it again after any failure.
  */
 export async function limitBandwidth(
   links: HostLinks,

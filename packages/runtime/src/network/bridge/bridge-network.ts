@@ -20,28 +20,28 @@ import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../n
 import { AddressStore } from './address-store.ts';
 import { limitBandwidth } from './bandwidth.ts';
 import { Connections } from './connections.ts';
-import { again, HostLinks } from './host-links.ts';
+import { HostLinks, retryLostAnswers } from './host-links.ts';
 import { HostRules } from './host-rules.ts';
 import { HostSide } from './host-side.ts';
 import { parseSubnets, type Subnet } from './subnet.ts';
 
 export type BridgeNetworkOptions = {
   bridge: string;
-  /** One subnet, or one of each family separated by a comma. */
+  /** One subnet, or one of each IP version, separated by a comma. */
   subnet: string;
-  /** Of this runtime alone, and lost at a reboot as the bridge is. */
+  /** A directory of this runtime only, which is lost at a reboot, as the bridge is. */
   stateDir: string;
   sockets: NetlinkSockets;
   system: System;
   logger: Logger;
   failpoint?: Failpoint;
-  /** Told of each step; left out, nobody is. */
+  /** Traces each step. Optional. */
   trace?: TraceWork;
 };
 
 /**
- * The default network: a bridge of ours, made by netlink, without other programs. Nothing on the host is changed before the
- * first pod. A pod's link ends with its network namespace, and its addresses are given to nobody before that.
+ * The default network: a bridge that is set up through netlink, without other programs. Nothing on the host is changed before the
+ * first pod. A pod's link ends with its network namespace, and its addresses are not reassigned before that.
  */
 export class BridgeNetwork implements Network {
   readonly #options: BridgeNetworkOptions;
@@ -65,16 +65,16 @@ export class BridgeNetwork implements Network {
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
-  /** Finds what an earlier process of ours has set up. */
+  /** Opens the network and recovers the state that an earlier process of this node set up. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
-    const network = await BridgeNetwork.look(options);
+    const network = await BridgeNetwork.openReadOnly(options);
     await network.#connections.recover();
-    if ((await network.list()).length > 0) network.#host.keep();
+    if ((await network.list()).length > 0) network.#host.markInUse();
     return network;
   }
 
-  /** Only to look at: another process may have it. */
-  static async look(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
+  /** Opens the network for reading only: another process may be running it. */
+  static async openReadOnly(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const { bridge, subnet, stateDir } = options;
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/.test(bridge))
       throw new PodwrightError(
@@ -93,7 +93,7 @@ export class BridgeNetwork implements Network {
     return this.#host.subnets;
   }
 
-  /** Whether anything of the sandbox is there. */
+  /** Whether the sandbox has a link or an address. */
   has(sandboxId: string): boolean {
     return this.#connections.has(sandboxId);
   }
@@ -109,7 +109,8 @@ export class BridgeNetwork implements Network {
     const connect = () => this.#connections.connect(sandboxId, netnsPath, signal);
     const ips = await this.#trace('netlink: address and link', connect);
     try {
-      if (bandwidth !== undefined) await again(() => limitBandwidth(this.#links, { bridge, sandboxId, bandwidth }));
+      if (bandwidth !== undefined)
+        await retryLostAnswers(() => limitBandwidth(this.#links, { bridge, sandboxId, bandwidth }));
       await this.#failpoint('network-up/limited');
       await this.#trace('packet filter: ports', () => this.#rules.publish(sandboxId, { ips, mappings: portMappings }));
       await this.#failpoint('network-up/published');
@@ -127,9 +128,9 @@ export class BridgeNetwork implements Network {
     if (this.#connections.has(sandboxId)) this.#connections.release(sandboxId);
   }
 
-  /** Takes down what was prepared for a pod that is set up by somebody else now. */
+  /** Removes the prepared link of a pod that another network is to set up. */
   disconnect(sandboxId: string): Promise<void> {
-    return this.#connections.cut(sandboxId);
+    return this.#connections.disconnect(sandboxId);
   }
 
   async status(): Promise<NetworkStatus> {
@@ -159,22 +160,22 @@ export class BridgeNetwork implements Network {
     this.#links.close();
   }
 
-  /** What cannot be undone stays in the list. */
+  /** Whatever cannot be removed stays in `list`. */
   async #undo(sandboxId: string, cause: unknown): Promise<void> {
     const undo = new Undo();
-    undo.add('remove the link', () => this.#connections.cut(sandboxId));
+    undo.add('remove the link', () => this.#connections.disconnect(sandboxId));
     undo.add('withdraw the ports', () => this.#rules.withdraw(sandboxId));
     const failures = await undo.run();
     if (failures.length === 0) return;
     const fields = { sandbox: sandboxId, left: describeUndoFailures(failures), cause: errorMessage(cause) };
-    this.#options.logger.error(fields, 'a network that failed could not be removed either');
+    this.#options.logger.error(fields, 'cannot remove a network after its setup failed');
   }
 
   async #remove(): Promise<void> {
     const left = await this.list();
     if (left.length > 0)
       throw new PodwrightError('failed_precondition', `remove the network: sandboxes still use it: ${left.join(', ')}`);
-    await this.#connections.cutReleased();
+    await this.#connections.removeReleased();
     await this.#host.remove();
     const { stateDir } = this.#options;
     await rm(addressesPath(stateDir), { recursive: true, force: true });

@@ -25,55 +25,58 @@ const to = (cidr: string, viaGateway = false, linkIndex = 2): Route => {
   return { destination, prefixLength: Number(length), linkIndex, viaGateway };
 };
 
-/** The plan for a host; without a link there is no bridge yet. */
+/** The plan for a host; without `link` the host has no bridge yet. */
 function plan(
   host: { link?: Link; addresses?: LinkAddress[]; routes?: Route[] },
-  { subnets = '10.83.0.0/16', ours = true } = {},
+  { subnets = '10.83.0.0/16', isOwn = true } = {},
 ): BridgePlan {
-  const picture = { link: host.link, addresses: host.addresses ?? [], routes: host.routes ?? [] };
-  return planBridge({ bridge: 'pw0', ours, ranges: parseSubnets(subnets).map(rangeOf), picture });
+  const state = { link: host.link, addresses: host.addresses ?? [], routes: host.routes ?? [] };
+  return planBridge({ bridge: 'pw0', isOwn, ranges: parseSubnets(subnets).map(rangeOf), state });
 }
 
 const refusal = (planned: BridgePlan): string => (planned.kind === 'refuse' ? planned.message : planned.kind);
 
-test('a host without the bridge gets one', () => {
-  assert.deepEqual(plan({ addresses: [at('10.83.0.1/16', 3)] }), { kind: 'make' });
+test('the bridge is created on a host without it', () => {
+  assert.deepEqual(plan({ addresses: [at('10.83.0.1/16', 3)] }), { kind: 'create' });
 });
 
-test('a bridge is given what it lacks, and one of ours loses the subnet of another time', () => {
+test('a bridge gets what it lacks, and an own one loses an outdated subnet', () => {
   const made = plan({ link: { ...bridge, up: false } });
-  assert.deepEqual(made, { kind: 'mend', index: 7, up: false, add: [at('10.83.0.1/16')], remove: [] });
+  assert.deepEqual(made, { kind: 'repair', index: 7, up: false, add: [at('10.83.0.1/16')], remove: [] });
   const moved = plan({ link: bridge, addresses: [at('10.82.0.1/16'), at('192.0.2.1/24', 2)] });
   assert.deepEqual(moved, {
-    kind: 'mend',
+    kind: 'repair',
     index: 7,
     up: true,
     add: [at('10.83.0.1/16')],
     remove: [at('10.82.0.1/16')],
   });
   const right = plan({ link: bridge, addresses: [at('10.83.0.1/16')], routes: [to('10.83.0.0/16', false, 7)] });
-  assert.deepEqual(right, { kind: 'mend', index: 7, up: true, add: [], remove: [] });
+  assert.deepEqual(right, { kind: 'repair', index: 7, up: true, add: [], remove: [] });
 });
 
-test('other IPv6 subnets stay beside ours', () => {
+test('other IPv6 subnets stay next to the configured one', () => {
   const subnets = '10.83.0.0/16,fd00:83::/64';
   const addresses = [at('10.83.0.1/16'), at('fd00:1::1/64'), at('fd00:83::5/48')];
   const planned = plan({ link: bridge, addresses }, { subnets });
-  assert.deepEqual(planned, { kind: 'mend', index: 7, up: true, add: [at('fd00:83::1/64')], remove: [addresses[2]] });
+  assert.deepEqual(planned, { kind: 'repair', index: 7, up: true, add: [at('fd00:83::1/64')], remove: [addresses[2]] });
 });
 
-test('a bridge of somebody else is used, unless it has another subnet', () => {
-  assert.equal(plan({ link: bridge }, { ours: false }).kind, 'mend');
-  const taken = plan({ link: bridge, addresses: [at('192.168.1.5/24')] }, { ours: false });
-  assert.match(refusal(taken), /^bridge pw0 is not ours and has 192\.168\.1\.5\/24: choose another network\.bridge/);
+test('a bridge that another program created is used, unless it has another subnet', () => {
+  assert.equal(plan({ link: bridge }, { isOwn: false }).kind, 'repair');
+  const taken = plan({ link: bridge, addresses: [at('192.168.1.5/24')] }, { isOwn: false });
+  assert.match(
+    refusal(taken),
+    /^bridge pw0 was not created by this node and has 192\.168\.1\.5\/24: choose another network\.bridge/,
+  );
 });
 
-test('a link that is no bridge is refused', () => {
-  assert.match(refusal(plan({ link: { ...bridge, kind: 'dummy' } })), /^link pw0 is there and is no bridge \(dummy\)/);
-  assert.match(refusal(plan({ link: { ...bridge, kind: undefined } })), /no bridge \(a device\)/);
+test('a link that is not a bridge is refused', () => {
+  assert.match(refusal(plan({ link: { ...bridge, kind: 'dummy' } })), /^link pw0 exists and is not a bridge \(dummy\)/);
+  assert.match(refusal(plan({ link: { ...bridge, kind: undefined } })), /not a bridge \(a device\)/);
 });
 
-test('a subnet collides with networks of the host and with what gateways reach in it, and a free one is named', () => {
+test('a subnet collides with the networks of the host and with routes via gateways in it, and the error proposes a free one', () => {
   const table: [Route, RegExp][] = [
     [
       to('10.83.0.0/16'),
@@ -82,16 +85,16 @@ test('a subnet collides with networks of the host and with what gateways reach i
     [to('10.83.9.0/24', true), /route to 10\.83\.9\.0\/24: .* such as 10\.84\.0\.0\/16$/],
     [to('10.80.0.0/12'), /route to 10\.80\.0\.0\/12: .* such as 10\.96\.0\.0\/16$/],
     [to('10.0.0.0/8'), /such as 172\.16\.0\.0\/16$/],
-    [to('10.0.0.0/8', true), /^make$/],
-    [to('10.84.0.0/16'), /^make$/],
-    [to('fd00::/8'), /^make$/],
+    [to('10.0.0.0/8', true), /^create$/],
+    [to('10.84.0.0/16'), /^create$/],
+    [to('fd00::/8'), /^create$/],
   ];
   for (const [route, expected] of table)
     assert.match(refusal(plan({ routes: [route] })), expected, JSON.stringify(route));
   assert.match(refusal(plan({ routes: [to('fd00:83::/64')] }, { subnets: 'fd00:83::/64' })), /such as fd00:84::\/64$/);
 });
 
-test('a host with very many routes is told of a collision as fast as any other, without a proposal', () => {
+test('on a host with very many routes a collision is detected quickly, without a proposal', () => {
   const hosts = Array.from(
     { length: 172 * 400 },
     (_, n) => `10.${84 + Math.floor(n / 400)}.${255 - ((n % 400) >> 8)}.${n & 255}`,

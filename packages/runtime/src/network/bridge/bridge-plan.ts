@@ -1,50 +1,50 @@
 import type { Link, LinkAddress, Route } from '@podwright/system';
 import { type AddressRange, type Block, blockOf, cidrOf, overlap } from './address-range.ts';
 
-/** What the host has of what the bridge network needs. */
-export type HostPicture = { link: Link | undefined; addresses: LinkAddress[]; routes: Route[] };
+/** The host's current state: the link with the bridge's name, all addresses and all routes. */
+export type HostState = { link: Link | undefined; addresses: LinkAddress[]; routes: Route[] };
 
-/** What is to be done about the bridge. */
+/** The action for the bridge. */
 export type BridgePlan =
-  | { kind: 'make' }
-  | { kind: 'mend'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }
+  | { kind: 'create' }
+  | { kind: 'repair'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }
   | { kind: 'refuse'; message: string };
 
-/** What it is planned from; `ours` says that we have made the bridge, or were about to. */
-export type BridgeFacts = { bridge: string; ours: boolean; ranges: AddressRange[]; picture: HostPicture };
+/** Input of the plan. `isOwn`: this node has created the bridge, or was about to. */
+export type BridgeFacts = { bridge: string; isOwn: boolean; ranges: AddressRange[]; state: HostState };
 
 /**
- * Plans how the bridge becomes what pods need. A bridge that somebody else made is used if it has no other subnet, one of ours
- * is given the subnets of today.
+ * Plans how to set up the bridge. A bridge that another program created is used if it has no other subnet; an own bridge gets the
+ * configured subnets.
  */
 export function planBridge(facts: BridgeFacts): BridgePlan {
-  const { bridge, ours, ranges, picture } = facts;
-  const { link } = picture;
+  const { bridge, isOwn, ranges, state } = facts;
+  const { link } = state;
   if (link !== undefined && link.kind !== 'bridge')
     return refuse(
-      `link ${bridge} is there and is no bridge (${link.kind ?? 'a device'}): choose another network.bridge`,
+      `link ${bridge} exists and is not a bridge (${link.kind ?? 'a device'}): choose another network.bridge`,
     );
   const taken = collision(facts);
   if (taken !== undefined) return refuse(taken);
-  if (link === undefined) return { kind: 'make' };
-  const has = picture.addresses.filter(({ linkIndex }) => linkIndex === link.index);
-  const wanted = gatewaysOf(ranges, link.index);
-  const others = has.filter((address) => !wanted.some((own) => same(own, address)) && replaced(address, ranges));
-  if (others.length > 0 && !ours)
+  if (link === undefined) return { kind: 'create' };
+  const has = state.addresses.filter(({ linkIndex }) => linkIndex === link.index);
+  const expected = gatewaysOf(ranges, link.index);
+  const others = has.filter((address) => !expected.some((own) => same(own, address)) && replaced(address, ranges));
+  if (others.length > 0 && !isOwn)
     return refuse(
-      `bridge ${bridge} is not ours and has ${others.map(({ address, prefixLength }) => `${address}/${prefixLength}`).join(', ')}: ` +
-        'choose another network.bridge, or have network.subnet begin before that address',
+      `bridge ${bridge} was not created by this node and has ${others.map(({ address, prefixLength }) => `${address}/${prefixLength}`).join(', ')}: ` +
+        'choose another network.bridge, or a network.subnet that starts before that address',
     );
-  const add = wanted.filter((own) => !has.some((address) => same(own, address)));
-  return { kind: 'mend', index: link.index, up: link.up, add, remove: others };
+  const add = expected.filter((own) => !has.some((address) => same(own, address)));
+  return { kind: 'repair', index: link.index, up: link.up, add, remove: others };
 }
 
-/** The addresses that the bridge has for pods to find the host by. */
+/** The bridge's own addresses, which are the pods' gateways. */
 function gatewaysOf(ranges: AddressRange[], linkIndex: number): LinkAddress[] {
   return ranges.map(({ gateway, prefixLength }) => ({ linkIndex, address: gateway, prefixLength }));
 }
 
-/** Of IPv4 a bridge has our subnet alone; other IPv6 subnets may stay beside it (as CNI's plugin `bridge` has it). */
+/** A bridge has one IPv4 subnet only; other IPv6 subnets may stay (as with the CNI plugin `bridge`). */
 function replaced(address: LinkAddress, ranges: AddressRange[]): boolean {
   const block = blockOfAddress(address);
   return ranges.some((range) => range.family === block.family && (block.family === 4 || overlap(block, range)));
@@ -56,9 +56,9 @@ const same = (one: LinkAddress, other: LinkAddress): boolean =>
 const blockOfAddress = ({ address, prefixLength }: LinkAddress): Block => blockOf(`${address}/${prefixLength}`);
 const blockOfRoute = ({ destination, prefixLength }: Route): Block => blockOf(`${destination}/${prefixLength}`);
 
-/** Says which route of the host a subnet of pods is in the way of, and which subnet is free. */
-function collision({ ranges, picture }: BridgeFacts): string | undefined {
-  const routes = picture.routes.filter(({ linkIndex }) => linkIndex === undefined || linkIndex !== picture.link?.index);
+/** Names the host's route that a pod subnet collides with, and proposes a free subnet. */
+function collision({ ranges, state }: BridgeFacts): string | undefined {
+  const routes = state.routes.filter(({ linkIndex }) => linkIndex === undefined || linkIndex !== state.link?.index);
   for (const range of ranges) {
     const route = routes.find((candidate) => collides(candidate, range));
     if (route === undefined) continue;
@@ -71,8 +71,8 @@ function collision({ ranges, picture }: BridgeFacts): string | undefined {
 }
 
 /**
- * A network that the host is in must not overlap with the pods', nor may anything be reached by a gateway at pods' addresses.
- * A wider route by a gateway only loses the part that the pods take of it.
+ * The pod subnet must not overlap a network that the host is in, nor contain the destination of a route via a gateway. A wider
+ * route via a gateway only loses the part that pods use.
  */
 function collides(route: Route, range: AddressRange): boolean {
   const block = blockOfRoute(route);
@@ -80,10 +80,10 @@ function collides(route: Route, range: AddressRange): boolean {
   return !route.viaGateway || block.prefixLength >= range.prefixLength;
 }
 
-/** Of so many routes at most a free subnet is looked for: each proposal is compared with each of them. */
+/** Above this number of routes no free subnet is proposed: every proposal is compared with every route. */
 const MOST_ROUTES = 1000;
 
-/** The first private block of this size that no route leads into (RFC 1918, RFC 4193). */
+/** The first private block of this size that overlaps no route (RFC 1918, RFC 4193). */
 function freeSubnet({ family, prefixLength }: AddressRange, routes: Route[]): string | undefined {
   if (routes.length > MOST_ROUTES) return undefined;
   const taken = routes.map(blockOfRoute);

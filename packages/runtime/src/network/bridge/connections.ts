@@ -2,10 +2,10 @@ import { errorMessage, type Failpoint, type Logger } from '@podwright/base';
 import type { NetlinkSockets, System } from '@podwright/system';
 import { type AddressRange, addressNumber } from './address-range.ts';
 import { type AddressStore, subnetFull } from './address-store.ts';
-import { again, type HostLinks } from './host-links.ts';
+import { type HostLinks, retryLostAnswers } from './host-links.ts';
 import type { HostSide } from './host-side.ts';
 import { hostLinkName, isOfAnotherNode, sandboxOfAlias } from './link-names.ts';
-import { PodLinks, type PodPlace } from './pod-links.ts';
+import { type PodConnection, PodLinks } from './pod-links.ts';
 import { ReleasedLinks } from './released-links.ts';
 
 export type ConnectionsOptions = {
@@ -20,31 +20,31 @@ export type ConnectionsOptions = {
   failpoint: Failpoint;
 };
 
-/** A pod that is connected; `ranges` are those of its time. */
+/** A connected pod; `ranges` are those at the time it was connected. */
 type Connection = { addresses: string[]; ranges: AddressRange[] };
 
 /**
- * Pods on the bridge: an address of each subnet, and a link. The address comes first and goes last, so that whatever we are
- * killed in leaves an address with the sandbox's id.
+ * Connects pods to the bridge: each gets an address of each subnet, and a link. The address is reserved first and released last:
+ * after a crash at any point, the sandbox still has an address with its id.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pods: PodLinks;
   readonly #released: ReleasedLinks;
   readonly #connected = new Map<string, Connection>();
-  /** Addresses of sandboxes, also of those that an earlier process of ours connected. */
+  /** Addresses by sandbox, including those that an earlier process connected. */
   readonly #held: Map<string, string[]>;
-  /** Sandboxes that have a link and no address: somebody has removed our files. */
+  /** Sandboxes with a link but no address: another program has removed the address files. */
   readonly #strays = new Set<string>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#pods = new PodLinks(options);
-    this.#released = new ReleasedLinks({ ...options, onEnd: (sandboxId) => this.#giveBack(sandboxId) });
+    this.#released = new ReleasedLinks({ ...options, onEnd: (sandboxId) => this.#releaseAddresses(sandboxId) });
     this.#held = options.store.held();
   }
 
-  /** Looks for links of sandboxes that no address tells of. For the process alone that has the network. */
+  /** Looks for links of sandboxes without an address. Only the process that owns the network may call it. */
   async recover(): Promise<void> {
     this.#options.store.removeUnfinished();
     const { bridge, stateDir, links } = this.#options;
@@ -56,76 +56,76 @@ export class Connections {
     }
   }
 
-  /** Whether anything of the sandbox is there, also what is on its way out. */
+  /** Whether the sandbox has a link or an address, including one that is being released. */
   has(sandboxId: string): boolean {
     return this.#held.has(sandboxId) || this.#strays.has(sandboxId);
   }
 
-  /** Ids of the sandboxes that have anything and are not on their way out. */
+  /** Ids of the sandboxes that have a link or an address and are not being released. */
   list(): string[] {
     const ids = new Set([...this.#options.store.held().keys(), ...this.#strays]);
     return [...ids].filter((id) => !this.#released.has(id));
   }
 
-  /** Connects a pod and gives its addresses; one that is connected is left alone. Nothing is left on failure. */
+  /** Connects a pod and returns its addresses; a connected pod stays unchanged. Nothing remains after a failure. */
   async connect(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<string[]> {
     const { host, failpoint } = this.#options;
     const { ranges } = host;
     const connection = this.#connected.get(sandboxId);
     if (connection?.ranges === ranges && (await this.#isOnBridge(sandboxId))) return connection.addresses;
     const resume = this.#canResume(sandboxId, ranges);
-    if (!resume && this.has(sandboxId)) await this.cut(sandboxId);
+    if (!resume && this.has(sandboxId)) await this.disconnect(sandboxId);
     const addresses = this.#held.get(sandboxId) ?? (await this.#reserve(sandboxId, ranges, signal));
     try {
       await failpoint('network-up/reserved');
-      await this.#place({ sandboxId, netnsPath, addresses, ranges }, resume);
+      await this.#connectLinks({ sandboxId, netnsPath, addresses, ranges }, resume);
       await failpoint('network-up/connected');
       signal.throwIfAborted();
     } catch (error) {
-      await this.#cutAfter(error, sandboxId);
+      await this.#disconnectAfter(error, sandboxId);
       throw error;
     }
     this.#connected.set(sandboxId, { addresses, ranges });
     return addresses;
   }
 
-  /** Gives the addresses back as soon as the link has gone with its namespace. May be called any number of times. */
+  /** Releases the addresses as soon as the link has ended with its namespace. Idempotent. */
   release(sandboxId: string): void {
     this.#connected.delete(sandboxId);
     this.#released.begin(sandboxId);
   }
 
-  /** Removes the link and gives the addresses back now. */
-  async cut(sandboxId: string): Promise<void> {
+  /** Removes the link and releases the addresses now. */
+  async disconnect(sandboxId: string): Promise<void> {
     this.#connected.delete(sandboxId);
-    await this.#released.now(sandboxId);
+    await this.#released.removeNow(sandboxId);
   }
 
-  /** Removes every link that is on its way out. */
-  cutReleased(): Promise<void> {
-    return this.#released.allNow();
+  /** Removes every link that is being released. */
+  removeReleased(): Promise<void> {
+    return this.#released.removeAllNow();
   }
 
-  /** Leaves what is on its way out for longer than a moment to the next start. */
+  /** Waits briefly for links that are being released; the next start handles the rest. */
   close(): Promise<void> {
     return this.#released.close();
   }
 
-  /** Somebody may have removed the link or the bridge of a pod that was connected ahead. */
+  /** Whether a connected pod is still on the bridge: another program may have removed the link or the bridge. */
   async #isOnBridge(sandboxId: string): Promise<boolean> {
     const { links, bridge } = this.#options;
     const [link] = await links.find(hostLinkName(bridge, sandboxId));
     return link?.master !== undefined;
   }
 
-  /** What an earlier process of ours began with addresses of the subnets of today is finished. */
+  /** Whether to finish a connection that an earlier process began with addresses of the current subnets. */
   #canResume(sandboxId: string, ranges: AddressRange[]): boolean {
     const addresses = this.#held.get(sandboxId);
     if (addresses?.length !== ranges.length || this.#released.has(sandboxId)) return false;
-    return addresses.every((address, at) => isOf(ranges[at]!, address));
+    return addresses.every((address, at) => isInRange(ranges[at]!, address));
   }
 
-  /** Waits for addresses that are on their way back before it says that there are none. */
+  /** Reserves addresses. If none is free, waits for those being released before it fails. */
   async #reserve(sandboxId: string, ranges: AddressRange[], signal: AbortSignal): Promise<string[]> {
     for (;;) {
       signal.throwIfAborted();
@@ -134,34 +134,36 @@ export class Connections {
         this.#held.set(sandboxId, addresses);
         return addresses;
       }
-      if (!(await this.#released.one(signal))) throw subnetFull(ranges);
+      if (!(await this.#released.waitForOne(signal))) throw subnetFull(ranges);
     }
   }
 
-  /** Once more if the bridge has vanished meanwhile. */
-  async #place(place: Omit<PodPlace, 'bridgeIndex'>, resume: boolean): Promise<void> {
+  /** Connects the pod's link, and tries again if the bridge was removed meanwhile. */
+  async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex'>, resume: boolean): Promise<void> {
     const { host, links, bridge } = this.#options;
     const connect = async (bridgeIndex: number) =>
-      await again((attempt) => this.#pods.connect({ ...place, bridgeIndex }, { resume: resume || attempt > 1 }));
+      await retryLostAnswers((attempt) =>
+        this.#pods.connect({ ...pod, bridgeIndex }, { resume: resume || attempt > 1 }),
+      );
     const index = await host.index();
     try {
       await connect(index);
     } catch (error) {
       if (!(await host.hasLost(index))) throw error;
-      await links.remove([hostLinkName(bridge, place.sandboxId)]);
+      await links.remove([hostLinkName(bridge, pod.sandboxId)]);
       await connect(await host.index());
     }
   }
 
-  /** What cannot be removed stays in the list. */
-  async #cutAfter(cause: unknown, sandboxId: string): Promise<void> {
-    await this.cut(sandboxId).catch((error) => {
+  /** A link that cannot be removed stays in `list`. */
+  async #disconnectAfter(cause: unknown, sandboxId: string): Promise<void> {
+    await this.disconnect(sandboxId).catch((error) => {
       const fields = { sandbox: sandboxId, error: errorMessage(error), cause: errorMessage(cause) };
-      this.#options.logger.error(fields, 'a link that failed could not be removed either');
+      this.#options.logger.error(fields, 'cannot remove a link after its setup failed');
     });
   }
 
-  #giveBack(sandboxId: string): void {
+  #releaseAddresses(sandboxId: string): void {
     const { store } = this.#options;
     store.release(sandboxId, this.#held.get(sandboxId) ?? store.held().get(sandboxId) ?? []);
     this.#held.delete(sandboxId);
@@ -169,7 +171,7 @@ export class Connections {
   }
 }
 
-function isOf({ family, first, last }: AddressRange, address: string): boolean {
+function isInRange({ family, first, last }: AddressRange, address: string): boolean {
   if (address.includes(':') !== (family === 6)) return false;
   const number = addressNumber(address);
   return number >= first && number <= last;

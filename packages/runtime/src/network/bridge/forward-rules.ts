@@ -12,21 +12,21 @@ import { Iptables, type IptablesVariant } from './iptables.ts';
 import type { NetfilterSocket } from './packet-filter.ts';
 import type { Subnet } from './subnet.ts';
 
-/** The chains of one IP version that iptables has in nf_tables: FORWARD, and ours that it should jump to. */
+/** The iptables chains of one IP version in nf_tables: FORWARD, and Podwright's own chain that it should jump to. */
 type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummary | undefined };
 
-/** The table of firewalld, which lets through by its policy and rejects by its last rule. */
+/** The table of firewalld: its chain's policy accepts, and its last rule rejects. */
 const FIREWALLD = 'firewalld';
 
 /**
- * Accepts what pods send and get in iptables' FORWARD chain, where the host filters there at all: Docker makes it drop. No
- * program is started on a host that filters nothing, or where our rules are there. Tables of nftables that are not those of
- * iptables are not ours to edit.
+ * Adds rules to iptables' FORWARD chain that accept the packets of pods, if the host filters forwarded packets at all: Docker makes
+ * the chain drop. Starts no program on a host without such filters, or if the rules are already there. Does not edit nftables
+ * tables other than those of iptables.
  */
 export class ForwardRules {
   readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
-  /** The subnets that rules of this process are for, so that those that are there can be believed. */
+  /** The subnets for which this process has made rules: for these, existing rules are known to be correct. */
   #madeFor: string | undefined;
 
   constructor(socket: NetfilterSocket, logger: Logger) {
@@ -35,23 +35,23 @@ export class ForwardRules {
   }
 
   async ensure({ bridge, subnets }: HostRuleset): Promise<void> {
-    const wanted = subnets.map(({ cidr }) => cidr).join(',');
-    const known = wanted === this.#madeFor;
+    const current = subnets.map(({ cidr }) => cidr).join(',');
+    const isKnown = current === this.#madeFor;
     this.#madeFor = undefined;
     for (const subnet of subnets) {
-      const isNeeded = (chains: ForwardChains) => filters(bridge, chains) && !(known && accepts(bridge, chains));
+      const isNeeded = (chains: ForwardChains) => filters(bridge, chains) && !(isKnown && accepts(bridge, chains));
       for (const variant of await this.#variants(bridge, subnet, isNeeded)) await this.#accept(bridge, subnet, variant);
     }
-    this.#madeFor = wanted;
+    this.#madeFor = current;
   }
 
-  /** Whether it can be told without a program that nothing is missing, while nobody has changed anything in nf_tables. */
+  /** Whether it is certain, without starting a program, that no rule is missing, provided nf_tables is unchanged. */
   async intact({ subnets }: HostRuleset): Promise<boolean> {
     const legacy = await Promise.all(subnets.map(hasLegacyFilter));
     return legacy.every((has) => !has);
   }
 
-  /** Of both IP versions, as the subnets may have been others. */
+  /** For both IP versions, because the subnets may have changed. */
   async remove({ bridge }: HostRuleset): Promise<void> {
     this.#madeFor = undefined;
     for (const subnet of bothVersions) {
@@ -70,7 +70,7 @@ export class ForwardRules {
     await iptables.restore([forwardChain(bridge, subnet)], saved);
   }
 
-  /** The kinds of iptables whose tables have to be looked at by their own programs. */
+  /** The variants of iptables whose programs must be run. */
   async #variants(
     bridge: string,
     subnet: Subnet,
@@ -83,16 +83,16 @@ export class ForwardRules {
   }
 
   async #read(bridge: string, { family }: Subnet): Promise<ForwardChains | undefined> {
-    const place = { family: family === 4 ? 'ip' : 'ip6', table: 'filter' } as const;
+    const filter = { family: family === 4 ? 'ip' : 'ip6', table: 'filter' } as const;
     return await this.#use(async (socket) => {
-      const forward = await readChain(socket, { ...place, name: 'FORWARD' });
-      return { forward, own: await readChain(socket, { ...place, name: forwardChainName(bridge) }) };
+      const forward = await readChain(socket, { ...filter, name: 'FORWARD' });
+      return { forward, own: await readChain(socket, { ...filter, name: forwardChainName(bridge) }) };
     });
   }
 
   /**
-   * What of others may drop packets of pods, for people: tables that are not those of iptables, do not let everything through,
-   * and do not know the bridge. No rule of ours can accept what another table drops.
+   * Warnings about other programs' tables that may drop packets of pods: tables that do not belong to iptables, do not accept
+   * everything and do not mention the bridge. A rule in one table cannot accept what another table drops.
    */
   async warnings(bridge: string): Promise<string[]> {
     const filters = await this.#use(async (socket) => {
@@ -100,37 +100,40 @@ export class ForwardRules {
       const suspects = found
         .filter(({ family, table }) => !(table === 'filter' && family !== 'inet'))
         .filter(({ table, drops }) => drops || table === FIREWALLD);
-      const known = await Promise.all(suspects.map((filter) => tableMentions(socket, filter, bridge)));
-      return suspects.filter((_, index) => !known[index]);
+      const mentions = await Promise.all(suspects.map((filter) => tableMentions(socket, filter, bridge)));
+      return suspects.filter((_, index) => !mentions[index]);
     });
     return (filters ?? []).map(({ family, table, name }) => {
       const own = `nft insert rule ${family} ${table} ${name} iifname ${bridge} accept, and the same with oifname`;
       const todo =
         table === FIREWALLD ? `firewall-cmd --permanent --zone=trusted --add-interface=${bridge}, then --reload` : own;
-      return `the firewall (table ${family} ${table}, chain ${name}) may drop what pods send and get: ${todo}`;
+      return `the firewall (table ${family} ${table}, chain ${name}) may drop packets of pods: ${todo}`;
     });
   }
 
-  /** Undefined where nf_tables cannot be asked. */
+  /** Undefined if nf_tables cannot be read. */
   async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
       return await work(this.#socket());
     } catch (error) {
-      this.#logger.debug({ error: errorMessage(error) }, 'nf_tables cannot be asked whether the host filters');
+      this.#logger.debug(
+        { error: errorMessage(error) },
+        'cannot read nf_tables to see whether the host filters forwarded packets',
+      );
       return undefined;
     }
   }
 
-  /** Where iptables cannot even list its tables nothing can be done, and perhaps nothing need be. */
+  /** If iptables cannot even list its tables, no rule can be added, and perhaps none is needed. */
   #unusable(bridge: string, error: unknown): undefined {
     this.#logger.warn(
       { bridge, error: errorMessage(error) },
-      'cannot look whether the host filters what it forwards: packets of pods may be dropped',
+      'cannot find out whether the host filters forwarded packets: packets of pods may be dropped',
     );
   }
 }
 
-/** Whether a chain does anything but accept, and but jump to ours. */
+/** Whether FORWARD does more than accept and jump to Podwright's chain. */
 const filters = (bridge: string, { forward }: ForwardChains): boolean =>
   forward !== undefined && (forward.drops || forward.rules.some(({ jumpsTo }) => jumpsTo !== forwardChainName(bridge)));
 
@@ -139,7 +142,7 @@ const accepts = (bridge: string, { forward, own }: ForwardChains): boolean =>
   own !== undefined &&
   own.rules.length > 0;
 
-/** The older packet filter of the kernel, which says in a file which tables it has. */
+/** Whether the kernel's legacy iptables has a filter table; the kernel lists its tables in a file. */
 async function hasLegacyFilter({ family }: Subnet): Promise<boolean> {
   try {
     const names = await readFile(family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names', 'utf8');

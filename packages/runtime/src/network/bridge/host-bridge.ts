@@ -9,7 +9,7 @@ import { bridgeAlias, isOfAnotherNode } from './link-names.ts';
 
 export type HostBridgeOptions = { bridge: string; stateDir: string; links: HostLinks };
 
-/** The bridge that pods are connected by, with the host's addresses in their subnets, and what of the host lets packets pass. */
+/** The bridge that pods are connected to, with its addresses in their subnets and the sysctls for forwarding. */
 export class HostBridge {
   readonly #options: HostBridgeOptions;
 
@@ -18,16 +18,16 @@ export class HostBridge {
   }
 
   /**
-   * Makes the bridge what it should be, and gives its index. Throws `failed_precondition`, in words for people, if its name or
-   * its subnet is taken. May be called again after any failure.
+   * Creates or repairs the bridge and returns its index. Throws `failed_precondition`, with a message for users, if its name or
+   * subnet is taken. Idempotent: call it again after any failure.
    */
   async ensure(ranges: AddressRange[]): Promise<number> {
     const { bridge, links } = this.#options;
     const first = await this.#plan(ranges);
-    if (first.kind === 'make') await this.#make(ranges);
-    const plan = first.kind === 'make' ? await this.#plan(ranges) : first;
+    if (first.kind === 'create') await this.#make(ranges);
+    const plan = first.kind === 'create' ? await this.#plan(ranges) : first;
     if (plan.kind === 'refuse') throw new PodwrightError('failed_precondition', plan.message);
-    if (plan.kind === 'make') throw vanished(`bridge ${bridge}`);
+    if (plan.kind === 'create') throw vanished(`bridge ${bridge}`);
     await setSysctls(bridge, ranges);
     const changes = [...plan.remove.map(removeAddress), ...plan.add.map(addAddress)];
     if (!plan.up) changes.unshift(changeLink(bridge, { up: true }));
@@ -35,13 +35,13 @@ export class HostBridge {
     return plan.index;
   }
 
-  /** Why pods could get no network, for people; undefined if they could. Changes nothing. */
+  /** Why pods cannot get a network, for users; undefined if they can. Changes nothing. */
   async problem(ranges: AddressRange[]): Promise<string | undefined> {
     const plan = await this.#plan(ranges);
     return plan.kind === 'refuse' ? plan.message : undefined;
   }
 
-  /** Undefined if the bridge is ours or is not there; else what to do, for people. */
+  /** An error message for users if the bridge belongs to another node; undefined if it does not, or does not exist. */
   async whyOfAnotherNode(): Promise<string | undefined> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
@@ -51,10 +51,10 @@ export class HostBridge {
   #whyOfAnotherNode(alias: string | undefined): string | undefined {
     const { bridge, stateDir } = this.#options;
     if (!isOfAnotherNode(alias, stateDir)) return undefined;
-    return `bridge ${bridge} is another node's (${alias}): choose another bridge and subnet in [network] (--bridge, --subnet), or, if that node is no more: ip link delete ${bridge}`;
+    return `bridge ${bridge} is another node's (${alias}): choose another bridge and subnet in [network] (--bridge, --subnet), or, if that node no longer exists: ip link delete ${bridge}`;
   }
 
-  /** Removes the bridge if we have made it. */
+  /** Removes the bridge if this node created it. */
   async remove(): Promise<void> {
     const { bridge, links } = this.#options;
     if (await exists(this.#marker)) await links.remove([bridge]);
@@ -66,16 +66,16 @@ export class HostBridge {
     const [link] = await links.find(bridge);
     const message = this.#whyOfAnotherNode(link?.alias);
     if (message !== undefined) return { kind: 'refuse', message };
-    const picture = { link, addresses: await links.addresses(), routes: await links.routes() };
-    return planBridge({ bridge, ours: await exists(this.#marker), ranges, picture });
+    const state = { link, addresses: await links.addresses(), routes: await links.routes() };
+    return planBridge({ bridge, isOwn: await exists(this.#marker), ranges, state });
   }
 
-  /** Remembers first that the bridge will be ours to remove. */
+  /** Creates the bridge. Records first that this node will own it, so that it is removed later. */
   async #make(ranges: AddressRange[]): Promise<void> {
     const { bridge, links, stateDir } = this.#options;
     makePrivateDirectory(stateDir);
     await writeFile(this.#marker, '', { mode: PRIVATE_FILE });
-    // Of its own accord a bridge takes the lowest hardware address of its ports: what neighbours remember would become wrong.
+    // By default a bridge takes the lowest hardware address of its ports, and the neighbour entries of pods would become stale.
     const hardwareAddress = hardwareAddressOf(ranges[0]!.gateway);
     await links.request([
       { ...addLink({ name: bridge, kind: 'bridge', hardwareAddress }), ignore: ['EEXIST'] },
@@ -88,7 +88,7 @@ export class HostBridge {
   }
 }
 
-/** The host forwards for pods, and takes none of them for its router (CVE-2020-10749). */
+/** Enables forwarding on the host, and stops it from accepting a pod as its router (CVE-2020-10749). */
 async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void> {
   await setSysctl(`net/ipv6/conf/${bridge}/accept_ra`, '0');
   for (const { family } of ranges) {
@@ -97,7 +97,7 @@ async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void>
   }
 }
 
-/** Not synchronously: the kernel may wait for its own locks there. Nothing where the kernel has no IPv6. */
+/** Asynchronous because the kernel may wait for locks during the write. No effect if the kernel has no IPv6. */
 async function setSysctl(name: string, value: string): Promise<void> {
   const path = join('/proc/sys', name);
   try {

@@ -23,8 +23,8 @@ import { NETLINK_ATTEMPTS } from '../../time-limits.ts';
 const DUMP_INTERRUPTED = 0x10;
 
 /**
- * Links, addresses and routes of the host's network namespace. What is quick goes by one socket, what waits for the kernel's
- * grace periods or has many answers by another: each answers one batch after the other.
+ * Links, addresses and routes of the host's network namespace. Quick requests use one socket; requests that wait for the kernel's
+ * RCU grace periods or have many answers use another. Each socket processes one batch at a time.
  */
 export class HostLinks {
   readonly #quick: NetlinkSocket;
@@ -35,24 +35,24 @@ export class HostLinks {
     this.#slow = sockets.open('route');
   }
 
-  /** Sends requests that are quick. */
+  /** Sends quick requests. */
   request(requests: readonly NetlinkRequest[]): Promise<NetlinkMessage[][]> {
     return this.#quick.request(requests);
   }
 
-  /** Looks for links; undefined for each that is not there. */
+  /** Looks up links; undefined for each that does not exist. */
   find<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#quick, names);
   }
 
-  /** As `find`, behind what is being removed. */
+  /** As `find`, but queued after pending removals. */
   findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#slow, names);
   }
 
-  /** Removes links with all that hangs on them; those that are not there are a success. */
+  /** Removes links with their addresses and qdiscs; no error for those that do not exist. */
   async remove(names: string[]): Promise<void> {
-    if (names.length > 0) await again(() => this.#slow.request(names.map(deleteLink)));
+    if (names.length > 0) await retryLostAnswers(() => this.#slow.request(names.map(deleteLink)));
   }
 
   async links(): Promise<Link[]> {
@@ -72,10 +72,10 @@ export class HostLinks {
     this.#slow.close();
   }
 
-  /** Once more if the list changed while the kernel gave it, so that some may be missing. */
+  /** Lists objects, and tries again if the list changed during the dump, because entries may then be missing. */
   async #list(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     for (let attempt = 1; ; attempt++) {
-      const [answers] = await again(() => this.#slow.request([request]));
+      const [answers] = await retryLostAnswers(() => this.#slow.request([request]));
       const isWhole = answers!.every(({ flags }) => (flags & DUMP_INTERRUPTED) === 0);
       if (isWhole || attempt === NETLINK_ATTEMPTS) return answers!;
     }
@@ -87,12 +87,12 @@ async function findOn<T extends string[]>(
   names: T,
 ): Promise<{ [K in keyof T]: Link | undefined }> {
   const requests = names.map((name) => ({ ...getLink(name), ignore: ['ENODEV'] }));
-  const answers = await again(() => socket.request(requests));
+  const answers = await retryLostAnswers(() => socket.request(requests));
   return answers.map(([found]) => found && decodeLink(found)) as { [K in keyof T]: Link | undefined };
 }
 
-/** Answers were lost, or the kernel had no memory for them (ENOBUFS): for requests that may be made again. */
-export async function again<T>(work: (attempt: number) => Promise<T>): Promise<T> {
+/** Retries when answers were lost or the kernel had no memory for them (ENOBUFS). Only for requests that may be repeated. */
+export async function retryLostAnswers<T>(work: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work(attempt);
@@ -102,7 +102,7 @@ export async function again<T>(work: (attempt: number) => Promise<T>): Promise<T
   }
 }
 
-/** `not_found` for what was looked for just now and has gone. */
+/** The `not_found` error for an object that existed a moment ago. */
 export function vanished(what: string): PodwrightError {
   return new PodwrightError('not_found', `${what} has vanished`);
 }

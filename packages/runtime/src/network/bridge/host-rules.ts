@@ -18,22 +18,22 @@ import { NftFilter } from './nft-filter.ts';
 import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import { type PortRule, type PublishedPorts, portRules } from './port-rules.ts';
 import { PublishedPortsStore } from './published-ports.ts';
-import { forgetStaleFlows, forgetWithdrawnFlows } from './stale-flows.ts';
+import { deleteStaleFlows, deleteWithdrawnFlows } from './stale-flows.ts';
 import type { Subnet } from './subnet.ts';
 
 export type HostRulesOptions = {
   bridge: string;
   subnets: Subnet[];
-  /** Lost at a reboot, as the rules are. */
+  /** A directory that is lost at a reboot, as the rules are. */
   stateDir: string;
   logger: Logger;
   sockets: NetlinkSockets;
 };
 
 /**
- * The default network's rules in the host's packet filter: its subnets are masqueraded and kept from the host's loopback
- * addresses, ports of the host lead to pods, and iptables' FORWARD chain accepts pods where it filters at all. By nf_tables,
- * or by iptables where the kernel refuses that. One call is done after the other.
+ * The default network's rules in the host's packet filter: pods are masqueraded and kept from the host's loopback addresses, host
+ * ports lead to pods, and iptables' FORWARD chain accepts pods if it filters at all. Uses nf_tables, or iptables if the kernel
+ * refuses that. Calls run one at a time.
  */
 export class HostRules {
   readonly #bridge: string;
@@ -45,11 +45,11 @@ export class HostRules {
   readonly #iptables = new IptablesFilter();
   readonly #forward: ForwardRules;
   readonly #turns = new Limiter(1);
-  /** There once we have let packets of localhost out to pods. */
+  /** A marker file: this node has set `route_localnet` on the bridge. */
   readonly #allowedLocalhost: string;
-  /** How the rules were made by this process, and for which ports; undefined before, and after a failure. */
+  /** The packet filter and the ports of the rules that this process made; undefined before that, and after a failure. */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
-  #wanted = false;
+  #isActive = false;
 
   constructor({ bridge, subnets, stateDir, logger, sockets }: HostRulesOptions) {
     this.#bridge = bridge;
@@ -64,23 +64,26 @@ export class HostRules {
   }
 
   /**
-   * Makes all rules what they should be, whatever was there: to be called before the first sandbox of a process, after the
-   * bridge was made, and at a start with sandboxes from before.
+   * Replaces all rules, whatever their state is. Call it before the first sandbox of a process, after the bridge was created, and
+   * at a start with sandboxes of an earlier process.
    */
   ensure(): Promise<void> {
     return this.#turns.run(() => this.#make());
   }
 
-  /** Puts back what somebody else removed; does nothing before `ensure` or `publish`. Starts no program while nobody did. */
+  /**
+   * Restores rules that another program removed. Does nothing before `ensure` or `publish`, and starts no program if nothing
+   * changed.
+   */
   recheck(): Promise<void> {
     return this.#turns.run(async () => {
-      if (!this.#wanted) return;
+      if (!this.#isActive) return;
       if (!(await this.#isIntact())) await this.#make();
       this.#allowLocalhost();
     });
   }
 
-  /** Rules from now on are for other subnets; `ensure` makes them. */
+  /** Changes the subnets of the rules; `ensure` applies them. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
     void this.#turns.run(async () => {
@@ -89,8 +92,8 @@ export class HostRules {
   }
 
   /**
-   * Makes ports of the host lead to a sandbox; what it had published before is replaced. It is all there when this returns, or,
-   * if this throws, nothing. Of two sandboxes that want the same port the first keeps it.
+   * Publishes a sandbox's host ports, replacing its earlier ones. On success all rules are in force; if this throws, none is. If
+   * two sandboxes request the same port, the first keeps it.
    */
   publish(sandboxId: string, ports: PublishedPorts): Promise<void> {
     return this.#turns.run(async () => {
@@ -103,37 +106,40 @@ export class HostRules {
         this.#made = undefined;
         await this.#withdraw(sandboxId).catch((failure) => {
           const fields = { sandbox: sandboxId, error: errorMessage(failure) };
-          this.#logger.warn(fields, 'rules of ports that could not be published are removed with the next ones');
+          this.#logger.warn(
+            fields,
+            'cannot remove the rules of a failed port publication: the next change removes them',
+          );
         });
         throw error;
       }
-      await this.#forgetStaleFlows(sandboxId);
+      await this.#deleteStaleFlows(sandboxId);
     });
   }
 
-  /** No port leads to the sandbox any more. No error for one that has none. */
+  /** Removes the sandbox's published ports. No error if it has none. */
   withdraw(sandboxId: string): Promise<void> {
     return this.#turns.run(() => this.#withdraw(sandboxId));
   }
 
   async #withdraw(sandboxId: string): Promise<void> {
     if (!(await this.#published.ids()).includes(sandboxId)) return;
-    const ports = (await this.#published.wanted()).flat().filter((port) => port.sandboxId === sandboxId);
+    const ports = (await this.#published.requested()).flat().filter((port) => port.sandboxId === sandboxId);
     await this.#published.delete(sandboxId);
     await this.#update();
-    await this.#loggingFailure(forgetWithdrawnFlows(this.#netfilter, ports));
+    await this.#loggingFailure(deleteWithdrawnFlows(this.#netfilter, ports));
   }
 
-  /** Ids of sandboxes with published ports, also of those of an earlier process. */
+  /** Ids of sandboxes with published ports, including those of an earlier process. */
   published(): Promise<string[]> {
     return this.#published.ids();
   }
 
-  /** Removes every rule and record, however they were made. */
+  /** Removes all rules and records, whichever packet filter holds them. */
   remove(): Promise<void> {
     return this.#turns.run(async () => {
       this.#made = undefined;
-      this.#wanted = false;
+      this.#isActive = false;
       this.#forbidLocalhost();
       await this.#nft.remove(this.#ruleset).catch((error) => this.#unusable('nf_tables', error));
       await this.#forward.remove(this.#ruleset);
@@ -142,7 +148,7 @@ export class HostRules {
     });
   }
 
-  /** Why no packet filter can be used, for people; undefined if one can, as far as that is known without changing it. */
+  /** Why no packet filter is usable, for users; undefined if one is, as far as that is known without changing rules. */
   async missing(): Promise<string | undefined> {
     if (findProgram('iptables-restore') !== undefined) return undefined;
     return await this.#nft.probe().then(
@@ -152,7 +158,7 @@ export class HostRules {
     );
   }
 
-  /** What of the host's own firewall may be in the way of pods, for people. */
+  /** Warnings for users about the host's own firewall rules that may drop packets of pods. */
   warnings(): Promise<string[]> {
     return this.#forward.warnings(this.#bridge);
   }
@@ -161,35 +167,41 @@ export class HostRules {
     return (await this.#made?.filter.intact()) === true && (await this.#forward.intact(this.#ruleset));
   }
 
-  /** From whatever is there to what should be. */
+  /** Replaces all rules, whatever their state is. */
   async #make(): Promise<void> {
-    if (!this.#wanted)
+    if (!this.#isActive)
       for (const warning of await this.warnings()) this.#logger.warn({ bridge: this.#bridge }, warning);
-    this.#wanted = true;
+    this.#isActive = true;
     this.#made = undefined;
     await this.#forward.ensure(this.#ruleset);
-    const ports = portRules(await this.#published.wanted());
+    const ports = portRules(await this.#published.requested());
     this.#made = { filter: await this.#replace(ports), ports };
     this.#allowLocalhost();
-    await this.#forgetStaleFlows();
+    await this.#deleteStaleFlows();
   }
 
-  /** From the rules that this process made to those for the ports that are published now. */
+  /** Changes the rules that this process made to match the currently published ports. */
   async #update(): Promise<void> {
     if (this.#made === undefined) return await this.#make();
     const { filter, ports: before } = this.#made;
-    const ports = portRules(await this.#published.wanted());
+    const ports = portRules(await this.#published.requested());
     this.#made = undefined;
     try {
       await filter.change(this.#ruleset, before, ports);
       this.#made = { filter, ports };
     } catch (error) {
-      this.#logger.debug({ error: errorMessage(error) }, 'rules of published ports are made anew');
+      this.#logger.debug(
+        { error: errorMessage(error) },
+        'cannot change the rules of published ports in place: replacing all rules',
+      );
       await this.#make();
     }
   }
 
-  /** The kernel that was only short of something is asked again next time: rules of two kinds would be in each other's way. */
+  /**
+   * Replaces the rules, with iptables if nf_tables is not supported. A temporary failure of nf_tables is thrown: rules in both
+   * would interfere.
+   */
   async #replace(ports: PortRule[]): Promise<PacketFilter> {
     try {
       await this.#nft.replace(this.#ruleset, ports);
@@ -206,8 +218,8 @@ export class HostRules {
   }
 
   /**
-   * Lets packets from the host's loopback addresses out to pods (and their answers in), which the kernel drops by default;
-   * `::1` never leaves the loopback interface. Only with the rules that keep pods from these addresses.
+   * Sets `route_localnet` on the bridge: by default the kernel drops packets from the host's loopback addresses to pods, and their
+   * answers. `::1` never leaves the loopback interface. Only safe with the rules that keep pods from these addresses.
    */
   #allowLocalhost(): void {
     if (!this.#made?.ports.some(({ version }) => version === 4)) return;
@@ -216,18 +228,18 @@ export class HostRules {
       writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
       writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
-      // Without the bridge there is nobody to reach; who makes it again calls `ensure`.
-      if (!isErrno(error, 'ENOENT')) throw wrapFileError('let localhost reach ports of pods', error);
+      // Without a bridge there is no pod to reach; after it is created again, `ensure` is called.
+      if (!isErrno(error, 'ENOENT')) throw wrapFileError('allow localhost to reach ports of pods', error);
     }
   }
 
-  /** Before the rules go: a bridge that somebody else made stays, and others are at it. */
+  /** Clears `route_localnet` before the rules are removed: a bridge that another program created stays, with other users on it. */
   #forbidLocalhost(): void {
     if (!existsSync(this.#allowedLocalhost)) return;
     try {
       writeFileSync(this.#routeLocalnet, '0');
     } catch (error) {
-      if (!isErrno(error, 'ENOENT')) throw wrapFileError('keep pods from localhost again', error);
+      if (!isErrno(error, 'ENOENT')) throw wrapFileError('block pods from localhost again', error);
     }
     rmSync(this.#allowedLocalhost);
   }
@@ -236,15 +248,16 @@ export class HostRules {
     return `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
   }
 
-  /** Of one sandbox's ports, or of all. */
-  async #forgetStaleFlows(sandboxId?: string): Promise<void> {
+  /** For the ports of one sandbox, or of all. */
+  async #deleteStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
-    await this.#loggingFailure(forgetStaleFlows(this.#netfilter, ports));
+    await this.#loggingFailure(deleteStaleFlows(this.#netfilter, ports));
   }
 
-  async #loggingFailure(forgetting: Promise<void>): Promise<void> {
-    await forgetting.catch((error) => {
-      const message = 'UDP flows from before a published port changed may go where it led then for some minutes';
+  async #loggingFailure(deletion: Promise<void>): Promise<void> {
+    await deletion.catch((error) => {
+      const message =
+        'cannot delete old UDP flows: for some minutes they may reach the previous pod of a published port';
       this.#logger.warn({ error: errorMessage(error) }, message);
     });
   }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { filtersForwarding, forwardChain, iptablesChains, removalInput, restoreInput } from './host-ruleset.ts';
-import { portRules, wantedRules } from './port-rules.ts';
+import { portRules, requestedRules } from './port-rules.ts';
 
 const v4 = { cidr: '10.88.0.0/16', family: 4 } as const;
 const v6 = { cidr: 'fd00:88::/64', family: 6 } as const;
 const mapped = (hostPort: number, hostIp = '') => ({ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp });
 const pod = (mappings: ReturnType<typeof mapped>[]) =>
-  portRules([wantedRules('pod-a', { ips: ['10.88.0.2', 'fd00:88::2'], mappings })]);
+  portRules([requestedRules('pod-a', { ips: ['10.88.0.2', 'fd00:88::2'], mappings })]);
 
-test('iptables gets our chains anew, and the jumps to them once', () => {
+test('iptables chains are replaced, and the jumps to them are added only once', () => {
   const first = restoreInput(iptablesChains('pw0', v4, []), '*nat\n:POSTROUTING ACCEPT [0:0]\nCOMMIT\n');
   assert.match(first, /^\*nat\n:PODWRIGHT-pw0 - \[0:0\]\n/);
   assert.match(first, /-A PODWRIGHT-pw0 -s 10.88.0.0\/16 -j MASQUERADE\n/);
@@ -19,7 +19,7 @@ test('iptables gets our chains anew, and the jumps to them once', () => {
   assert.match(again, /-I OUTPUT -j PODWRIGHT-DN-pw0/);
 });
 
-test('a jump in another table is not taken for ours', () => {
+test('a jump in another table does not count as our own', () => {
   const chain = forwardChain('pw0', v4);
   assert.match(restoreInput([chain], '*mangle\n-A FORWARD -j PODWRIGHT-pw0\nCOMMIT\n'), /-I FORWARD/);
   assert.equal(removalInput([chain], '*nat\n:PODWRIGHT-pw0 - [0:0]\nCOMMIT\n'), '');
@@ -38,19 +38,19 @@ test('ports of one address come before those of every address, and lead to a pod
   );
 });
 
-test('only the host itself reaches what is published on its loopback addresses', () => {
+test('only the host itself reaches ports published on its loopback addresses', () => {
   const input = restoreInput(iptablesChains('pw0', v4, pod([mapped(8081, '127.0.0.1')])), '');
   assert.match(input, /-A PODWRIGHT-PR-pw0 -d 127\.0\.0\.0\/8 -j RETURN\n-A PODWRIGHT-PR-pw0 -j PODWRIGHT-DN-pw0\n/);
 });
 
-test('the chain for what comes in has a name of its own, as long as iptables takes for the longest bridge', () => {
+test('the INPUT chain has its own name, within the limit of iptables for the longest bridge name', () => {
   const input = restoreInput(iptablesChains('podwright-bri-0', v4, []), '');
   assert.match(input, /\*filter\n:PODWRIGHT-IN-podwright-bri-0 - /);
   assert.match(input, /-i podwright-bri-0 -d 127\.0\.0\.0\/8 .* -j DROP\n-I INPUT -j PODWRIGHT-IN-podwright-bri-0\n/);
   assert.equal('PODWRIGHT-IN-podwright-bri-0'.length, 28);
 });
 
-test('our chains are removed with their jumps, if they are there', () => {
+test('existing own chains are removed with their jumps', () => {
   const chains = [forwardChain('pw0', v4)];
   assert.equal(removalInput(chains, '*filter\n:FORWARD DROP [0:0]\n:PODWRIGHT-pw01 - [0:0]\nCOMMIT\n'), '');
   assert.equal(
@@ -59,7 +59,7 @@ test('our chains are removed with their jumps, if they are there', () => {
   );
 });
 
-test('a host that forwards everything gets no rules from us', () => {
+test('a host that forwards everything gets no forward rules', () => {
   const table: [string, boolean][] = [
     ['', false],
     [':FORWARD ACCEPT [0:0]', false],

@@ -1,10 +1,10 @@
 import type { PortRule } from './port-rules.ts';
 import type { Subnet } from './subnet.ts';
 
-/** What the default network needs of the host's packet filter. Everything is named after the bridge. */
+/** Input of the default network's packet filter rules. All tables and chains are named after the bridge. */
 export type HostRuleset = { bridge: string; subnets: Subnet[] };
 
-/** A subnet of each IP version, where only the version matters: everything is removed by its name. */
+/** A placeholder subnet of each IP version, for removal, which goes by chain names only. */
 export const bothVersions: Subnet[] = [
   { family: 4, cidr: '0.0.0.0/0' },
   { family: 6, cidr: '::/0' },
@@ -15,32 +15,35 @@ export const tableName = (bridge: string): string => `podwright_${bridge}`;
 export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
 
 /**
- * The addresses that a pod must not reach on the host. `route_localnet` on the bridge lets `localhost:hostPort` work; from
- * then on the kernel takes packets to them from pods, too (CVE-2020-8558). The answers of a pod to a client on localhost are
- * told apart by their connection, whose destination was translated; what belongs to no connection is dropped as well. Nor does
- * the kernel then drop what pods send from these addresses, but for 127.0.0.1 itself; no answer has such a sender yet where
- * this is asked. `::1` needs no rule: the kernel takes it from the loopback interface only (RFC 4291, section 2.5.3).
+ * Host addresses that pods must not reach. `route_localnet` on the bridge makes `localhost:hostPort` work, but also makes the
+ * kernel accept packets from pods to these addresses (CVE-2020-8558). Answers of a pod to a client on localhost are recognised by
+ * their connection, whose destination was translated; packets without a connection are dropped. With `route_localnet` the kernel
+ * also accepts packets from pods with these source addresses, except 127.0.0.1; an answer does not have such a source yet at the
+ * input hook. `::1` needs no rule: the kernel accepts it from the loopback interface only (RFC 4291, section 2.5.3).
  */
 export const LOOPBACK = '127.0.0.0/8';
 
-/** No port of the host: what has this sender never leaves the host, so that to be refused is better than to wait. */
+/**
+ * Host ports are not translated for `::1`: packets with this source never leave the host, and a refused connection is better than a
+ * timeout.
+ */
 export const LOOPBACK_IPV6 = '::1/128';
 
-/** A chain of ours in an iptables table, and the built-in chains that jump to it. */
+/** One of Podwright's chains in an iptables table, and the built-in chains that jump to it. */
 export type IptablesChain = { table: 'nat' | 'filter'; name: string; hooks: string[]; rules: string[] };
 
-/** A prefix of at most 13 characters and a name of at most 15: iptables takes 28. */
+/** iptables limits names to 28 characters: a prefix of at most 13 and a bridge name of at most 15. */
 const chainName = (bridge: string, what: '' | 'IN-' | 'PR-' | 'DN-' = ''): string => `PODWRIGHT-${what}${bridge}`;
 
 export const forwardChainName = (bridge: string): string => chainName(bridge);
 
-/** Accepts what pods send and get, where the host filters what it forwards. */
+/** Accepts packets from and to pods, on hosts that filter forwarded packets. */
 export function forwardChain(bridge: string, { cidr }: Subnet): IptablesChain {
   const rules = [`-s ${cidr} -j ACCEPT`, `-d ${cidr} -j ACCEPT`];
   return { table: 'filter', name: forwardChainName(bridge), hooks: ['FORWARD'], rules };
 }
 
-/** The chains of iptables that do what our nf_tables table does. Nothing keeps `::1` from pods but the kernel itself. */
+/** The iptables chains that are equivalent to the nf_tables table. No chain protects `::1`; the kernel does. */
 export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]): IptablesChain[] {
   const own = ports.filter(({ version }) => version === subnet.family);
   const chains: IptablesChain[] = [
@@ -57,7 +60,10 @@ export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]
   return chains;
 }
 
-/** Answers of pods that are reached from localhost, or through a port of the host from their own subnet, come back to the host. */
+/**
+ * Masquerades connections from localhost, and from the pods' own subnet through a host port, so that answers return to the host;
+ * and connections to the outside.
+ */
 function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRule[]): string[] {
   const pods = [...new Set(ports.map(({ ip }) => ip))];
   return [
@@ -69,7 +75,7 @@ function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRu
   ];
 }
 
-/** Ports of one address come before those of every address. */
+/** Ports of one host address come before those of every address. */
 function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   const ofOne = ports.filter(({ hostIp }) => hostIp !== undefined);
   const ofEvery = ports.filter(({ hostIp }) => hostIp === undefined);
@@ -83,15 +89,15 @@ function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   return [...loopback, '-m addrtype ! --dst-type LOCAL -j RETURN', ...rules];
 }
 
-/** Only the host itself may reach what is published on its loopback addresses: its packets come through OUTPUT. */
+/** Ports published on the host's loopback addresses are only for the host itself, whose packets pass OUTPUT. */
 const fromOthers = (bridge: string, { family }: Subnet): string[] => [
   ...(family === 4 ? [`-d ${LOOPBACK} -j RETURN`] : []),
   `-j ${chainName(bridge, 'DN-')}`,
 ];
 
 /**
- * Input of `iptables-restore --noflush` that makes our chains what they should be: naming a chain empties it, and each table
- * is one transaction. Jumps are put first unless `saved`, what `iptables-save` says, has them.
+ * Input of `iptables-restore --noflush` that replaces the chains: naming a chain empties it, and each table is one transaction.
+ * Jumps are inserted first unless `saved`, the output of `iptables-save`, has them.
  */
 export function restoreInput(chains: IptablesChain[], saved: string): string {
   return tablesOf(chains).map(restoreTable).join('');
@@ -107,7 +113,7 @@ export function restoreInput(chains: IptablesChain[], saved: string): string {
   }
 }
 
-/** Input of `iptables-restore --noflush` that removes those of our chains that are there; '' if none is. */
+/** Input of `iptables-restore --noflush` that removes those of the chains that exist; '' if there are none. */
 export function removalInput(chains: IptablesChain[], saved: string): string {
   return tablesOf(chains).map(removeFrom).join('');
 
@@ -126,7 +132,7 @@ export function removalInput(chains: IptablesChain[], saved: string): string {
   }
 }
 
-/** Whether the host filters what it forwards at all: otherwise it gets no rules from us. */
+/** Whether the host filters forwarded packets at all; otherwise it needs no forward rules. */
 export function filtersForwarding(bridge: string, saved: string): boolean {
   const lines = section(saved, 'filter');
   const policyAccepts = !lines.some((line) => /^:FORWARD (?!ACCEPT)/.test(line));
@@ -136,7 +142,7 @@ export function filtersForwarding(bridge: string, saved: string): boolean {
 
 const tablesOf = (chains: IptablesChain[]) => [...new Set(chains.map(({ table }) => table))];
 
-/** The lines of one table of what `iptables-save` says. */
+/** The lines of one table in the output of `iptables-save`. */
 function section(saved: string, table: string): string[] {
   const lines = saved.split('\n').map((line) => line.trim());
   const start = lines.indexOf(`*${table}`);

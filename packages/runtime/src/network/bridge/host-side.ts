@@ -4,7 +4,7 @@ import { NETWORK_RECHECK_MS } from '../../time-limits.ts';
 import { type AddressRange, hardwareAddressOf, rangeOf } from './address-range.ts';
 import type { AddressStore } from './address-store.ts';
 import { HostBridge } from './host-bridge.ts';
-import { again, type HostLinks } from './host-links.ts';
+import { type HostLinks, retryLostAnswers } from './host-links.ts';
 import type { HostRules } from './host-rules.ts';
 import { sandboxOfAlias } from './link-names.ts';
 import { POD_PORT } from './pod-links.ts';
@@ -19,12 +19,15 @@ export type HostSideOptions = {
   rules: HostRules;
 };
 
-/** What the pods of a bridge need on the host: the bridge and the rules of its subnets, made once and again when they vanished. */
+/**
+ * The host's side of the pod network: the bridge and the rules of its subnets. They are set up once per process, and retryLostAnswers after
+ * they were removed.
+ */
 export class HostSide {
   readonly #options: HostSideOptions;
   readonly #bridge: HostBridge;
   readonly #rules: HostRules;
-  #wanted = false;
+  #isActive = false;
   #subnets: Subnet[];
   #ranges: AddressRange[];
   #ensured: Promise<number> | undefined;
@@ -42,7 +45,7 @@ export class HostSide {
     return this.#subnets;
   }
 
-  /** Of the subnets of today: the same array until they change. */
+  /** Ranges of the current subnets: the same array until these change. */
   get ranges(): AddressRange[] {
     return this.#ranges;
   }
@@ -51,45 +54,45 @@ export class HostSide {
     this.#subnets = subnets;
     this.#ranges = subnets.map(rangeOf);
     this.#rules.setSubnets(subnets);
-    this.#forget();
+    this.#invalidate();
   }
 
-  /** Makes all of it, once a process unless something vanished, and gives the bridge's index. */
+  /** Sets everything up, once per process unless something was removed, and returns the bridge's index. */
   index(): Promise<number> {
     if (this.#ensured !== undefined) return this.#ensured;
-    this.#wanted = true;
+    this.#isActive = true;
     const ensured = this.#ensure();
     this.#ensured = ensured;
     ensured.catch(() => {
-      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries again
+      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries retryLostAnswers
     });
     return ensured;
   }
 
-  /** There are pods from before: what they need is put in order without waiting for the next one. */
-  keep(): void {
-    this.#wanted = true;
+  /** Call it if there are pods of an earlier process: their setup is then repaired without waiting for the next pod. */
+  markInUse(): void {
+    this.#isActive = true;
   }
 
-  /** Whether the bridge has gone that had this index; `index` then makes another one. */
+  /** Whether the bridge with this index was removed; `index` then creates another one. */
   async hasLost(index: number): Promise<boolean> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
     if (link?.index === index) return false;
-    this.#forget();
+    this.#invalidate();
     return true;
   }
 
   /**
-   * Why pods could get no network, for people. What was well is looked at only now and then, and put in order if something was
-   * lost behind our back, by `nft flush ruleset` or a reload of a firewall; before the first pod nothing is changed.
+   * Why pods cannot get a network, for users. A working setup is checked again only from time to time, and repaired if another
+   * program removed part of it (`nft flush ruleset`, a firewall reload). Nothing is changed before the first pod.
    */
   async problem(): Promise<string | undefined> {
     if (performance.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
     try {
       const problem = (await this.#bridge.problem(this.#ranges)) ?? (await this.#rules.missing());
       if (problem !== undefined) return problem;
-      if (this.#wanted) await this.#mend();
+      if (this.#isActive) await this.#repair();
       this.#checkedAtMs = performance.now();
       return undefined;
     } catch (error) {
@@ -103,48 +106,48 @@ export class HostSide {
     if (message !== undefined) throw new PodwrightError('failed_precondition', message);
   }
 
-  /** Removes the rules, and the bridge if it is ours; neither of another node. */
+  /** Removes the rules, and the bridge if this node created it. Does nothing if the bridge belongs to another node. */
   async remove(): Promise<void> {
     if ((await this.#bridge.whyOfAnotherNode()) !== undefined) return;
     await this.#rules.remove();
     await this.#bridge.remove();
-    this.#wanted = false;
-    this.#forget();
+    this.#isActive = false;
+    this.#invalidate();
   }
 
-  async #mend(): Promise<void> {
+  async #repair(): Promise<void> {
     const before = await this.index();
     if (await this.hasLost(before)) return void (await this.index());
-    await again(() => this.#bridge.ensure(this.#ranges));
+    await retryLostAnswers(() => this.#bridge.ensure(this.#ranges));
     await this.#rules.recheck();
   }
 
-  #forget(): void {
+  #invalidate(): void {
     this.#ensured = undefined;
     this.#checkedAtMs = Number.NEGATIVE_INFINITY;
   }
 
   async #ensure(): Promise<number> {
-    const index = await again(() => this.#bridge.ensure(this.#ranges));
+    const index = await retryLostAnswers(() => this.#bridge.ensure(this.#ranges));
     await this.#connectPorts(index);
     await this.#rules.ensure();
     return index;
   }
 
   /**
-   * Puts the ports of pods in order: of those that lost their bridge, maybe to an earlier process that was killed before it came
-   * to this, and of those from a version whose bridge learned.
+   * Repairs the bridge ports of pods that lost their bridge (perhaps in an earlier process that was killed before it got here), and
+   * of pods of an earlier version with learning ports.
    */
   async #connectPorts(bridgeIndex: number): Promise<void> {
     const { bridge, links, store } = this.#options;
-    const ours = (await links.links()).flatMap((link) => {
+    const own = (await links.links()).flatMap((link) => {
       const sandboxId = link.kind === 'veth' ? sandboxOfAlias(bridge, link.alias) : undefined;
       const needsChange = link.master === undefined || (link.master === bridgeIndex && link.learns);
       return sandboxId !== undefined && needsChange ? [{ ...link, sandboxId }] : [];
     });
-    if (ours.length === 0) return;
+    if (own.length === 0) return;
     const held = store.held();
-    const changes = ours.flatMap(({ name, index, master, sandboxId }) => [
+    const changes = own.flatMap(({ name, index, master, sandboxId }) => [
       ...(master === undefined ? [changeLink(name, { bridgeIndex })] : []),
       changeLink(name, POD_PORT),
       ...(held.get(sandboxId) ?? [])

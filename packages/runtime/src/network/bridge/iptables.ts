@@ -3,12 +3,12 @@ import { NETWORK_PROGRAM_TIMEOUT_MS } from '../../time-limits.ts';
 import { type IptablesChain, removalInput, restoreInput } from './host-ruleset.ts';
 import type { Subnet } from './subnet.ts';
 
-/** How long iptables waits for another one to finish, in seconds; `-w` alone would wait for ever. */
+/** How long iptables waits for the lock of another iptables process, in seconds; `-w` alone would wait forever. */
 const LOCK_WAIT_SECONDS = '15';
-/** More than what a host with tens of thousands of rules has. */
+/** More than the output on a host with tens of thousands of rules. */
 const MAX_OUTPUT_BYTES = 64 << 20;
 
-/** Which of the two packet filters of the kernel is meant; `any` is the one that the host has chosen for its `iptables`. */
+/** Which of the kernel's two packet filters to use; `any` is the host's default `iptables`. */
 export type IptablesVariant = 'any' | 'nft' | 'legacy';
 
 /** `iptables-save` and `iptables-restore` of one IP version. */
@@ -25,12 +25,12 @@ export class Iptables {
     return this.#run('save', [], '');
   }
 
-  /** Makes our chains what they should be, given what is there. */
+  /** Replaces the chains; `saved` is the output of `save`. */
   async restore(chains: IptablesChain[], saved: string): Promise<void> {
     await this.#restore(restoreInput(chains, saved));
   }
 
-  /** Removes our chains, given what is there. */
+  /** Removes the chains; `saved` is the output of `save`. */
   async remove(chains: IptablesChain[], saved: string): Promise<void> {
     const input = removalInput(chains, saved);
     if (input !== '') await this.#restore(input);

@@ -1,36 +1,39 @@
 import { createHash } from 'node:crypto';
 
-/** The name of an interface in a pod, which Kubernetes expects. */
+/** Name of the interface in a pod, as Kubernetes expects it. */
 export const POD_LINK = 'eth0';
 
-/** Longest name of an interface with IFNAMSIZ (linux/if.h): 15 letters. The bridge is in it, as ids may be the same on two nodes. */
+/**
+ * Interface names have at most 15 characters (IFNAMSIZ, linux/if.h). The bridge is part of the hash because two nodes may use the
+ * same ids.
+ */
 const HASH_LETTERS = 11;
 
 /**
- * The host's end of a pod's link. Programs that set up new network cards let names of this form alone (NetworkManager's
+ * Name of the host's end of a pod's link. Network managers ignore interfaces with names of this form (NetworkManager's
  * `85-nm-unmanaged.rules`).
  */
 export const hostLinkName = (bridge: string, sandboxId: string): string => `veth${hashOf(bridge, sandboxId)}`;
 
-/** The link that what comes from a pod goes through if it is limited. */
+/** Name of the link through which a pod's egress is redirected to limit its rate. */
 export const shaperLinkName = (bridge: string, sandboxId: string): string => `ifb${hashOf(bridge, sandboxId)}`;
 
 const hashOf = (bridge: string, sandboxId: string): string =>
   createHash('sha256').update(`${bridge}/${sandboxId}`).digest('hex').slice(0, HASH_LETTERS);
 
-/** What is written down at a link about whose it is (its `alias`). */
+/** The `alias` of a link, which records the bridge and the sandbox it belongs to. */
 export const linkAlias = (bridge: string, sandboxId: string): string => `podwright ${bridge} ${sandboxId}`;
 
 const BRIDGE_ALIAS = 'podwright-node ';
 
-/** What is written down at a bridge about the node that has made it: its state directory, as far as the kernel takes it. */
+/** The `alias` of a bridge, which records the node that created it: its state directory, truncated to the kernel's limit. */
 export const bridgeAlias = (stateDir: string): string => `${BRIDGE_ALIAS}${stateDir}`.slice(0, 255);
 
-/** Whether a bridge says that another node than that of `stateDir` has made it. */
+/** Whether a bridge's alias names another node than the one of `stateDir`. */
 export const isOfAnotherNode = (alias: string | undefined, stateDir: string): boolean =>
   alias?.startsWith(BRIDGE_ALIAS) === true && alias !== bridgeAlias(stateDir);
 
-/** The sandbox of a link, if it is one of this bridge's. */
+/** The sandbox of a link, if it belongs to this bridge. */
 export function sandboxOfAlias(bridge: string, alias: string | undefined): string | undefined {
   const start = linkAlias(bridge, '');
   return alias?.startsWith(start) ? alias.slice(start.length) : undefined;

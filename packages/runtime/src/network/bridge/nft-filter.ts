@@ -4,10 +4,10 @@ import { nftPortChanges, nftTable } from './nft-table.ts';
 import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
 
-/** Our rules as one table of nf_tables, without any program. Nobody else's tables are touched. */
+/** The rules as one table of nf_tables, without any program. No other table is touched. */
 export class NftFilter implements PacketFilter {
   readonly #socket: NetfilterSocket;
-  /** The generation of the host's ruleset that our last transaction made, if nobody else's came between. */
+  /** The ruleset generation after this object's last transaction, if no other transaction came in between. */
   #generation: number | undefined;
 
   constructor(socket: NetfilterSocket) {
@@ -28,7 +28,7 @@ export class NftFilter implements PacketFilter {
     const generation = this.#generation;
     this.#generation = undefined;
     await this.#socket().request(changeElements(tableName(bridge), changes));
-    // If somebody changed anything meanwhile this is too small, and the next look finds that.
+    // After a concurrent change by another program this is too small, and the next check detects it.
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 
@@ -42,7 +42,7 @@ export class NftFilter implements PacketFilter {
     await this.#socket().request(removeTable(tableName(bridge)));
   }
 
-  /** Rejects where the kernel has no nf_tables, or does not let us. */
+  /** Rejects if the kernel has no nf_tables or does not permit its use. */
   async probe(): Promise<void> {
     await rulesetGeneration(this.#socket());
   }

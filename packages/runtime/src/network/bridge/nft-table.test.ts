@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nftPortChanges, nftTable } from './nft-table.ts';
-import { type PortRule, portRules, wantedRules } from './port-rules.ts';
+import { type PortRule, portRules, requestedRules } from './port-rules.ts';
 
 const rules = (sandboxId: string, ip: string, ...hostPorts: number[]): PortRule[] => {
   const mappings = hostPorts.map((hostPort) => ({ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp: '' }));
-  return wantedRules(sandboxId, { ips: [ip], mappings });
+  return requestedRules(sandboxId, { ips: [ip], mappings });
 };
 const subnet = { cidr: '10.88.0.0/16', family: 4 } as const;
 const a = rules('a', '10.88.0.2', 1, 2);
 const b = rules('b', '10.88.0.3', 3);
 
-/** Names of sets with the comments of what is added and removed. */
+/** Names of the changed sets, with the comments of added and removed elements. */
 const changes = (before: PortRule[], after: PortRule[]) =>
   nftPortChanges([4], before, after).map(
     ({ set, add, remove }) =>
       `${set} ${[...add.map(({ comment }) => `+${comment}`), ...remove.map(({ comment }) => `-${comment}`)].join(' ')}`,
   );
 
-test('only what changes is changed', () => {
+test('only differences are changed', () => {
   assert.deepEqual(changes(a, [...a, ...b]), ['host_ports4 +b', 'published_pods4 +b']);
   assert.deepEqual(changes([...a, ...b], b), ['host_ports4 -a -a', 'published_pods4 -a']);
   assert.deepEqual(changes(a, a.slice(1)), ['host_ports4 -a']);
   assert.deepEqual(changes(a, a), []);
 });
 
-test('a port that goes over to another pod is removed and added', () => {
+test('a port that moves to another pod is removed and added', () => {
   const c = rules('c', '10.88.0.4', 1);
   assert.deepEqual(changes(portRules([a, c]), portRules([c])), ['host_ports4 +c -a -a', 'published_pods4 +c -a']);
 });

@@ -30,15 +30,15 @@ const ADDRESS_TYPES: Record<IpVersion, NftType> = { 4: 'ipv4_addr', 6: 'ipv6_add
 
 /** Names of the sets of one IP version. */
 const setNames = (version: IpVersion) => ({
-  /** Ports of every address of the host, and where they lead. */
+  /** Map of ports on every host address to pods. */
   ports: `host_ports${version}`,
-  /** Ports of one address of the host. */
+  /** Map of ports on single host addresses to pods. */
   portsAt: `host_ports_at${version}`,
-  /** Addresses of pods that ports of the host lead to. */
+  /** Set of addresses of pods with published ports. */
   pods: `published_pods${version}`,
 });
 
-/** Our whole table. Ports are elements of maps, so that one more costs the same however many there are. */
+/** The complete table. Ports are elements of maps, so that adding one costs the same however many there are. */
 export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): NftTable {
   const versions = subnets.map(({ family }) => family);
   return {
@@ -52,17 +52,17 @@ export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): N
   };
 }
 
-/** What has to change in the sets of our table to get from some rules to others; rules that stay are the same objects in both. */
+/** The element changes from the rules `before` to the rules `after`; an unchanged rule must be the same object in both. */
 export function nftPortChanges(versions: IpVersion[], before: PortRule[], after: PortRule[]): NftElementChange[] {
   const [had, has] = [new Set(before), new Set(after)];
   const removed = before.filter((rule) => !has.has(rule));
   const added = after.filter((rule) => !had.has(rule));
   const [podsBefore, podsAfter] = [podsOf(before), podsOf(after)];
   return versions.flatMap((version) => {
-    const gone = setsOf(version, removed, (pod) => !podsAfter.has(pod));
-    const come = setsOf(version, added, (pod) => !podsBefore.has(pod));
-    return gone.flatMap(({ name, elements: remove }, index) => {
-      const add = come[index]!.elements;
+    const removals = setsOf(version, removed, (pod) => !podsAfter.has(pod));
+    const additions = setsOf(version, added, (pod) => !podsBefore.has(pod));
+    return removals.flatMap(({ name, elements: remove }, index) => {
+      const add = additions[index]!.elements;
       return remove.length + add.length === 0 ? [] : [{ set: name, add, remove }];
     });
   });
@@ -71,7 +71,7 @@ export function nftPortChanges(versions: IpVersion[], before: PortRule[], after:
 const podsOf = (rules: PortRule[]): Set<string> => new Set(rules.map(podKey));
 const podKey = ({ ip, sandboxId }: PortRule): string => `${ip} ${sandboxId}`;
 
-/** The chain that `localhost`, the host itself and others come through on their way to a port of the host. */
+/** Rules of the chain for all packets to host ports: from localhost, the host itself and others. */
 function hostPortRules(version: IpVersion): NftRule[] {
   const { ports, portsAt } = setNames(version);
   return [
@@ -82,7 +82,7 @@ function hostPortRules(version: IpVersion): NftRule[] {
 
 function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
   const toHostPorts: NftRule = { expressions: [...toThisHost(), ...jump('host_ports')] };
-  // Only the host itself may reach what is published on its loopback addresses: its packets come through `output`.
+  // Ports published on the host's loopback addresses are only for the host itself, whose packets pass `output`.
   const fromOthers: NftRule = { expressions: [...ofVersion(4), ...inPrefix('daddr', LOOPBACK), ...verdict('accept')] };
   const toLoopback = [...ofVersion(6), ...inPrefix('daddr', LOOPBACK_IPV6)];
   const toIpv6Loopback: NftRule = { expressions: [...toLoopback, ...verdict('accept')] };
@@ -107,8 +107,8 @@ function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
 }
 
 /**
- * What pods send to the outside has the host's address. What they send to pods of their own subnet through a port of the host
- * has it as well: otherwise the answer would go back over the bridge alone, past the translation.
+ * Masquerades packets of pods to the outside with the host's address, and packets to pods of their own subnet through a host port:
+ * otherwise the answer would return over the bridge, without address translation.
  */
 function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftRule[] {
   const fromPod = [...ofVersion(family), ...inPrefix('saddr', cidr)];
@@ -120,7 +120,7 @@ function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftR
   ];
 }
 
-/** A pod could not answer to 127.0.0.1. */
+/** Masquerades packets from 127.0.0.0/8, to which a pod could not answer. */
 const loopbackRule = (bridge: string): NftRule => ({
   expressions: [...goesOut(bridge), ...ofVersion(4), ...inPrefix('saddr', LOOPBACK), ...masquerade()],
 });
@@ -167,7 +167,7 @@ function portElement({ protocol, hostIp, hostPort, ip, containerPort, sandboxId 
   };
 }
 
-/** A port as a field of an element: be16, padded to four bytes. */
+/** A port as an element's field: be16, padded to four bytes. */
 function portField(port: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt16BE(port);

@@ -27,23 +27,26 @@ export type PodLinksOptions = {
   logger: Logger;
 };
 
-/** A pod's place on the bridge. */
-export type PodPlace = {
+/** Where and how to connect a pod. */
+export type PodConnection = {
   sandboxId: string;
   netnsPath: string;
   bridgeIndex: number;
-  /** One of each range. */
+  /** One address of each range. */
   addresses: string[];
   ranges: AddressRange[];
 };
 
 /**
- * A pod's port of the bridge, which has a static entry for the pod's hardware address instead of learning: a pod that sends with
- * ever new senders would fill memory of the kernel that no cgroup is charged for. Frames for unknown addresses go to all ports.
+ * Settings of a pod's bridge port. The port has a static forwarding entry for the pod's hardware address and does not learn: a pod
+ * that sends from ever new addresses would fill kernel memory that no cgroup is charged for. Frames to unknown addresses go to all
+ * ports.
  */
 export const POD_PORT = { hairpin: true, learning: false } as const;
 
-/** The links of pods: veth pairs, each with both ends made where they belong, since moving one waits for grace periods. */
+/**
+ * The links of pods: veth pairs. Both ends are created in their final namespaces, because moving one waits for RCU grace periods.
+ */
 export class PodLinks {
   readonly #options: PodLinksOptions;
 
@@ -52,17 +55,17 @@ export class PodLinks {
   }
 
   /**
-   * Connects a pod: one batch in the host's namespace, one in the pod's. A place that was made half-way, by a process that was
-   * killed, is finished with `resume`. ENODEV says that the bridge has vanished.
+   * Connects a pod with one batch of requests in the host's namespace and one in the pod's. `resume` finishes a connection that a
+   * killed process left incomplete. Fails with ENODEV if the bridge was removed.
    */
-  async connect(place: PodPlace, { resume = false } = {}): Promise<void> {
-    const { name, peer } = await this.#makePair(place, resume);
-    believeNoRouter(name);
-    await this.#setUpInside(place, peer!);
+  async connect(pod: PodConnection, { resume = false } = {}): Promise<void> {
+    const { name, peer } = await this.#makePair(pod, resume);
+    ignoreRouterAdvertisements(name);
+    await this.#setUpInside(pod, peer!);
     await this.#untilForwarding(name);
   }
 
-  async #makePair({ sandboxId, netnsPath, bridgeIndex, addresses }: PodPlace, resume: boolean): Promise<Link> {
+  async #makePair({ sandboxId, netnsPath, bridgeIndex, addresses }: PodConnection, resume: boolean): Promise<Link> {
     const { bridge, links } = this.#options;
     const name = hostLinkName(bridge, sandboxId);
     const namespace = openSync(netnsPath, 'r');
@@ -83,11 +86,11 @@ export class PodLinks {
     }
   }
 
-  async #setUpInside({ netnsPath, addresses, ranges }: PodPlace, linkIndex: number): Promise<void> {
+  async #setUpInside({ netnsPath, addresses, ranges }: PodConnection, linkIndex: number): Promise<void> {
     const { sockets } = this.#options;
     const socket = withNetworkNamespace(this.#options, netnsPath, () => {
-      believeNoRouter(POD_LINK);
-      useAddressesAtOnce();
+      ignoreRouterAdvertisements(POD_LINK);
+      disableDuplicateAddressDetection();
       if (ranges.some(({ family }) => family === 6)) allowIpv6();
       return sockets.open('route');
     });
@@ -102,30 +105,33 @@ export class PodLinks {
     }
   }
 
-  /** The kernel opens a bridge's port a moment after both ends are up; what a pod says before that is lost, and said again after a second. */
+  /**
+   * Waits until the bridge port forwards, a moment after both ends are up: packets before that are lost, and retransmitted only
+   * after a second.
+   */
   async #untilForwarding(name: string): Promise<void> {
     const { links, logger } = this.#options;
     using signal = withTimeout(undefined, PORT_FORWARDS_TIMEOUT_MS, `wait for link ${name}`);
     const forwards = async () => ((await links.find(name))[0]?.forwards ? true : undefined);
     await waitFor(forwards, { intervalMs: 1, signal }).catch((error) =>
-      logger.warn({ link: name, error: String(error) }, 'the bridge does not forward for a pod yet'),
+      logger.warn({ link: name, error: String(error) }, 'the bridge port of a pod is not forwarding yet'),
     );
   }
 }
 
 /**
- * No pod becomes a router: of the host, should somebody take its link off the bridge (CVE-2020-10749), or of other pods. For the
- * calling thread's namespace.
+ * Ignores router advertisements on a link of the calling thread's namespace, so that no pod becomes a router of another pod, or of
+ * the host if its link is taken off the bridge (CVE-2020-10749).
  */
-const believeNoRouter = (link: string): void => setIpv6(link, 'accept_ra', '0');
+const ignoreRouterAdvertisements = (link: string): void => setIpv6(link, 'accept_ra', '0');
 
 /**
- * The link-local address waits for no answer of another that has it: it would for one to two seconds, and hardware addresses
- * are ours. For the calling thread's namespace.
+ * Disables duplicate address detection, in the calling thread's namespace: it would take one to two seconds, and the hardware
+ * addresses are unique because Podwright assigns them.
  */
-const useAddressesAtOnce = (): void => setIpv6(POD_LINK, 'accept_dad', '0');
+const disableDuplicateAddressDetection = (): void => setIpv6(POD_LINK, 'accept_dad', '0');
 
-/** Nothing where the kernel has no IPv6. The kernel takes no lock for these settings. */
+/** No effect if the kernel has no IPv6. The kernel takes no lock for these settings. */
 function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: string): void {
   try {
     writeFileSync(`/proc/sys/net/ipv6/conf/${link}/${setting}`, value);
@@ -134,7 +140,7 @@ function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: strin
   }
 }
 
-/** A host may be set up to have no IPv6 in new namespaces. For the calling thread's. */
+/** Enables IPv6 in the calling thread's namespace: hosts may disable it in new namespaces. */
 function allowIpv6(): void {
   const path = `/proc/sys/net/ipv6/conf/${POD_LINK}/disable_ipv6`;
   if (readFileSync(path, 'utf8').trim() === '1') writeFileSync(path, '0');

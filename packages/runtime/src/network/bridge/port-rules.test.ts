@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PortMapping } from '../network.ts';
-import { portRules, wantedRules } from './port-rules.ts';
+import { portRules, requestedRules } from './port-rules.ts';
 
 const mapping = (hostPort: number, hostIp = ''): PortMapping => ({
   ...{ protocol: 'tcp', containerPort: 80 },
@@ -10,11 +10,11 @@ const mapping = (hostPort: number, hostIp = ''): PortMapping => ({
 });
 const dual = ['10.88.0.2', 'fd00:88::2'];
 
-/** The rules in short: `IP VERSION AND ADDRESS OF THE HOST:PORT>POD`. */
-const short = (...wanted: ReturnType<typeof wantedRules>[]) =>
-  portRules(wanted).map(({ version, hostIp = '*', hostPort, ip }) => `${version} ${hostIp}:${hostPort}>${ip}`);
+/** The rules in short form: `IP VERSION AND ADDRESS OF THE HOST:PORT>POD`. */
+const short = (...requested: ReturnType<typeof requestedRules>[]) =>
+  portRules(requested).map(({ version, hostIp = '*', hostPort, ip }) => `${version} ${hostIp}:${hostPort}>${ip}`);
 
-test('a port leads to the first address of each IP version that the pod and the address of the host have', () => {
+test('a port leads to the first pod address of each IP version of the host address', () => {
   const table: [string[], PortMapping, string[]][] = [
     [dual, mapping(1), ['4 *:1>10.88.0.2', '6 *:1>fd00:88::2']],
     [[...dual, '10.88.0.3'], mapping(1, '0.0.0.0'), ['4 *:1>10.88.0.2']],
@@ -25,12 +25,16 @@ test('a port leads to the first address of each IP version that the pod and the 
     [dual, mapping(0), []],
     [[], mapping(1), []],
   ];
-  for (const [ips, wanted, expected] of table)
-    assert.deepEqual(short(wantedRules('a', { ips, mappings: [wanted] })), expected, JSON.stringify([ips, wanted]));
+  for (const [ips, requested, expected] of table)
+    assert.deepEqual(
+      short(requestedRules('a', { ips, mappings: [requested] })),
+      expected,
+      JSON.stringify([ips, requested]),
+    );
 });
 
-test('of several that want a port the first gets it, unless the later one is content with what is left', () => {
-  const of = (id: string, ip: string, ...mappings: PortMapping[]) => wantedRules(id, { ips: [ip], mappings });
+test('of several requests for a port the first wins, unless the ports on single addresses do not overlap', () => {
+  const of = (id: string, ip: string, ...mappings: PortMapping[]) => requestedRules(id, { ips: [ip], mappings });
   const every = of('a', '10.88.0.2', mapping(1));
   const everyToo = of('b', '10.88.0.3', mapping(1), mapping(2));
   const one = of('c', '10.88.0.4', mapping(1, '127.0.0.1'));
@@ -38,11 +42,11 @@ test('of several that want a port the first gets it, unless the later one is con
   assert.deepEqual(short(everyToo, every), ['4 *:1>10.88.0.3', '4 *:2>10.88.0.3']);
   assert.deepEqual(short(every, one), ['4 *:1>10.88.0.2']);
   assert.deepEqual(short(one, every), ['4 127.0.0.1:1>10.88.0.4', '4 *:1>10.88.0.2']);
-  const udp = wantedRules('d', { ips: ['10.88.0.5'], mappings: [{ ...mapping(1), protocol: 'udp' }] });
+  const udp = requestedRules('d', { ips: ['10.88.0.5'], mappings: [{ ...mapping(1), protocol: 'udp' }] });
   assert.equal(short(every, udp).length, 2);
 });
 
-test('an address of the host that is none is refused', () => {
+test('an invalid host address is rejected', () => {
   const mappings = [mapping(1, 'localhost')];
-  assert.throws(() => wantedRules('a', { ips: dual, mappings }), { code: 'invalid_argument' });
+  assert.throws(() => requestedRules('a', { ips: dual, mappings }), { code: 'invalid_argument' });
 });

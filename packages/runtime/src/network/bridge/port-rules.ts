@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { addressBytes, type IpVersion } from '@podwright/system';
 import type { PortMapping } from '../network.ts';
 
-/** What is published for one sandbox: its addresses, and the ports of the host that lead to them. */
+/** The published ports of one sandbox: its addresses, and the host ports that lead to them. */
 export type PublishedPorts = { ips: string[]; mappings: PortMapping[] };
 
-/** One port of the host that leads to a pod, of one IP version. */
+/** One host port that leads to a pod, for one IP version. */
 export type PortRule = {
   sandboxId: string;
   version: IpVersion;
@@ -15,17 +15,17 @@ export type PortRule = {
   hostPort: number;
   ip: string;
   containerPort: number;
-  /** The port of the host in words: no two rules may have the same. */
+  /** Identifies the host port: rules with the same key conflict. */
   key: string;
   /** The key of the same port on every address. */
   keyOfEvery: string;
 };
 
-/** Every address of one version, which is no address of the host's. */
+/** The unspecified address of each version: it stands for every address of the host. */
 const UNSPECIFIED = { 4: '0.0.0.0', 6: '::' } as const;
 
-/** What a sandbox wants published. Throws `invalid_argument` for a `hostIp` that is no address. */
-export function wantedRules(sandboxId: string, { ips, mappings }: PublishedPorts): PortRule[] {
+/** The rules that a sandbox requests. Throws `invalid_argument` if a `hostIp` is not an IP address. */
+export function requestedRules(sandboxId: string, { ips, mappings }: PublishedPorts): PortRule[] {
   return mappings
     .filter(({ hostPort }) => hostPort > 0)
     .flatMap((mapping) =>
@@ -37,22 +37,22 @@ export function wantedRules(sandboxId: string, { ips, mappings }: PublishedPorts
 }
 
 /**
- * The rules that are made of what each sandbox wants, in that order. Of two that want the same port of the host the first one
- * gets it, and the second once the first has gone, as with `portmap`.
+ * Combines the rules that the sandboxes request, in this order. If two request the same host port, the first gets it, and the
+ * second once the first is removed, as with `portmap`.
  */
-export function portRules(wanted: Iterable<PortRule[]>): PortRule[] {
+export function portRules(requested: Iterable<PortRule[]>): PortRule[] {
   const rules = new Map<string, PortRule>();
-  for (const ofSandbox of wanted)
+  for (const ofSandbox of requested)
     for (const rule of ofSandbox) if (!rules.has(rule.keyOfEvery) && !rules.has(rule.key)) rules.set(rule.key, rule);
   return [...rules.values()];
 }
 
-function ruleOf(wanted: PortMapping & Pick<PortRule, 'sandboxId' | 'version' | 'ip'>): PortRule[] {
-  const { sandboxId, version, protocol, hostPort, ip, containerPort } = wanted;
-  const address = wanted.hostIp === '' ? addressBytes(UNSPECIFIED[version]) : addressBytes(wanted.hostIp);
+function ruleOf(requested: PortMapping & Pick<PortRule, 'sandboxId' | 'version' | 'ip'>): PortRule[] {
+  const { sandboxId, version, protocol, hostPort, ip, containerPort } = requested;
+  const address = requested.hostIp === '' ? addressBytes(UNSPECIFIED[version]) : addressBytes(requested.hostIp);
   const unspecified = addressBytes(UNSPECIFIED[version]);
   if (address.length !== unspecified.length) return [];
-  const hostIp = address.equals(unspecified) ? undefined : wanted.hostIp;
+  const hostIp = address.equals(unspecified) ? undefined : requested.hostIp;
   const keyOfEvery = `${version} ${protocol} ${hostPort}`;
   const key = hostIp === undefined ? keyOfEvery : `${keyOfEvery} ${address.toString('hex')}`;
   return [{ sandboxId, version, protocol, hostIp, hostPort, ip, containerPort, key, keyOfEvery }];

@@ -1,14 +1,17 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger, makePrivateDirectory, writeFileAtomic } from '@podwright/base';
-import { type PortRule, type PublishedPorts, wantedRules } from './port-rules.ts';
+import { type PortRule, type PublishedPorts, requestedRules } from './port-rules.ts';
 
-/** What one sandbox has published, and when, as a number that only grows: the first one keeps a port that two want. */
+/**
+ * The ports that one sandbox has published. `order` increases with each publication: if two sandboxes request a port, the earlier
+ * one keeps it.
+ */
 type Publication = { order: number; rules: PortRule[] };
 
 /**
- * Which ports are published, a file a sandbox: written before the rules are, so that whatever is stopped half-way, the rules
- * can be made what they should be. The directory is lost at a reboot, as the rules are.
+ * Stores which ports are published, one file per sandbox. Files are written before the rules, so that the rules can be restored
+ * after an interruption at any point. The directory is lost at a reboot, as the rules are.
  */
 export class PublishedPortsStore {
   readonly #directory: string;
@@ -25,19 +28,19 @@ export class PublishedPortsStore {
     return [...(await this.#load()).keys()];
   }
 
-  /** What each sandbox wants, in order of publication. */
-  async wanted(): Promise<PortRule[][]> {
+  /** The rules that each sandbox requests, in order of publication. */
+  async requested(): Promise<PortRule[][]> {
     return [...(await this.#load()).values()].map(({ rules }) => rules);
   }
 
-  /** Throws `invalid_argument`, with nothing written, for ports that cannot be. */
+  /** Throws `invalid_argument`, and writes nothing, for invalid ports. */
   async set(sandboxId: string, ports: PublishedPorts): Promise<void> {
-    const rules = wantedRules(sandboxId, ports);
+    const rules = requestedRules(sandboxId, ports);
     const publications = await this.#load();
     const order = Math.max(0, ...[...publications.values()].map((publication) => publication.order)) + 1;
     makePrivateDirectory(this.#directory);
     await writeFileAtomic(this.#path(sandboxId), JSON.stringify({ order, ...ports }));
-    publications.delete(sandboxId); // its place is the last one
+    publications.delete(sandboxId); // moves the sandbox to the end of the map
     publications.set(sandboxId, { order, rules });
   }
 
@@ -71,12 +74,12 @@ export class PublishedPortsStore {
     return new Map(entries.sort(([, a], [, b]) => a.order - b.order));
   }
 
-  /** Of a damaged file only the sandbox's id is known: it publishes nothing, and is withdrawn as any other. */
+  /** Of a damaged file only the sandbox's id is usable: it publishes nothing, and can be withdrawn as any other. */
   async #read(name: string): Promise<[string, Publication]> {
     const sandboxId = name.slice(0, -SUFFIX.length);
     try {
       const { order, ips, mappings } = JSON.parse(await readFile(join(this.#directory, name), 'utf8'));
-      return [sandboxId, { order, rules: wantedRules(sandboxId, { ips, mappings }) }];
+      return [sandboxId, { order, rules: requestedRules(sandboxId, { ips, mappings }) }];
     } catch (error) {
       this.#logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'record of published ports is damaged');
       return [sandboxId, { order: 0, rules: [] }];
@@ -88,5 +91,5 @@ export class PublishedPortsStore {
   }
 }
 
-/** What was not written to its end has another one. */
+/** Partially written files have another suffix. */
 const SUFFIX = '.json';

@@ -6,19 +6,19 @@ import { hostLinkName, shaperLinkName } from './link-names.ts';
 export type ReleasedLinksOptions = {
   bridge: string;
   links: HostLinks;
-  /** Called when nothing of the sandbox's links is left. */
+  /** Called when the sandbox's links have ended. */
   onEnd(sandboxId: string): void;
   logger: Logger;
 };
 
 type Release = { hurry: AbortController; ended: Promise<void> };
 
-/** Why nobody waits for a link's end any more. */
+/** Abort reason when the network closes. */
 const CLOSED = new PodwrightError('cancelled', 'the network is closed');
 
 /**
- * Links of pods that are being taken down. A link ends with the pod's network namespace, a while after that is given up: to
- * remove it by name would take 20 ms and more. One whose namespace somebody keeps is removed after a while.
+ * Links of pods that are being removed. A link ends with the pod's network namespace, some time after the namespace is released;
+ * removing it by name would take 20 ms and more. A link whose namespace stays in use is removed after a timeout.
  */
 export class ReleasedLinks {
   readonly #options: ReleasedLinksOptions;
@@ -28,37 +28,37 @@ export class ReleasedLinks {
     this.#options = options;
   }
 
-  /** Whether the sandbox's link is awaited. */
+  /** Whether the sandbox's link is being released. */
   has(sandboxId: string): boolean {
     return this.#releases.has(sandboxId);
   }
 
-  /** Begins to wait for the end of the sandbox's link; no error if there is none. */
+  /** Starts waiting for the end of the sandbox's link; no error if there is none. */
   begin(sandboxId: string): void {
     if (!this.#releases.has(sandboxId)) this.#start(sandboxId);
   }
 
   /** Removes the sandbox's link now. */
-  async now(sandboxId: string): Promise<void> {
+  async removeNow(sandboxId: string): Promise<void> {
     const { hurry, ended } = this.#releases.get(sandboxId) ?? this.#start(sandboxId);
     hurry.abort();
     await ended;
   }
 
-  /** Removes all that are awaited. */
-  async allNow(): Promise<void> {
-    await Promise.all([...this.#releases.keys()].map((id) => this.now(id)));
+  /** Removes all links that are being released. */
+  async removeAllNow(): Promise<void> {
+    await Promise.all([...this.#releases.keys()].map((id) => this.removeNow(id)));
   }
 
-  /** Waits until one of those that are awaited has ended; false if there is none. */
-  async one(signal: AbortSignal): Promise<boolean> {
+  /** Waits until one of the links being released has ended; false if there are none. */
+  async waitForOne(signal: AbortSignal): Promise<boolean> {
     if (this.#releases.size === 0) return false;
     const ends = [...this.#releases.values()].map(({ ended }) => ended.catch(() => undefined));
     await raceAbort(Promise.race(ends), signal);
     return true;
   }
 
-  /** Waits a moment for those that end by themselves, and for none any more then: the next start does. */
+  /** Waits briefly for links that end by themselves, then stops waiting; the next start handles the rest. */
   async close(): Promise<void> {
     using signal = withTimeout(undefined, LINKS_END_GRACE_MS, 'wait for the ends of links');
     const ends = [...this.#releases.values()].map(({ ended }) => ended);
@@ -72,7 +72,7 @@ export class ReleasedLinks {
     const ended = this.#end(sandboxId, hurry.signal).finally(() => this.#releases.delete(sandboxId));
     ended.catch((error) => {
       if (hurry.signal.reason === CLOSED) return;
-      this.#options.logger.error({ sandbox: sandboxId, error: errorMessage(error) }, 'the link of a pod stays behind');
+      this.#options.logger.error({ sandbox: sandboxId, error: errorMessage(error) }, 'cannot remove the link of a pod');
     });
     const release = { hurry, ended };
     this.#releases.set(sandboxId, release);
@@ -84,9 +84,9 @@ export class ReleasedLinks {
     const [name, shaper] = [hostLinkName(bridge, sandboxId), shaperLinkName(bridge, sandboxId)] as const;
     const [link, shaping] = await links.findLater(name, shaper);
     if (shaping !== undefined) await links.remove([shaper]);
-    const gone = link === undefined || (await this.#endsByItself(name, hurry));
+    const hasEnded = link === undefined || (await this.#endsByItself(name, hurry));
     if (hurry.reason === CLOSED) return;
-    if (!gone) await links.remove([name]);
+    if (!hasEnded) await links.remove([name]);
     onEnd(sandboxId);
   }
 

@@ -7,27 +7,27 @@ import type { PortRule } from './port-rules.ts';
 const UDP = 17;
 
 /**
- * Makes the kernel forget UDP flows to published ports that began when the port led elsewhere: the rules are only asked at a
- * flow's first packet, and one that goes on never ends. TCP and SCTP connections end by themselves, answered by nobody.
+ * Deletes UDP flows to published ports that started when the port led elsewhere: rules apply only to a flow's first packet, and an
+ * active flow never expires. TCP and SCTP connections end by themselves when no pod answers.
  */
-export async function forgetStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
+export async function deleteStaleFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
   let addresses: ReadonlySet<string> | undefined;
   const local = () => (addresses ??= localAddresses());
-  await forgetUdpFlows(netfilter, ports, ({ destination, answeredBy }, { hostIp, ip }) => {
+  await deleteUdpFlows(netfilter, ports, ({ destination, answeredBy }, { hostIp, ip }) => {
     const toHost = hostIp === undefined ? isLocal(destination, local()) : destination.equals(addressBytes(hostIp));
     return toHost && !answeredBy.equals(addressBytes(ip));
   });
 }
 
-/** The same for ports that are not published any more: such a flow would reach the next pod with the address. */
-export async function forgetWithdrawnFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
-  await forgetUdpFlows(netfilter, ports, ({ destination, answeredBy }, { ip }) => {
+/** As `deleteStaleFlows`, for ports that are no longer published: such a flow would reach the next pod with the address. */
+export async function deleteWithdrawnFlows(netfilter: NetfilterSocket, ports: PortRule[]): Promise<void> {
+  await deleteUdpFlows(netfilter, ports, ({ destination, answeredBy }, { ip }) => {
     const pod = addressBytes(ip);
     return answeredBy.equals(pod) && !destination.equals(pod);
   });
 }
 
-async function forgetUdpFlows(
+async function deleteUdpFlows(
   netfilter: NetfilterSocket,
   ports: PortRule[],
   isStale: (flow: Flow, port: PortRule) => boolean,

@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import { addressBytes, addressText, prefixMask } from '@podwright/system';
 
-/** Addresses of the host alone, of one link or of groups. */
+/** Loopback, link-local and multicast addresses. */
 const UNUSABLE = new BlockList();
 for (const [network, prefixLength] of [
   ['0.0.0.0', 8],
@@ -18,12 +18,12 @@ for (const [network, prefixLength] of [
 ] as const)
   UNUSABLE.addSubnet(network, prefixLength, 'ipv6');
 
-/** A subnet of pods: its first address and the length of its prefix. */
+/** A pod subnet; `cidr` has its first address and prefix length. */
 export type Subnet = { cidr: string; family: 4 | 6 };
 
 /**
- * Reads one subnet, or one of each family separated by a comma. Throws `invalid_argument` if an address has room for no
- * pod (the first two addresses are the network's and the bridge's) or if two are of the same family.
+ * Parses one subnet, or one of each IP version separated by a comma. Throws `invalid_argument` if a subnet has no room for pods
+ * (the first two addresses belong to the network and the bridge) or if two are of the same IP version.
  */
 export function parseSubnets(text: string): Subnet[] {
   const subnets = text.split(',').map((part) => parseSubnet(part.trim()));

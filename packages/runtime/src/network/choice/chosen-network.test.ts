@@ -9,7 +9,7 @@ import type { NetworkMode } from '../../options.ts';
 import { BridgeNetwork } from '../bridge/bridge-network.ts';
 import { ChosenNetwork } from './chosen-network.ts';
 
-/** Calls `use` with a network whose plugins and configuration are the given files, and nothing of the host's. */
+/** Calls `use` with a network that has only the given plugins and configuration files. */
 async function withNetwork(
   files: { plugins?: string[]; conf?: Record<string, string> },
   use: (network: ChosenNetwork, directory: string) => Promise<void>,
@@ -62,7 +62,7 @@ const request = (sandboxId: string, netnsPath = '') => ({
 const bounded = () => AbortSignal.timeout(10_000);
 const hostList = (cniVersion = '1.0.0') => JSON.stringify({ cniVersion, name: 'host', plugins: [{ type: 'flat' }] });
 
-test('without the plugins of its configuration the network is not ready, and says where they were sought and how to get them', async () => {
+test('without the plugins of its configuration the network is not ready, and the message names the searched directories and the package', async () => {
   const list = JSON.stringify({ cniVersion: '1.0.0', name: 'host', plugins: [{ type: 'bridge' }] });
   await withNetwork({ conf: { '00-bad.conf': '{', '10-host.conflist': list } }, async (network, directory) => {
     const status = await network.status();
@@ -82,7 +82,7 @@ test('the default network needs no plugins', async () => {
   });
 });
 
-test('the default network is used while all configurations are broken, and says so', async () => {
+test('the default network is used while all configurations are invalid, and the description says so', async () => {
   await withNetwork({ conf: { 'a.conf': '{}' } }, async (network) => {
     const { source, why, warnings } = await network.describe();
     assert.equal(source, 'default');
@@ -91,7 +91,7 @@ test('the default network is used while all configurations are broken, and says 
   });
 });
 
-test('a configuration that appears is used at once, and the first one in lexical order', async () => {
+test('a new configuration is used at once, and of several the first in lexical order', async () => {
   await withNetwork({ plugins: ['flat'], conf: { '20-host.conflist': hostList() } }, async (network, directory) => {
     assert.equal((await network.describe()).network, 'host');
     await writeFile(join(directory, 'net.d', '10-first.conf'), '{"name":"first","type":"flat"}');
@@ -101,7 +101,7 @@ test('a configuration that appears is used at once, and the first one in lexical
   });
 });
 
-test('a plugin that says it is not available makes the network not ready', async () => {
+test('a plugin that reports itself as unavailable makes the network not ready', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList('1.1.0') } }, async (network, directory) => {
     await writeScript(join(directory, 'bin', 'flat'), `echo '{"code":50,"msg":"no route reflector"}'; exit 1`);
     const status = await network.status();
@@ -110,7 +110,7 @@ test('a plugin that says it is not available makes the network not ready', async
   });
 });
 
-test('a plugin that does not answer STATUS makes the network not ready once the caller waits no more', async () => {
+test('a plugin that does not answer STATUS makes the network not ready when the call is aborted', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList('1.1.0') } }, async (network, directory) => {
     await writeScript(join(directory, 'bin', 'flat'), 'exec sleep 1000');
     const status = await network.status(AbortSignal.timeout(100));
@@ -118,7 +118,7 @@ test('a plugin that does not answer STATUS makes the network not ready once the 
   });
 });
 
-test('a sandbox without an address is removed from the network again', async () => {
+test('a sandbox that gets no address is removed from the network again', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const journal = join(directory, 'journal');
     await writeScript(join(directory, 'bin', 'flat'), `echo $CNI_COMMAND >> ${journal}; echo '{"cniVersion":"1.0.0"}'`);
@@ -127,7 +127,7 @@ test('a sandbox without an address is removed from the network again', async () 
   });
 });
 
-test('what cannot be removed stays in the list until it can, also after a restart', async () => {
+test('a sandbox that cannot be removed stays listed until it can, also after a restart', async () => {
   await withNetwork({ conf: { 'a.conflist': hostList() } }, async (network, directory) => {
     const plugin = join(directory, 'bin', 'flat');
     await writeScript(plugin, `[ $CNI_COMMAND = DEL ] && exit 1; echo '{"ips":[{"address":"10.251.0.2/24"}]}'`);
@@ -152,24 +152,24 @@ test('a pod CIDR becomes the subnet of the default network, also after a restart
   });
 });
 
-test('a bridge name that cannot be one is refused', async () => {
+test('an invalid bridge name is rejected', async () => {
   await assert.rejects(openNetwork('/none', { bridge: 'much-too-long-a-name' }), /at most 15/);
 });
 
-test('a node that keeps its choice stays on its bridge when a configuration appears, also after a restart, and reports it', async () => {
+test('with mode keep a node stays on its bridge when a configuration appears, also after a restart, and reports it', async () => {
   await withNetwork({ plugins: ['flat'] }, async (_, directory) => {
     const network = await openNetwork(directory, { mode: 'keep' });
     assert.deepEqual(await network.status(), { ready: true });
     const file = join(directory, 'net.d', '87-podman.conflist');
     await writeFile(file, hostList());
-    for (const one of [network, await openNetwork(directory, { mode: 'keep' })]) {
-      const status = await one.status();
+    for (const opened of [network, await openNetwork(directory, { mode: 'keep' })]) {
+      const status = await opened.status();
       assert.deepEqual([status.ready, status.reason], [true, 'NetworkConfigurationNotUsed']);
       assert.match(
         status.message ?? '',
         /87-podman.conflist \(network host\) is not used: .* bridge pwunit0.* set mode/,
       );
-      const { source, warnings } = await one.describe();
+      const { source, warnings } = await opened.describe();
       assert.deepEqual([source, warnings], ['default', [status.message]]);
     }
     await rm(file);
@@ -177,7 +177,7 @@ test('a node that keeps its choice stays on its bridge when a configuration appe
   });
 });
 
-test('a kept choice of a configuration is that file, whose changes count; without it pods have no network', async () => {
+test('with mode keep a chosen configuration file may change; without it pods have no network', async () => {
   await withNetwork({ plugins: ['flat'], conf: { '20-host.conflist': hostList() } }, async (_, directory) => {
     const conf = (name: string) => join(directory, 'net.d', name);
     const network = await openNetwork(directory, { mode: 'keep' });
@@ -187,17 +187,17 @@ test('a kept choice of a configuration is that file, whose changes count; withou
     await writeFile(conf('20-host.conflist'), hostList().replace('host', 'other'));
     assert.equal((await network.describe()).network, 'other');
     await rm(conf('20-host.conflist'));
-    for (const one of [network, await openNetwork(directory, { mode: 'keep' })]) {
-      const { ready, message } = await one.status();
+    for (const opened of [network, await openNetwork(directory, { mode: 'keep' })]) {
+      const { ready, message } = await opened.status();
       assert.equal(ready, false);
-      assert.match(message ?? '', /20-host.conflist, chosen at .* is not usable any more; put it back, or set mode/);
-      assert.equal(await one.prepare('box', '/none', bounded()), false);
-      await assert.rejects(one.setUp(request('box'), bounded()), /is not usable any more/);
+      assert.match(message ?? '', /20-host.conflist, chosen at .* is no longer usable; put it back, or set mode/);
+      assert.equal(await opened.prepare('box', '/none', bounded()), false);
+      await assert.rejects(opened.setUp(request('box'), bounded()), /is no longer usable/);
     }
   });
 });
 
-test('a mode that is set wins over what was kept, and the first start after it chooses again', async () => {
+test('another mode overrides a saved choice, and the first start with mode keep after it chooses again', async () => {
   await withNetwork({ plugins: ['flat'] }, async (_, directory) => {
     const networkOf = async (mode: NetworkMode) => (await (await openNetwork(directory, { mode })).describe()).network;
     assert.equal(await networkOf('keep'), 'pwunit0');

@@ -7,42 +7,45 @@ import { CniNetwork } from '../cni/cni-network.ts';
 import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { type NetworkChoice, NetworkSource } from './network-source.ts';
 
-/** The network that is used while the host has no configuration of its own. */
+/** The network that is used while the host has no CNI configuration. */
 export type OwnNetwork = Network & {
   readonly subnets: readonly Subnet[];
   requireOwnBridge(): Promise<void>;
   prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
-  /** Whether anything of the sandbox is there. */
+  /** Whether the sandbox has a link or an address. */
   has(sandboxId: string): boolean;
-  /** Takes down what was prepared for a pod that is set up by something else now. */
+  /** Removes the prepared link of a pod that another network is to set up. */
   disconnect(sandboxId: string): Promise<void>;
 };
 
 export type ChosenNetworkOptions = {
   own: OwnNetwork;
   network: RuntimeOptions['network'];
-  /** Of this runtime alone, and lasting: what was added to which network of the host. */
+  /** A persistent directory of this runtime only: records which sandbox was added to which CNI network. */
   cacheDir: string;
   logger: Logger;
-  /** How plugins are started. */
+  /** Starts plugins. */
   start?: ProgramStarter;
-  /** Told of each run of a plugin; left out, nobody is. */
+  /** Traces each run of a plugin. Optional. */
   trace?: TraceWork;
 };
 
-/** Which network sandboxes get and why, for people. */
+/** Which network sandboxes get and why, for users. */
 export type NetworkDescription = {
   network: string;
   source: 'host' | 'default';
   why: string;
   plugins: string[];
-  /** Why sandboxes can have none now. */
+  /** Why sandboxes cannot get a network now. */
   problem: string | undefined;
-  /** What else is not as it should be. */
+  /** Other problems, such as invalid configuration files. */
   warnings: string[];
 };
 
-/** A CNI configuration of the host, or our own bridge, as `NetworkSource` chooses. A sandbox goes down by what it was set up by. */
+/**
+ * A CNI configuration of the host, or the default bridge, as `NetworkSource` chooses. A sandbox is torn down by the network that
+ * set it up.
+ */
 export class ChosenNetwork implements Network {
   readonly #options: ChosenNetworkOptions;
   readonly #source: NetworkSource;
@@ -58,7 +61,10 @@ export class ChosenNetwork implements Network {
     this.#cni = new CniNetwork({ ...options, binDirs: options.network.binDirs });
   }
 
-  /** For the start of a runtime, before anything else. Throws `failed_precondition` if pods would be on another node's bridge for good. */
+  /**
+   * Call it first when a runtime starts. Throws `failed_precondition` if the mode would keep pods on a bridge of another node
+   * permanently.
+   */
   async begin(): Promise<void> {
     await this.#source.begin();
     const { host, problem } = await this.#source.choose();
@@ -67,7 +73,7 @@ export class ChosenNetwork implements Network {
     if (isForGood && host === undefined && problem === undefined) await this.#own.requireOwnBridge();
   }
 
-  /** Only our own bridge needs to know nothing of a pod. */
+  /** Only the default bridge can be prepared without data of the pod. */
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
     const { host, problem } = await this.#source.choose();
     if (host !== undefined || problem !== undefined) return false;
@@ -78,18 +84,18 @@ export class ChosenNetwork implements Network {
     const { host, problem } = await this.#source.choose();
     if (problem !== undefined) throw new PodwrightError('failed_precondition', problem);
     if (host === undefined) return await this.#own.setUp(request, signal);
-    // a configuration may have appeared since it was prepared
+    // a configuration may have appeared since `prepare`
     if (this.#own.has(request.sandboxId)) await this.#own.disconnect(request.sandboxId);
     return await this.#cni.setUp(host.list, request, signal);
   }
 
   async tearDown(request: NetworkRequest, signal: AbortSignal): Promise<void> {
     const { host } = await this.#source.choose();
-    // Earlier versions made our bridge by plugins, too: these pods have records and addresses.
+    // Earlier versions set up the default bridge through CNI plugins: their pods have both CNI records and addresses.
     const bridged = this.#own.has(request.sandboxId);
-    // Without a record the plugins are asked to make sure; those that are not installed have made nothing.
-    const toAsk = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;
-    if (this.#cni.has(request) || toAsk) await this.#cni.tearDown(request, host?.list, signal);
+    // Without a record, call the plugins anyway to be safe; plugins that are not installed have set up nothing.
+    const callAnyway = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;
+    if (this.#cni.has(request) || callAnyway) await this.#cni.tearDown(request, host?.list, signal);
     await this.#own.tearDown(request, signal);
   }
 
@@ -105,7 +111,7 @@ export class ChosenNetwork implements Network {
     return [...new Set([...(await this.#cni.list()), ...(await this.#own.list())])];
   }
 
-  /** The default network takes the CIDR as its subnet; the host's own configuration is left as it is. */
+  /** Changes the subnet of the default network; the host's CNI configuration stays unchanged. */
   setPodCidr(cidr: string): Promise<void> {
     return this.#own.setPodCidr(cidr);
   }
@@ -119,7 +125,7 @@ export class ChosenNetwork implements Network {
     await rm(join(this.#options.cacheDir, 'attachments'), { recursive: true, force: true });
   }
 
-  /** What `podwright doctor` shows. */
+  /** The description in `podwright doctor`. */
   async describe(): Promise<NetworkDescription> {
     const choice = await this.#source.choose();
     const warnings = [choice.unused ?? [], describeRejected(choice)].flat();
@@ -151,7 +157,7 @@ export class ChosenNetwork implements Network {
   }
 }
 
-/** The reason of the node's event. */
+/** Reason of the node's event. */
 const NOT_USED = 'NetworkConfigurationNotUsed';
 
 const describeRejected = ({ rejected }: NetworkChoice): string[] =>

@@ -7,25 +7,25 @@ import type { NetworkMode } from '../../options.ts';
 /** A usable CNI configuration and its file. */
 type HostNetwork = { path: string; list: NetworkList };
 
-/** The network to use now; `rejected` are the files that cannot be used, with their reasons. */
+/** The network to use now; `rejected` are the unusable files, with reasons. */
 export type NetworkChoice = {
-  /** Without one pods are on our own bridge, unless there is a `problem`. */
+  /** Undefined: pods are on the default bridge, unless there is a `problem`. */
   host: HostNetwork | undefined;
   why: string;
-  /** Why pods can have no network. */
+  /** Why pods cannot have a network. */
   problem?: string;
-  /** A configuration that would be used, had none been chosen before. */
+  /** A warning about a configuration that is not used because of the saved choice. */
   unused?: string;
   rejected: { path: string; reason: string }[];
 };
 
-/** What the first start chose: the bridge, or the configuration in a file of the CNI directory. */
-type KeptChoice = { use: 'bridge' } | { use: 'cni'; file: string };
+/** The choice of the first start: the default bridge, or a file of the CNI directory. */
+type SavedChoice = { use: 'bridge' } | { use: 'cni'; file: string };
 
 export type NetworkSourceOptions = {
   directory: string;
   mode: NetworkMode;
-  /** The file that a choice is kept in. */
+  /** The file that stores the choice. */
   record: string;
   bridge: string;
   logger: Logger;
@@ -35,8 +35,8 @@ const HOW_TO_CHANGE =
   'set mode in the table [network] of the configuration, to "bridge" or "cni", and restart the node';
 
 /**
- * Chooses between the host's CNI configurations and our own bridge. The directory is read again each time (a few small files, under
- * a millisecond): a change is in force at once, and no lost file event can hide it. What is new is logged once.
+ * Chooses between the host's CNI configurations and the default bridge. Reads the directory each time (a few small files, under a
+ * millisecond): changes apply at once, and no lost file event can hide one. Changes are logged once.
  */
 export class NetworkSource {
   readonly #options: NetworkSourceOptions;
@@ -46,19 +46,19 @@ export class NetworkSource {
     this.#options = options;
   }
 
-  /** For the start of a runtime: keeps the choice of the first one, and forgets it where nothing is to be kept. */
+  /** Call it when a runtime starts. With mode `keep`, the first start saves its choice; any other mode deletes it. */
   async begin(): Promise<void> {
     const { mode, record } = this.#options;
     if (mode !== 'keep') return await rm(record, { force: true });
-    if ((await this.#kept()) !== undefined) return;
+    if ((await this.#readSaved()) !== undefined) return;
     const { networks } = await this.#load();
-    const choice: KeptChoice = networks[0] ? { use: 'cni', file: basename(networks[0].path) } : { use: 'bridge' };
+    const choice: SavedChoice = networks[0] ? { use: 'cni', file: basename(networks[0].path) } : { use: 'bridge' };
     try {
       await mkdir(dirname(record), { recursive: true, mode: PRIVATE_DIRECTORY });
       await writeFileDurable(record, JSON.stringify(choice));
     } catch (error) {
       if (errorCode(error) !== 'resource_exhausted') throw error; // on a full disk the next start chooses
-      this.#options.logger.warn({ record, error: errorMessage(error) }, 'the choice of the network could not be kept');
+      this.#options.logger.warn({ record, error: errorMessage(error) }, 'cannot save the choice of the network');
     }
   }
 
@@ -74,8 +74,8 @@ export class NetworkSource {
   async #decide(networks: HostNetwork[]): Promise<Omit<NetworkChoice, 'rejected'>> {
     const { directory, mode } = this.#options;
     const [first] = networks;
-    const kept = mode === 'keep' ? await this.#kept() : undefined;
-    if (kept !== undefined) return this.#keep(kept, networks);
+    const saved = mode === 'keep' ? await this.#readSaved() : undefined;
+    if (saved !== undefined) return this.#applySaved(saved, networks);
     if (mode === 'bridge') return { host: undefined, why: 'network.mode is "bridge"' };
     if (first !== undefined) return { host: first, why: `${first.path} is the first usable network configuration` };
     const why = `${directory} has no usable network configuration`;
@@ -83,24 +83,24 @@ export class NetworkSource {
     return { host: undefined, why };
   }
 
-  #keep(kept: KeptChoice, networks: HostNetwork[]): Omit<NetworkChoice, 'rejected'> {
+  #applySaved(saved: SavedChoice, networks: HostNetwork[]): Omit<NetworkChoice, 'rejected'> {
     const { directory, bridge } = this.#options;
     const [first] = networks;
     const unusedFirst = (chosen: string) =>
       first &&
       `${first.path} (network ${first.list.name}) is not used: pods stay on ${chosen}, which was chosen at the node's first start; to change that, ${HOW_TO_CHANGE}`;
-    if (kept.use === 'bridge')
+    if (saved.use === 'bridge')
       return { host: undefined, why: "chosen at the node's first start", unused: unusedFirst(`bridge ${bridge}`) };
-    const path = `${directory}/${kept.file}`;
+    const path = `${directory}/${saved.file}`;
     const why = `${path}, chosen at the node's first start`;
-    const host = networks.find((one) => basename(one.path) === kept.file);
+    const host = networks.find((one) => basename(one.path) === saved.file);
     if (host === undefined)
-      return { host, why, problem: `${why}, is not usable any more; put it back, or ${HOW_TO_CHANGE}` };
+      return { host, why, problem: `${why}, is no longer usable; put it back, or ${HOW_TO_CHANGE}` };
     return { host, why, unused: host === first ? undefined : unusedFirst(`network ${host.list.name} of ${path}`) };
   }
 
-  /** One that cannot be read counts as none. */
-  async #kept(): Promise<KeptChoice | undefined> {
+  /** A file that is missing or damaged counts as no choice. */
+  async #readSaved(): Promise<SavedChoice | undefined> {
     try {
       const { use, file } = JSON.parse(await readFile(this.#options.record, 'utf8')) as { use?: string; file?: string };
       if (use === 'cni' && typeof file === 'string') return { use, file };

@@ -25,16 +25,16 @@ import type { NetworkRequest, NetworkResult } from '../network.ts';
 
 export type CniNetworkOptions = {
   binDirs: string[];
-  /** Of this runtime alone, and lasting: what was added to which network. */
+  /** A persistent directory of this runtime only: records which sandbox was added to which network. */
   cacheDir: string;
   logger: Logger;
-  /** How plugins are started. */
+  /** Starts plugins. */
   start?: ProgramStarter;
-  /** Told of each run of a plugin. */
+  /** Traces each run of a plugin. Optional. */
   trace?: TraceWork;
 };
 
-/** Networks of the host's configurations, made by CNI plugins. */
+/** The networks of the host's CNI configurations, set up by CNI plugins. */
 export class CniNetwork {
   readonly #options: CniNetworkOptions;
   readonly #client: CniClient;
@@ -61,12 +61,12 @@ export class CniNetwork {
     throw error;
   }
 
-  /** Whether there is a record of the sandbox. */
+  /** Whether the sandbox has a record. */
   has(request: NetworkRequest): boolean {
     return this.#client.has(podAttachment(request));
   }
 
-  /** By the sandbox's record, which holds the configuration of its time; where that is damaged or missing by the list that is given. */
+  /** Removes a sandbox with the configuration in its record; if the record is missing or damaged, with `list`. */
   async tearDown(request: NetworkRequest, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     const attachment = podAttachment(request);
     try {
@@ -77,32 +77,32 @@ export class CniNetwork {
     }
   }
 
-  /** Ids of the sandboxes that have a record. */
+  /** Ids of the sandboxes with a record. */
   async list(): Promise<string[]> {
     return (await this.#client.attachments()).map(({ containerId }) => containerId);
   }
 
-  /** Throws why the network's plugins can serve no pods now. */
+  /** Throws an error if the network's plugins cannot serve pods now. */
   async requireReady(list: NetworkList, parent: AbortSignal | undefined): Promise<void> {
-    using signal = withTimeout(parent, NETWORK_STATUS_TIMEOUT_MS, `ask for the status of network ${list.name}`);
+    using signal = withTimeout(parent, NETWORK_STATUS_TIMEOUT_MS, `get the status of network ${list.name}`);
     await this.#client.status(list, signal);
   }
 
-  /** Which plugins of the network are not installed, for people. */
+  /** A message for users about plugins of the network that are not installed. */
   missing(list: NetworkList): string | undefined {
     const { binDirs } = this.#options;
     const missing = missingPlugins(list, binDirs);
     return missing.length === 0 ? undefined : missingPluginsError(missing, binDirs).message;
   }
 
-  /** Removes what plugins have made after something else failed; what cannot be removed stays in `list`. */
+  /** Removes a sandbox from the network after another step failed; a sandbox that cannot be removed stays in `list`. */
   async #undo(attachment: Attachment, cause: unknown): Promise<void> {
     const undo = new Undo();
-    using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, 'remove a network that failed');
+    using signal = withTimeout(undefined, NETWORK_TEAR_DOWN_TIMEOUT_MS, 'remove a network whose setup failed');
     undo.add('CNI DEL', () => this.#client.del(attachment, undefined, signal));
     for (const { error } of await undo.run()) {
       const fields = { sandbox: attachment.containerId, error: errorMessage(error), cause: errorMessage(cause) };
-      this.#options.logger.error(fields, 'a network that failed could not be removed either');
+      this.#options.logger.error(fields, 'cannot remove a network after its setup failed');
     }
   }
 }
