@@ -33,6 +33,6 @@ test('only a pod that shares its PID namespace has an init, from its start on; w
   };
   await check('pod', parts.roots, 'running');
   await check('container', parts.roots, 'absent');
-  const refuse = () => Promise.reject(new PodwrightError('failed_precondition', 'no init program is there'));
+  const refuse = () => Promise.reject(new PodwrightError('failed_precondition', 'no init program found'));
   await check('pod', Object.assign(Object.create(parts.roots), { prepare: refuse }), 'absent');
 });

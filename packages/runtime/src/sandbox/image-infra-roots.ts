@@ -15,19 +15,19 @@ export type ImageInfraRootsDependencies = {
   images: ImageService;
   snapshotter: Snapshotter;
   directories: SandboxDirectories;
-  /** Looks a user up in a root file system. */
+  /** Resolves a user in a root file system. */
   resolveUser: (rootfs: string, request: UserRequest) => Promise<ResolvedUser>;
-  /** Reference of the image for the sandboxes of a runtime handler; '' for none. */
+  /** Image reference for the sandboxes of a runtime handler; '' if they use no image. */
   imageFor: (handler: string) => string;
-  /** Where root file systems without an image come from. */
+  /** Provides root file systems without an image. */
   withoutImage: InfraRoots;
 };
 
 const KEY_PREFIX = 'sandbox-';
 
 /**
- * Root file systems from images, such as the `pause` image that clusters have: mounted at `rootfs` in the sandbox's directory,
- * each from a snapshot named `sandbox-<id>`, which keeps the image's layers from being collected.
+ * Root file systems from images, such as the `pause` image: mounted at `rootfs` in the sandbox's directory, each from a snapshot
+ * named `sandbox-<id>`, which protects the image's layers from garbage collection.
  */
 export class ImageInfraRoots implements InfraRoots {
   readonly #dependencies: ImageInfraRootsDependencies;
@@ -36,7 +36,7 @@ export class ImageInfraRoots implements InfraRoots {
     this.#dependencies = dependencies;
   }
 
-  /** An image that is not there is pulled. Errors: those of `ImageService.pull`. */
+  /** Pulls a missing image. Throws the errors of `ImageService.pull`. */
   async prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram> {
     const { imageFor, withoutImage, images } = this.#dependencies;
     const reference = imageFor(sandbox.config.runtimeHandler);
@@ -45,7 +45,7 @@ export class ImageInfraRoots implements InfraRoots {
       const image = images.find(reference) ?? (await images.pull(reference, { signal }));
       return await this.#mount(sandbox, image);
     } catch (error) {
-      throw wrapError(`use image ${reference} for the pod's own process`, error);
+      throw wrapError(`use image ${reference} for the pod's infra process`, error);
     }
   }
 
@@ -55,7 +55,7 @@ export class ImageInfraRoots implements InfraRoots {
     const mappings = sandbox.config.userNamespace;
     if (mappings !== undefined) grantTraversal({ top: dirname(dirname(directory)), directory, mappings });
     const root = join(directory, 'rootfs');
-    // writable: what is mounted in it needs directories, which such an image has none of
+    // writable, because mount points must be created: such images have no directories
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
     await mkdir(root, { mode: PRIVATE_DIRECTORY });
     mountAll(system, mounts, root);

@@ -32,7 +32,7 @@ function processOn(changes: Partial<TaskRuntime>): InfraProcess {
 }
 const start = (process: InfraProcess) => process.start(sandbox, spec, AbortSignal.timeout(60_000));
 
-test('the process runs what is committed in its bundle, which goes with it', async () => {
+test('the process runs the committed spec of its bundle, and a stop removes the bundle', async () => {
   const created: TaskConfig[] = [];
   const process = processOn({
     create: async (config) => {
@@ -52,24 +52,24 @@ test('the process runs what is committed in its bundle, which goes with it', asy
 });
 
 for (const verb of ['create', 'start'] as const) {
-  test(`a ${verb} that fails leaves no bundle`, async () => {
+  test(`a failed ${verb} leaves no bundle`, async () => {
     const create = async () => ({ pid: 7 });
-    await assert.rejects(start(processOn({ create, [verb]: () => Promise.reject(new Error('no more today')) })), {
-      message: 'no more today',
+    await assert.rejects(start(processOn({ create, [verb]: () => Promise.reject(new Error('injected failure')) })), {
+      message: 'injected failure',
     });
     assert.ok(!existsSync(bundle));
   });
 }
 
-test('a stop removes the bundle of a start that was cut off before there was a task', async () => {
+test('a stop removes the bundle of a start that was interrupted before the task was created', async () => {
   commitSpec(bundle, spec);
   await processOn({}).stop('s');
   assert.ok(!existsSync(bundle));
 });
 
-test('its pid is known without a look at it, until its end is told or it is stopped', async () => {
+test('its pid is cached until its exit is reported or it is stopped', async () => {
   let end = () => {};
-  const told: string[] = [];
+  const exited: string[] = [];
   const process = processOn({
     create: async () => ({ pid: 7 }),
     onExit: (_id, listener) => {
@@ -77,13 +77,13 @@ test('its pid is known without a look at it, until its end is told or it is stop
       return { [Symbol.dispose]: () => undefined };
     },
   });
-  process.onExit((id) => told.push(id));
+  process.onExit((id) => exited.push(id));
   assert.equal(process.watchedPid('s'), undefined);
   await start(process);
   assert.equal(process.watchedPid('s'), 7);
   end();
   assert.equal(process.watchedPid('s'), undefined);
-  assert.deepEqual(told, ['s']);
+  assert.deepEqual(exited, ['s']);
   await start(process);
   await process.stop('s');
   assert.equal(process.watchedPid('s'), undefined);

@@ -5,21 +5,21 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { commitSpec } from '../tasks/bundle.ts';
 import type { TaskRuntime, TaskState } from '../tasks/task-runtime.ts';
 
-/** `state` is the runtime's directory of what a reboot may lose. */
+/** `state` is the runtime's directory for data that may be lost at a reboot. */
 export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
 
-/** Sandboxes' own processes: each a task with the id of its sandbox. */
+/** The infra processes of sandboxes: each is a task with the id of its sandbox. */
 export class InfraProcess {
   readonly #dependencies: InfraProcessDependencies;
   readonly #exitListeners = new Set<(sandboxId: string) => void>();
-  /** Those that run; none any more whose end was told. */
+  /** Running processes; removed once their exit is reported. */
   readonly #watches = new Map<string, { pid: number; watch: Disposable | undefined }>();
 
   constructor(dependencies: InfraProcessDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Starts it and returns its pid. On failure nothing is left of it. */
+  /** Starts the process and returns its pid. Nothing remains after a failure. */
   async start({ id, config }: SandboxRecord, spec: OciSpec, signal: AbortSignal): Promise<number> {
     const { tasks } = this.#dependencies;
     const task = { id, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '' };
@@ -36,24 +36,26 @@ export class InfraProcess {
     }
   }
 
-  /** Calls back with the sandbox's id when a process ends by itself. */
+  /** Calls `listener` with the sandbox's id when its process exits by itself. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#exitListeners.add(listener);
   }
 
-  /** How it is; one that an earlier process of ours started is watched from now on. */
+  /** The state of the process. Starts watching one that an earlier runtime process started. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
     if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId, state.pid);
     return state;
   }
 
-  /** Its pid while it is watched; no file is read. `undefined` if it does not run, or nobody has looked yet: see `resume`. */
+  /**
+   * The pid of a watched process, without reading any file; `undefined` if it does not run or is not watched yet (see `resume`).
+   */
   watchedPid(sandboxId: string): number | undefined {
     return this.#watches.get(sandboxId)?.pid;
   }
 
-  /** Ends it, and removes everything of it. No error if there is none. */
+  /** Kills the process and removes its task and bundle. No error if there is none. */
   async stop(sandboxId: string): Promise<void> {
     this.#watches.get(sandboxId)?.watch?.[Symbol.dispose]();
     this.#watches.delete(sandboxId);

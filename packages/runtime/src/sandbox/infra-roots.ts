@@ -5,29 +5,32 @@ import { grantTraversalAbove } from '@podwright/system';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { INFRA_DIRECTORIES, type InfraProgram } from './infra-spec.ts';
 
-/** Where the root file systems of sandboxes' own processes come from. */
+/** Provides the root file systems of infra processes. */
 export interface InfraRoots {
-  /** Makes the sandbox's, or finds the one that all have. Mounts are made in the sandbox's directory only, which is there. */
+  /** Prepares the sandbox's root file system, or returns a shared one. May mount only in the sandbox's directory, which exists. */
   prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
-  /** Removes what was made for the sandbox. No error if there is nothing. */
+  /** Removes the sandbox's root file system. No error if there is none. */
   remove(sandboxId: string): Promise<void>;
-  /** Ids of sandboxes for which anything was made. */
+  /** Ids of sandboxes with a root file system of their own. */
   list(): Promise<string[]>;
 }
 
-/** The user that it runs as: an id that no user of a host can have, as it was -1 once. The host's `nobody` could signal and trace it. */
+/**
+ * The uid and gid of the infra process: an id that no user of the host can have, as it equalled -1 in the past. The host's `nobody`
+ * could signal and trace the process.
+ */
 const NO_USER = 65_535;
 
-/** Its name below the state directory. */
+/** Name of the directory below the state directory. */
 export const INIT_DIRECTORY = 'init';
 
 export type HostInitRootOptions = {
   state: string;
-  /** Finds a static init that waits and reaps with `-P`, such as `catatonit`; none if the host has none. */
+  /** Finds a static init that only waits and reaps with `-P`, such as `catatonit`; undefined if the host has none. */
   program: () => string | undefined;
 };
 
-/** One root file system for all, which holds nothing but the host's init program: `<state>/init`. */
+/** One root file system for all sandboxes, `<state>/init`, which contains only the host's init program. */
 export class HostInitRoot implements InfraRoots {
   readonly #root: string;
   readonly #program: () => string | undefined;
@@ -37,14 +40,14 @@ export class HostInitRoot implements InfraRoots {
     this.#program = program;
   }
 
-  /** Mends the mode of an init of an earlier version, which everybody could read. */
+  /** Opens the root, and corrects the mode of an init copied by an earlier version, which all users could read. */
   static open(options: HostInitRootOptions): HostInitRoot {
     const opened = new HostInitRoot(options);
     mendMode(join(opened.#root, 'init'), UNREADABLE_PROGRAM);
     return opened;
   }
 
-  /** `failed_precondition` if the host has no init program. */
+  /** Throws `failed_precondition` if the host has no init program. */
   async prepare({ config }: SandboxRecord): Promise<InfraProgram> {
     if (config.userNamespace !== undefined) grantTraversalAbove(dirname(this.#root), this.#root);
     await this.#fill();
@@ -64,7 +67,7 @@ export class HostInitRoot implements InfraRoots {
     if (source === undefined) {
       throw new PodwrightError(
         'failed_precondition',
-        "run a pod's own process: no init program is there; install the package catatonit",
+        "run a pod's infra process: no init program found; install the package catatonit",
       );
     }
     for (const name of INFRA_DIRECTORIES)

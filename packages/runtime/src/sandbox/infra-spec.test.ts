@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SandboxConfig, SandboxRecord } from '../records/sandbox-record.ts';
-import { type InfraPlace, infraSpec } from './infra-spec.ts';
+import { type InfraSettings, infraSpec } from './infra-spec.ts';
 
 const program = {
   root: '/r',
@@ -10,7 +10,7 @@ const program = {
   cwd: '/',
   user: { uid: 70_000, gid: 5, additionalGids: [80_000] },
 };
-const place: InfraPlace = {
+const settings: InfraSettings = {
   namespaces: { network: '/n', uts: '/u' },
   pid: 'new',
   cgroupsPath: '/c/x',
@@ -19,8 +19,8 @@ const place: InfraPlace = {
 const sandbox = (config: Partial<SandboxConfig> = {}) =>
   ({ id: 'x', config: { podName: 'web', podNamespace: 'd', podUid: 'u', ...config } }) as SandboxRecord;
 
-test('the own process of a pod has no capability and no writable place, and is in the namespaces of the pod', () => {
-  const { process, root, linux, annotations } = infraSpec(sandbox(), program, place);
+test('the infra process has no capability and no writable directory, and is in the namespaces of the pod', () => {
+  const { process, root, linux, annotations } = infraSpec(sandbox(), program, settings);
   assert.deepEqual(Object.values(process.capabilities!).flat(), []);
   assert.equal(process.noNewPrivileges, true);
   assert.deepEqual(process.user, program.user);
@@ -35,15 +35,15 @@ test('the own process of a pod has no capability and no writable place, and is i
   assert.equal(annotations?.['io.kubernetes.cri.sandbox-id'], 'x');
 });
 
-test('with the PIDs of the host it has no PID namespace', () => {
-  const { linux } = infraSpec(sandbox(), program, { ...place, pid: 'host' });
+test('a pod with the PIDs of the host gets no PID namespace', () => {
+  const { linux } = infraSpec(sandbox(), program, { ...settings, pid: 'host' });
   assert.ok(!linux.namespaces.some(({ type }) => type === 'pid'));
 });
 
-test('ids that a user namespace has not become those of its root', () => {
+test('ids that a user namespace does not map become 0', () => {
   const mapping = [{ containerId: 0, hostId: 100_000, length: 65_536 }];
   const mapped = sandbox({ userNamespace: { uids: mapping, gids: mapping } });
-  const { process, linux } = infraSpec(mapped, program, { ...place, namespaces: { user: '/user' } });
+  const { process, linux } = infraSpec(mapped, program, { ...settings, namespaces: { user: '/user' } });
   assert.deepEqual(process.user, { uid: 0, gid: 5, additionalGids: [0] });
   assert.deepEqual(linux.uidMappings, [{ containerID: 0, hostID: 100_000, size: 65_536 }]);
   assert.deepEqual(linux.namespaces.at(-1), { type: 'user', path: '/user' });

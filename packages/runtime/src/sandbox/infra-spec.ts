@@ -4,9 +4,9 @@ import type { OciSpec } from '../oci/spec.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
-/** A program to run as a sandbox's own process, in a root file system that it leaves as it is. */
+/** A program to run as a sandbox's infra process, in a read-only root file system. */
 export type InfraProgram = {
-  /** Directory with the root file system; it has the directories `INFRA_DIRECTORIES`. */
+  /** Directory of the root file system, with the directories `INFRA_DIRECTORIES`. */
   root: string;
   args: string[];
   env: string[];
@@ -14,21 +14,21 @@ export type InfraProgram = {
   user: { uid: number; gid: number; additionalGids?: number[] };
 };
 
-/** Directories that a root file system must have for what is mounted in it. */
+/** Mount points that the root file system must have. */
 export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
-export type InfraPlace = {
+export type InfraSettings = {
   namespaces: SandboxEnvironment['namespaces'];
-  /** A PID namespace of its own, or the host's. */
+  /** Whether it gets a new PID namespace or the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
-  /** How gladly the kernel ends it when memory is short: -1000 (never) to 1000. */
+  /** oom_score_adj: -1000 (the OOM killer never kills it) to 1000. */
   oomScoreAdj: number;
 };
 
-/** The specification of a sandbox's own process. It needs nothing: no capability, no writable place, only the namespaces. */
-export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, place: InfraPlace): OciSpec {
-  const { namespaces, pid, cgroupsPath, oomScoreAdj } = place;
+/** The OCI spec of an infra process: it has no capability and no writable directory, only the namespaces. */
+export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, settings: InfraSettings): OciSpec {
+  const { namespaces, pid, cgroupsPath, oomScoreAdj } = settings;
   const none = { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] };
   const { userNamespace } = sandbox.config;
   const shared = (['network', 'ipc', 'uts', 'user'] as const).flatMap((type) => {
@@ -62,7 +62,7 @@ export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, place: 
   };
 }
 
-/** The user, or root of a pod whose user namespace has fewer ids. */
+/** The user, with ids that the pod's user namespace does not map replaced by 0. */
 function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): InfraProgram['user'] {
   const { uids, gids } = config.userNamespace ?? {};
   const mapped = (mappings: IdMapping[] | undefined, id: number) =>
@@ -71,7 +71,7 @@ function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): Infr
   return { ...user, uid: mapped(uids, user.uid), gid: mapped(gids, user.gid), additionalGids };
 }
 
-/** By these, runtimes that keep a whole pod in one place (virtual machines) know the first process of a pod. */
+/** Annotations by which VM-based runtimes recognise the first process of a pod. */
 export function infraAnnotations({ id, config }: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'sandbox',

@@ -6,7 +6,7 @@ import { networkRequest, tearDownRequest } from './network-request.ts';
 const sandbox = (annotations: Record<string, string>) =>
   ({ id: 'x', config: { annotations, portMappings: [], cgroupParent: '' } }) as unknown as SandboxRecord;
 
-test('the bandwidth annotations of a pod reach the network in bits a second', () => {
+test('the bandwidth annotations of a pod are passed to the network in bits per second', () => {
   assert.equal(networkRequest(sandbox({}), '/n').bandwidth, undefined);
   assert.deepEqual(networkRequest(sandbox({ 'kubernetes.io/ingress-bandwidth': '10M' }), '/n').bandwidth, {
     ingressRate: 10_000_000,
@@ -18,7 +18,7 @@ test('the bandwidth annotations of a pod reach the network in bits a second', ()
   );
 });
 
-test('a bandwidth that is no quantity or out of bounds is refused', () => {
+test('a bandwidth that is not a quantity or is out of range is rejected', () => {
   for (const text of ['', 'fast', '-1M', '1', '2P']) {
     assert.throws(() => networkRequest(sandbox({ 'kubernetes.io/ingress-bandwidth': text }), '/n'), {
       code: 'invalid_argument',
@@ -26,7 +26,7 @@ test('a bandwidth that is no quantity or out of bounds is refused', () => {
   }
 });
 
-test('a sandbox whose bandwidth was refused can be torn down', () => {
+test('a sandbox with an invalid bandwidth can be torn down', () => {
   const refused = sandbox({ 'kubernetes.io/ingress-bandwidth': 'fast' });
   assert.equal(tearDownRequest(refused, '/n').bandwidth, undefined);
   assert.equal(

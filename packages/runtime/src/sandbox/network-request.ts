@@ -2,7 +2,7 @@ import { podBandwidth } from '@podwright/cni';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** What the network is told about a sandbox; the same at set-up and at tear-down, also after a restart. */
+/** The network's request for a sandbox: the same at setup and at teardown, also after a restart. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   const { config } = sandbox;
   return {
@@ -17,7 +17,10 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
   };
 }
 
-/** As `networkRequest`, but never throws: what no network was ever set up with must not keep a sandbox from being removed. */
+/**
+ * As `networkRequest`, but never throws: invalid annotations, which no network was set up with, must not prevent the removal of a
+ * sandbox.
+ */
 export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   try {
     return networkRequest(sandbox, netnsPath);
@@ -26,7 +29,7 @@ export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): Netw
   }
 }
 
-/** As `networkRequest`, for a sandbox that has no record: its id alone says what to tear down. */
+/** As `networkRequest`, for a sandbox without a record: the network is torn down by id only. */
 export function recordlessRequest(sandboxId: string, netnsPath = ''): NetworkRequest {
   return { sandboxId, podName: '', podNamespace: '', podUid: '', netnsPath, portMappings: [] };
 }

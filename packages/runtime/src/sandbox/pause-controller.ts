@@ -13,18 +13,18 @@ export type PauseControllerDependencies = {
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
   process: InfraProcess;
-  /** The root file systems of infra processes, by what each sandbox's handler wants. */
+  /** Provides the root file systems of infra processes, depending on each sandbox's handler. */
   roots: InfraRoots;
-  /** cgroupsPath of the OCI spec for a task of this sandbox. */
+  /** `cgroupsPath` of the OCI spec for a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
-  /** See `InfraPlace`. */
+  /** See `InfraSettings`. */
   oomScoreAdj: number;
 };
 
 /**
- * Sandboxes with an infra process, which is in all namespaces of the pod and is the first process of the PID namespace that
- * containers may share. It is a task of the handler's task runtime: one that runs a virtual machine a pod makes it there.
- * The sandbox is lost when it ends.
+ * Sandboxes with an infra process, which is in all namespaces of the pod and is the first process of a PID namespace that
+ * containers may share. It is a task of the handler's task runtime: a runtime with one virtual machine per pod starts the machine
+ * for it. The sandbox is lost when the process exits.
  */
 export class PauseController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pause';

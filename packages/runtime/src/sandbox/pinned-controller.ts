@@ -14,8 +14,7 @@ export type PinnedControllerDependencies = {
 };
 
 /**
- * Sandboxes without a process: their namespaces are held by bind mounts. Only a pod whose containers share a PID namespace gets
- * an init.
+ * Sandboxes without a process: bind mounts pin their namespaces. Only a pod whose containers share a PID namespace gets an init.
  */
 export class PinnedController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pinned';
@@ -27,11 +26,12 @@ export class PinnedController extends PinnedNamespacesController implements Sand
     this.#dependencies = dependencies;
   }
 
-  /** The init is started while the network is set up: no container has to wait for it. */
+  /** Starts the init while the network is set up, so that no container has to wait for it. */
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     await this.#dependencies.directories.make(sandbox);
     if (sandbox.config.pid !== 'pod') return;
-    // A failure is told to the first container that needs the init: clients say `pod` also for pods whose containers do not.
+    // Ignored here: the first container that needs the init reports the failure. Clients also set `pod` for pods whose containers
+    // do not share PIDs.
     await this.sharedPidNamespace(sandbox, signal).catch(() => undefined);
   }
 

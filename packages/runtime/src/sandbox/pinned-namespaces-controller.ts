@@ -3,7 +3,7 @@ import type { SandboxEnvironment } from './sandbox-controller.ts';
 import type { SandboxDirectories } from './sandbox-directories.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** What the built-in sandbox controllers have in common: namespaces that bind mounts pin, and the directories of the pod. */
+/** Common parts of the built-in sandbox controllers: namespaces pinned by bind mounts, and the pod's directories. */
 export abstract class PinnedNamespacesController {
   readonly takesReadySandboxes = true;
   readonly #namespaces: SandboxNamespaces;
@@ -35,13 +35,13 @@ export abstract class PinnedNamespacesController {
     return [...new Set([...(await this.#namespaces.list()), ...(await this.#directories.list())])];
   }
 
-  /** Why the sandbox cannot go on, if one of its namespaces is gone. */
+  /** Why the sandbox is lost, if one of its namespaces is missing. */
   protected async missingNamespace(sandbox: SandboxRecord): Promise<string | undefined> {
     const path = await this.#namespaces.missing(sandbox);
-    return path && `namespace ${path} is gone`;
+    return path && `namespace ${path} no longer exists`;
   }
 
-  /** Unmounts and unpins everything of the sandbox: what is left of it are files. */
+  /** Unmounts and unpins everything of the sandbox; only files remain. */
   protected release(sandboxId: string): void {
     this.#directories.unmount(sandboxId);
     this.#namespaces.release(sandboxId);

@@ -9,7 +9,7 @@ const pod = { network: 'pod', ipc: 'pod', sysctls: {} } as unknown as SandboxCon
 const controller = { takesReadySandboxes: true } as SandboxController;
 const MINUTE_MS = 60_000;
 
-/** Ready sandboxes on a host that is only remembered, in time that passes when it is told to. */
+/** Ready sandboxes on a simulated host, with mocked time. */
 function open(context: TestContext, overrides: Partial<ReadySandboxesDependencies> = {}) {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   context.after(() => mock.timers.reset());
@@ -35,7 +35,7 @@ function open(context: TestContext, overrides: Partial<ReadySandboxesDependencie
     ...overrides,
   };
   const ready = new ReadySandboxes(dependencies);
-  /** Lets time pass, in steps after each of which everything ends that can. */
+  /** Advances the time in steps, and lets all pending promises settle after each. */
   const pass = async (durationMs: number) => {
     for (let passedMs = 0; passedMs < durationMs; passedMs += 100) {
       for (let round = 0; round < 12; round++) {
@@ -56,39 +56,39 @@ for (const [starts, most, target] of [
   [30, 1, 1],
   [30, 0, 0],
 ] as const)
-  test(`${starts} pods in a minute ask for ${target} ready sandboxes when there may be ${most}`, () => {
+  test(`${starts} pods in a minute require ${target} ready sandboxes with a maximum of ${most}`, () => {
     assert.equal(readyTarget(starts, most), target);
   });
 
-test('the first pod finds one, and the next minute as many as there were pods', async (context) => {
+test('the first pods find some ready, and during the next minute there are as many as there were pods', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: false });
-  assert.equal(take(), undefined, 'not before there was time for it');
+  assert.equal(take(), undefined, 'none is ready immediately');
   await pass(1000);
   assert.equal(ready.count, 2);
   const taken = [take(), take(), take(), take()];
   assert.equal(taken.filter((id) => id !== undefined).length, 2);
   await pass(1000);
   assert.equal(ready.count, 5);
-  assert.equal(host.namespaces.size, 7, 'those that were taken are there, too');
+  assert.equal(host.namespaces.size, 7, 'taken ones included');
   await pass(MINUTE_MS);
   assert.equal(ready.count, 2);
   assert.equal(host.namespaces.size, 4);
 });
 
-test('they are made also while somebody asks for the state of the network all the time', async (context) => {
+test('they are prepared even while the network status is polled continuously', async (context) => {
   const { ready, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
   take();
-  for (let asked = 0; asked < 20; asked++) {
-    ready.networkIs({ ready: true });
+  for (let polls = 0; polls < 20; polls++) {
+    ready.onNetworkStatus({ ready: true });
     await pass(100);
   }
   assert.equal(ready.count, 2);
 });
 
-test('nothing is made while the runtime works', async (context) => {
+test('nothing is prepared while the runtime is busy', async (context) => {
   const { ready, host, pass } = open(context);
   host.idle = false;
   ready.begin({ hadPods: true });
@@ -99,7 +99,7 @@ test('nothing is made while the runtime works', async (context) => {
   assert.equal(ready.count, 2);
 });
 
-test('a node without pods has namespaces alone, and links from its first pod on', async (context) => {
+test('a node without pods prepares namespaces only, and links from its first pod on', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: false });
   await pass(1000);
@@ -107,11 +107,11 @@ test('a node without pods has namespaces alone, and links from its first pod on'
   const first = take();
   await pass(1000);
   assert.equal(host.networks.size, 2);
-  assert.deepEqual(new Set([...host.networks, first]), host.namespaces, 'the one without a link has gone');
+  assert.deepEqual(new Set([...host.networks, first]), host.namespaces, 'the one without a link was removed');
   assert.ok(host.networks.has(take()!));
 });
 
-test('only pods that it fits get one', async (context) => {
+test('only matching pods get one', async (context) => {
   const { ready, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -127,7 +127,7 @@ test('only pods that it fits get one', async (context) => {
   assert.ok(ready.take({ ...pod, sysctls: { 'net.ipv4.tcp_syncookies': '0' } }, controller));
 });
 
-test('when the network has become another one, those for the old one are removed', async (context) => {
+test('when the network changes, those attached to the old one are removed', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -139,28 +139,28 @@ test('when the network has become another one, those for the old one are removed
   assert.equal(host.networks.size, 1, 'only the one that was taken is attached');
 });
 
-test('when the network has become another one while no pod comes, those for the old one are removed, too', async (context) => {
+test('when the network changes while no pod is started, those attached to the old one are removed, too', async (context) => {
   const { ready, host, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
   host.canAttach = false;
-  ready.networkIs({ ready: true });
+  ready.onNetworkStatus({ ready: true });
   await pass(1000);
   assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [2, 2, 0]);
   host.canAttach = true;
-  ready.networkIs({ ready: true });
+  ready.onNetworkStatus({ ready: true });
   await pass(1000);
   assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [2, 2, 2]);
 });
 
-test('nobody takes one while it is looked at, and others can be taken', async (context) => {
+test('one that is being checked cannot be taken, and others can', async (context) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let calls = 0;
   const network = { prepare: async () => (++calls === 3 ? promise : true), tearDown: async () => undefined };
   const { ready, pass, take } = open(context, { network });
   ready.begin({ hadPods: true });
   await pass(1000);
-  ready.networkIs({ ready: true });
+  ready.onNetworkStatus({ ready: true });
   await pass(1000);
   assert.deepEqual([calls, ready.count], [3, 1]);
   const taken = take();
@@ -170,29 +170,29 @@ test('nobody takes one while it is looked at, and others can be taken', async (c
   assert.ok(![take(), take()].includes(taken));
 });
 
-test('a pod that finds no address gets what those hold that are ready', async (context) => {
+test('ready ones release their addresses for a pod that finds none', async (context) => {
   const { ready, host, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
-  assert.equal(await ready.giveWay(), true);
+  assert.equal(await ready.releaseAll(), true);
   assert.deepEqual([host.namespaces.size, host.networks.size], [0, 0]);
-  assert.equal(await ready.giveWay(), false);
+  assert.equal(await ready.releaseAll(), false);
 });
 
-test('while the network is not ready there are none, and again when it is', async (context) => {
+test('there are none while the network is not ready, and new ones when it is again', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
-  ready.networkIs({ ready: false });
+  ready.onNetworkStatus({ ready: false });
   assert.equal(take(), undefined);
   await pass(1000);
   assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [0, 0, 0]);
-  ready.networkIs({ ready: true });
+  ready.onNetworkStatus({ ready: true });
   await pass(1000);
   assert.equal(ready.count, 2);
 });
 
-test('one that is being attached while all are dropped is dropped, too', async (context) => {
+test('one that is being attached when all are dropped is dropped, too', async (context) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const network = { prepare: () => promise, tearDown: async () => undefined };
   const { ready, host, pass } = open(context, { network });
@@ -206,7 +206,7 @@ test('one that is being attached while all are dropped is dropped, too', async (
   assert.ok(!host.namespaces.has(made!));
 });
 
-test('what fails half-way is undone before anything new is made, with longer and longer pauses and one line in the log', async (context) => {
+test('a failed one is removed before a new one is prepared, with growing pauses and one log line', async (context) => {
   const lines: string[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => void lines.push(JSON.stringify(fields)) };
   let attempts = 0;
@@ -215,8 +215,8 @@ test('what fails half-way is undone before anything new is made, with longer and
     prepare: async (id: string) => {
       attempts++;
       host.add(id);
-      assert.equal(host.size, 1, 'the one before is gone');
-      return await Promise.reject<boolean>(new Error('no link today'));
+      assert.equal(host.size, 1, 'the previous one was removed');
+      return await Promise.reject<boolean>(new Error('injected failure'));
     },
     tearDown: async ({ sandboxId }: { sandboxId: string }) => void host.delete(sandboxId),
   };
@@ -226,14 +226,14 @@ test('what fails half-way is undone before anything new is made, with longer and
   assert.equal(take(), undefined);
   assert.ok(attempts >= 3 && attempts <= 6, `${attempts} attempts in ten seconds`);
   assert.equal(lines.length, 1);
-  assert.match(lines[0]!, /no link today/);
+  assert.match(lines[0]!, /injected failure/);
   assert.ok(made.namespaces.size <= 1);
   network.prepare = async () => true;
   await pass(20_000);
   assert.equal(ready.count, 2);
 });
 
-test('closed, it leaves nothing and makes no more', async (context) => {
+test('after close nothing remains and no more are prepared', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -246,18 +246,18 @@ test('closed, it leaves nothing and makes no more', async (context) => {
   assert.equal(take(), undefined);
 });
 
-test('one that was taken for nothing is removed', async (context) => {
+test('one that was taken and discarded is removed', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
   const taken = take()!;
-  ready.giveUp(taken);
+  ready.discard(taken);
   await pass(1000);
   assert.ok(!host.namespaces.has(taken) && !host.networks.has(taken));
   assert.equal(ready.count, 2);
 });
 
-test('with a setting of 0 there are none', async (context) => {
+test('with a maximum of 0 there are none', async (context) => {
   const { ready, host, pass, take } = open(context, { most: 0 });
   ready.begin({ hadPods: true });
   assert.equal(take(), undefined);
@@ -265,7 +265,7 @@ test('with a setting of 0 there are none', async (context) => {
   assert.equal(host.namespaces.size, 0);
 });
 
-test('metrics tell how many there are, and how many pods found one', async (context) => {
+test('metrics count ready sandboxes and the pods that found one', async (context) => {
   const metrics = new Registry();
   const { ready, pass, take } = open(context, { metrics });
   ready.begin({ hadPods: true });

@@ -7,54 +7,54 @@ import { recordlessRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** So many there are on a node that starts few pods: one pod, and the next one behind it. */
+/** The minimum number: enough for one pod and the next one. */
 const LEAST = 2;
-/** How many pods come soon is guessed from those of the last minute. */
+/** The number of future pods is estimated from the pods of the last minute. */
 const WINDOW_MS = 60_000;
-/** Between attempts while they fail. */
+/** Backoff between failed attempts. */
 const RETRY = { initialMs: 1000, maxMs: 60_000 };
 const KEY = 'ready sandboxes';
 
 export type ReadySandboxesDependencies = {
-  /** How many there are at most; 0: none. */
+  /** Maximum number; 0 disables them. */
   most: number;
   namespaces: Pick<SandboxNamespaces, 'prepare' | 'release'>;
   network: Pick<Network, 'prepare' | 'tearDown'>;
-  /** How long the runtime has done nothing, in ms; 0 while it does something. */
+  /** How long the runtime has been idle, in ms; 0 while it is busy. */
   idleMs: () => number;
   logger: Logger;
-  /** Where pods that took one, or could have taken one, are counted. */
+  /** Registry for the metrics of ready sandboxes. Optional. */
   metrics?: Registry;
   now?: () => number;
 };
 
-/** A sandbox's id, chosen ahead, with its namespaces; `attached`: its network may hold something, which `tearDown` gives back. */
+/** An id chosen in advance, with its namespaces. `attached`: its network may hold resources, which `tearDown` releases. */
 type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 
 /**
- * A few sandboxes that are made ahead, while the runtime has nothing else to do: namespaces that pods are given without waiting
- * for the kernel, attached to their network where that can be done ahead (`Network.prepare`). Each is nothing but an id that
- * no record has: when a pod takes it the record gets the id, and everything that finds things by id goes on from there. What a
- * killed runtime leaves of them, the next start removes as it removes all that no record knows.
+ * A few sandboxes that are prepared while the runtime is idle: namespaces that pods get without waiting for the kernel, attached
+ * to the network if it supports that (`Network.prepare`). Each is only an id without a record: when a pod takes it, the id goes
+ * into the pod's record, and everything else is found by id. After a crash, the next start removes them like any id without a
+ * record.
  *
- * No pod waits for them, and none fails by them: where there is none, a pod's sandbox is made when it is asked for.
+ * No pod waits for a ready sandbox or fails because of one: if there is none, the pod's sandbox is created on request.
  */
 export class ReadySandboxes {
   readonly #dependencies: ReadySandboxesDependencies;
   readonly #now: () => number;
   readonly #backoff: Backoff;
   readonly #requests: Counter<'result'> | undefined;
-  /** Those that can be taken, the oldest first. */
+  /** Those that can be taken, oldest first. */
   #ready: ReadySandbox[] = [];
-  /** Those that are being made, or are to be removed: nothing new is made before they are gone. */
-  readonly #unwanted = new Set<ReadySandbox>();
-  /** When the last pods were started, no more of them than count. */
+  /** Those being prepared or to be removed: no new one is prepared before these are removed. */
+  readonly #pending = new Set<ReadySandbox>();
+  /** Times of the last pod starts, limited to the maximum number of ready sandboxes. */
   #starts: number[] = [];
-  /** On a node without pods of their own network nothing is made on the host that is not a namespace. */
+  /** Whether to attach them: on a node without pods in the pod network, only namespaces are created on the host. */
   #attaches = false;
   #networkReady = true;
-  /** Whether to look if the network is still the one that they are attached to. */
-  #lookAtNetwork = false;
+  /** Whether to check that they are attached to the current network. */
+  #mustCheckNetwork = false;
   #failing = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -68,18 +68,18 @@ export class ReadySandboxes {
     this.#requests = dependencies.metrics && this.#metricsIn(dependencies.metrics);
   }
 
-  /** How many can be taken now. */
+  /** Number of sandboxes that can be taken now. */
   get count(): number {
     return this.#ready.length;
   }
 
-  /** From now on some are made. `hadPods`: there are pods already that have a network of their own. */
+  /** Starts preparing sandboxes. `hadPods`: there already are pods in the pod network. */
   begin({ hadPods }: { hadPods: boolean }): void {
     this.#attaches = hadPods;
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** The id of one for a pod, which is the pod's from now on; undefined if none is there that fits. */
+  /** Takes one for a pod and returns its id; undefined if there is none or the pod does not match. */
   take(config: SandboxConfig, controller: SandboxController): string | undefined {
     if (config.network !== 'pod') return undefined;
     this.#attaches = true;
@@ -91,44 +91,47 @@ export class ReadySandboxes {
     return taken?.id;
   }
 
-  /** Has one removed that was taken and is nobody's after all. */
-  giveUp(id: string): void {
+  /** Removes one that was taken but is not used. */
+  discard(id: string): void {
     this.#drop([{ id, netnsPath: '', attached: true }]);
   }
 
-  /** Told what the network says of itself: while it is not ready there are none. */
-  networkIs({ ready }: { ready: boolean }): void {
+  /** Call it with each network status: while the network is not ready there are none. */
+  onNetworkStatus({ ready }: { ready: boolean }): void {
     this.#networkReady = ready;
-    this.#lookAtNetwork = ready;
+    this.#mustCheckNetwork = ready;
     if (ready) this.#arm(SANDBOX_REFILL_PAUSE_MS);
     else this.dropAll();
   }
 
-  /** For a network that changes: what was made for the old one is not given to any pod. */
+  /** Drops all of them when the network changes, so that no pod gets one attached to the old network. */
   dropAll(): void {
     this.#drop(this.#ready);
     this.#ready = [];
   }
 
-  /** Removes them all, so that a pod can have what they hold of the network; false if there were none. */
-  async giveWay(): Promise<boolean> {
+  /** Removes all of them, so that a pod can have their addresses; false if there were none. */
+  async releaseAll(): Promise<boolean> {
     if (this.#ready.length === 0) return false;
-    const given = this.#ready;
+    const released = this.#ready;
     this.dropAll();
-    for (const sandbox of given) await this.#remove(sandbox);
+    for (const sandbox of released) await this.#remove(sandbox);
     return true;
   }
 
-  /** Removes them all, and makes no more. What cannot be removed is logged, and left to the next start. */
+  /** Removes all of them and stops. Those that cannot be removed are logged, and the next start removes them. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#step;
     this.dropAll();
     using signal = withTimeout(undefined, CLOSE_GRACE_MS, 'remove ready sandboxes');
-    for (const sandbox of this.#unwanted)
+    for (const sandbox of this.#pending)
       await this.#remove(sandbox, signal).catch((error) => {
-        this.#dependencies.logger.error({ id: sandbox.id, error: errorMessage(error) }, 'a ready sandbox stays behind');
+        this.#dependencies.logger.error(
+          { id: sandbox.id, error: errorMessage(error) },
+          'cannot remove a ready sandbox',
+        );
       });
   }
 
@@ -137,7 +140,7 @@ export class ReadySandboxes {
     const collect = (gauge: Gauge) => gauge.set(this.#ready.length);
     new Gauge({
       name: 'podwright_ready_sandboxes',
-      help: 'Sandboxes that are made for pods to come',
+      help: 'Sandboxes that are prepared for future pods',
       registers,
       collect() {
         collect(this);
@@ -145,18 +148,18 @@ export class ReadySandboxes {
     });
     return new Counter({
       name: 'podwright_ready_sandbox_requests_total',
-      help: 'Pods that a ready sandbox fits, by whether there was one',
+      help: 'Pods that could use a ready sandbox, by whether there was one',
       labelNames: ['result'],
       registers,
     });
   }
 
   #drop(sandboxes: ReadySandbox[]): void {
-    for (const sandbox of sandboxes) this.#unwanted.add(sandbox);
+    for (const sandbox of sandboxes) this.#pending.add(sandbox);
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** What is due sooner stays so: whoever asks all the time for something puts nothing off. */
+  /** Schedules the next step. An earlier due time stays, so that frequent callers cannot postpone it. */
   #arm(delayMs: number): void {
     if (this.#closed || this.#step !== undefined || this.#dependencies.most === 0) return;
     const dueAtMs = this.#now() + delayMs;
@@ -166,7 +169,7 @@ export class ReadySandboxes {
     this.#timer = setTimeout(() => this.#tick(), delayMs).unref();
   }
 
-  /** Takes one step if nothing else is being done, and comes back for the next. */
+  /** Takes one step if the runtime is idle, and schedules the next. */
   #tick(): void {
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const waitMs = Math.max(SANDBOX_REFILL_PAUSE_MS - this.#dependencies.idleMs(), this.#backoff.remainingMs(KEY));
@@ -179,20 +182,20 @@ export class ReadySandboxes {
   }
 
   #failed(error: unknown): number {
-    const message = 'no sandboxes can be made ahead: pods start slower';
+    const message = 'cannot prepare ready sandboxes: pods start slower';
     if (!this.#failing) this.#dependencies.logger.warn({ error: errorMessage(error) }, message);
     this.#failing = true;
     return this.#backoff.next(KEY);
   }
 
-  /** One step to what there should be. Returns when to look again, undefined: when something happens. */
+  /** One step towards the target. Returns the delay until the next step; undefined if only an event requires one. */
   async #takeStep(): Promise<number | undefined> {
-    const [unwanted] = this.#unwanted;
-    const wanted = this.#networkReady ? this.#target() : 0;
-    const spare = this.#ready.length - wanted;
-    if (unwanted !== undefined) await this.#remove(unwanted);
-    else if (spare > 0) this.#drop(this.#ready.splice(wanted));
-    else if (this.#lookAtNetwork) await this.#checkNetwork();
+    const [toRemove] = this.#pending;
+    const target = this.#networkReady ? this.#target() : 0;
+    const spare = this.#ready.length - target;
+    if (toRemove !== undefined) await this.#remove(toRemove);
+    else if (spare > 0) this.#drop(this.#ready.splice(target));
+    else if (this.#mustCheckNetwork) await this.#checkNetwork();
     else if (spare < 0) await this.#make();
     else return this.#starts[0] === undefined ? undefined : this.#starts[0] + WINDOW_MS - this.#now();
     return 0;
@@ -206,38 +209,38 @@ export class ReadySandboxes {
 
   async #make(): Promise<void> {
     const sandbox: ReadySandbox = { id: newId(), netnsPath: '', attached: false };
-    this.#unwanted.add(sandbox);
+    this.#pending.add(sandbox);
     sandbox.netnsPath = this.#dependencies.namespaces.prepare(sandbox.id).netnsPath;
     await this.#attach(sandbox);
     this.#failing = false;
     this.#backoff.forget(KEY);
   }
 
-  /** Looks by one of them, which nobody takes meanwhile, whether they are attached to what pods are attached to now. */
+  /** Checks with one of them, which cannot be taken meanwhile, whether they are attached to the network that pods use now. */
   async #checkNetwork(): Promise<void> {
-    this.#lookAtNetwork = false;
+    this.#mustCheckNetwork = false;
     const sandbox = this.#ready.pop();
     if (sandbox === undefined) return;
-    this.#unwanted.add(sandbox);
+    this.#pending.add(sandbox);
     await this.#attach(sandbox);
   }
 
-  /** Attaches one where that can be done ahead. It is unwanted until then: whatever fails is undone. */
+  /** Attaches one if the network supports that. It stays in `#pending` until then, so that it is removed after a failure. */
   async #attach(sandbox: ReadySandbox): Promise<void> {
     const others = this.#ready;
     const attached = this.#attaches && (await this.#prepareNetwork(sandbox));
     if (this.#ready !== others) return; // all were dropped meanwhile
-    if (others.some((other) => other.attached !== attached)) this.dropAll(); // the network has become another one
-    if (sandbox.attached !== attached) return; // and this one is still in that of before
-    this.#unwanted.delete(sandbox);
+    if (others.some((other) => other.attached !== attached)) this.dropAll(); // the network has changed
+    if (sandbox.attached !== attached) return; // this one is still attached to the old network
+    this.#pending.delete(sandbox);
     this.#ready.push(sandbox);
   }
 
-  /** Whether it is attached to the network of now. */
+  /** Returns whether the sandbox is attached to the current network. */
   async #prepareNetwork(sandbox: ReadySandbox): Promise<boolean> {
     const { network } = this.#dependencies;
     const before = sandbox.attached;
-    sandbox.attached = true; // what fails may leave something
+    sandbox.attached = true; // a failed attempt may leave resources
     using signal = withTimeout(undefined, SANDBOX_WORK_TIMEOUT_MS, 'attach a ready sandbox to its network');
     const attached = (await network.prepare?.(sandbox.id, sandbox.netnsPath, signal)) ?? false;
     sandbox.attached = before || attached;
@@ -250,16 +253,16 @@ export class ReadySandboxes {
     using signal = withTimeout(parent, SANDBOX_WORK_TIMEOUT_MS, `remove the ready sandbox ${id}`);
     if (attached) await network.tearDown(recordlessRequest(id), signal);
     namespaces.release(id);
-    this.#unwanted.delete(sandbox);
+    this.#pending.delete(sandbox);
   }
 }
 
-/** How many there should be, when so many pods were started in the last minute. */
+/** Target number of ready sandboxes after this many pod starts in the last minute. */
 export function readyTarget(starts: number, most: number): number {
   return Math.min(most, Math.max(LEAST, starts));
 }
 
-/** Settings of network interfaces, which may be meant for those to come: a ready sandbox has its own already. */
+/** Sysctls of network interfaces, such as defaults for new ones: a ready sandbox already has its interface. */
 const INTERFACE_SYSCTL = /^net[./][^./]+[./](conf|neigh)[./]/;
 
 function fits(config: SandboxConfig, { takesReadySandboxes = false }: SandboxController): boolean {

@@ -1,57 +1,63 @@
 import type { CgroupStats } from '@podwright/base';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** What a sandbox gives to its containers. A namespace that is absent is the host's own. */
+/** The parts of a sandbox that its containers use. An absent namespace is the host's. */
 export type SandboxEnvironment = {
-  /** The user namespace owns the others: a pod that asks for one (`userNamespace`) has it. */
+  /** The user namespace, if the pod requests one (`userNamespace`), owns the others. */
   namespaces: { network?: string; ipc?: string; uts?: string; user?: string };
-  /** Files of the pod, to be mounted into each container. */
+  /** Files of the pod, which are mounted into each container. */
   files: { hosts: string; hostname: string; resolvConf: string };
-  /** What is mounted at /dev/shm. */
+  /** Source of the mount at /dev/shm. */
   shm: string;
 };
 
 /**
- * Makes the isolated place that a pod's containers share; picked by runtime handler. The sandbox service calls
- * `create`, then (with the network being set up meanwhile, or before) `start`, and later `stop` and `remove`.
+ * Creates the environment that a pod's containers share; selected by runtime handler. The sandbox service calls `create`, then
+ * `start` (while or after the network is set up), and later `stop` and `remove`.
  *
- * Everything made is found again by the sandbox's id alone: `stop` and `remove` may be called any number of times, after a restart of the process, and after any part of `create` and `start`. After `stop` nothing of it runs, is pinned
- * or mounted; after `remove` no file is left either.
+ * All resources are found by the sandbox's id: `stop` and `remove` are idempotent, and work after a restart of the process and
+ * after any part of `create` and `start`. After `stop` nothing of the sandbox runs, is pinned or mounted; after `remove` no file
+ * remains either.
  *
- * The flags say what differs between controllers and only the service can act on, as it alone knows the network and the
- * containers. They are properties, each false unless given, so that a plugin that was written before one of them goes on.
+ * The flags describe differences that only the service can act on, because it controls the network and the containers. They are
+ * optional and default to false, so that older plugins keep working.
  */
 export interface SandboxController {
   readonly name: string;
-  /** `start` comes after the network is set up, as for a virtual machine, which looks at its network when it boots. */
+  /**
+   * The service calls `start` after the network is set up, as for a virtual machine, which reads its network configuration when it
+   * boots.
+   */
   readonly startsInNetwork?: boolean;
-  /** The sandbox runs the tasks of its containers: they are to be deleted before it is stopped. */
+  /** The sandbox runs the tasks of its containers, which must be deleted before it is stopped. */
   readonly holdsTasks?: boolean;
-  /** It makes the user namespaces that pods ask for (`userNamespace`). */
+  /** The controller creates the user namespaces that pods request (`userNamespace`). */
   readonly makesUserNamespaces?: boolean;
-  /** Its `create` takes the namespaces of `SandboxNamespaces.prepare`, which only controllers of ours have. */
+  /** Its `create` accepts namespaces of `SandboxNamespaces.prepare`; only built-in controllers support this. */
   readonly takesReadySandboxes?: boolean;
-  /** Makes the namespaces. The result names the network namespace to set up, none for the host's network. */
+  /** Creates the namespaces. Returns the network namespace to set up; none for the host's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
-  /** Makes everything else that needs no address. */
+  /** Creates everything else that does not depend on addresses. */
   start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void>;
-  /** Tells the sandbox its addresses. */
+  /** Passes the sandbox's addresses to it. */
   setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void>;
   environment(sandbox: SandboxRecord): SandboxEnvironment;
-  /** Path of the PID namespace that all containers of the pod share; its init is started by the first call. */
+  /** Path of the PID namespace that all containers of the pod share. The first call starts its init. */
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
-  /** Whether what `create` and `start` made is still there; the reason is for people. From then on `onLost` reports. */
+  /**
+   * Whether everything that `create` and `start` made still exists; `reason` is for users. From then on `onLost` reports its loss.
+   */
   status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
-  /** Calls back when a sandbox's own process ends by itself, also while it is only just started. */
+  /** Calls `listener` when a sandbox's infra process exits by itself, even during its start. */
   onLost(listener: (sandboxId: string, reason: string) => void): void;
   stop(sandboxId: string): Promise<void>;
   remove(sandboxId: string): Promise<void>;
-  /** Sandbox ids of which anything is left on the host. */
+  /** Ids of the sandboxes that have any resource on the host. */
   list(): Promise<string[]>;
-  /** Path of the sandbox's network namespace, if it has one of its own. */
+  /** Path of the sandbox's network namespace; undefined if it uses the host's. */
   netnsPath(sandbox: SandboxRecord): string | undefined;
-  /** What people may want to know besides, as plain data for JSON: the pid of its own process, for example. */
+  /** More details for users, as plain data for JSON, such as the pid of the infra process. */
   describe?(sandbox: SandboxRecord): Promise<Record<string, unknown>>;
-  /** What the sandbox uses where the host's cgroups do not show it; undefined if nothing counts it. */
+  /** Resource usage of a sandbox that the host's cgroups do not measure; undefined if it is unknown. */
   use?(sandbox: SandboxRecord): Promise<CgroupStats | undefined>;
 }

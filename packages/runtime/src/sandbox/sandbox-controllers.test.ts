@@ -16,7 +16,7 @@ const made = (runtimeHandler: string, controller?: string) => ({
   config: { runtimeHandler } as SandboxConfig,
 });
 
-test('a handler has its controller; one that is not there is refused with those that are', () => {
+test('a handler has its controller; an unknown one is rejected with a list of the known ones', () => {
   const found = new SandboxControllers({ controllers, handlers, unavailable: new Map([['fast', 'no such program']]) });
   assert.equal(found.forHandler('').name, 'pinned');
   assert.equal(found.forHandler('vm').name, 'pause');
@@ -31,15 +31,15 @@ test('a handler has its controller; one that is not there is refused with those 
   });
 });
 
-test('a sandbox is ended by the controller that made it, whatever its handler has by now', () => {
+test('a sandbox is removed by the controller that created it, whatever its handler is now', () => {
   const found = new SandboxControllers({ controllers, handlers });
   assert.equal(found.of(made('', 'pause')).name, 'pause');
   assert.equal(found.of(made('gone', 'pause')).name, 'pause');
   assert.equal(found.find(made('vm', 'other')), undefined);
-  assert.throws(() => found.of(made('vm', 'other')), { code: 'failed_precondition', message: /"other" made it/ });
+  assert.throws(() => found.of(made('vm', 'other')), { code: 'failed_precondition', message: /"other" created it/ });
 });
 
-test('a sandbox whose record names no controller is of the controller of its handler, or of the default one', () => {
+test('a sandbox without a controller in its record belongs to the controller of its handler, or to the default one', () => {
   const found = new SandboxControllers({ controllers, handlers });
   assert.equal(found.of(made('vm')).name, 'pause');
   assert.equal(found.of(made('gone')).name, 'pinned');

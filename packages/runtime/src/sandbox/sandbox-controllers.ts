@@ -3,21 +3,21 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 
 export type SandboxControllersOptions = {
-  /** Every controller there is, also those that no handler has: earlier sandboxes may be theirs. Names are unique. */
+  /** All controllers, including those without a handler: they may own earlier sandboxes. Names are unique. */
   controllers: SandboxController[];
-  /** Name of the controller by runtime handler. The handler '' is the default and must be there. */
+  /** Name of the controller of each runtime handler. The default handler '' is required. */
   handlers: ReadonlyMap<string, string>;
-  /** Handlers that are configured and cannot be had on this host, with the reason. */
+  /** Configured handlers that are not usable on this host, with the reason. */
   unavailable?: ReadonlyMap<string, string>;
 };
 
-/** Which controller makes the sandboxes of which runtime handler, and which one made a sandbox that is there. */
+/** Finds the controller for new sandboxes of a runtime handler, and the one that created an existing sandbox. */
 export class SandboxControllers {
   readonly #byName: ReadonlyMap<string, SandboxController>;
   readonly #byHandler: ReadonlyMap<string, SandboxController>;
   readonly #unavailable: ReadonlyMap<string, string>;
 
-  /** A handler with a controller that is not there is an `invalid_argument`. */
+  /** Throws `invalid_argument` if a handler names an unknown controller. */
   constructor({ controllers, handlers, unavailable = new Map() }: SandboxControllersOptions) {
     this.#byName = new Map(controllers.map((controller) => [controller.name, controller]));
     this.#byHandler = new Map([...handlers].map(([handler, name]) => [handler, this.#named(handler, name)]));
@@ -25,8 +25,8 @@ export class SandboxControllers {
   }
 
   /**
-   * The controller for new sandboxes. An unknown handler is an `invalid_argument` that names those that there are, one
-   * that cannot be had here a `failed_precondition` with the reason.
+   * The controller for new sandboxes of a handler. Throws `invalid_argument` with the known handlers for an unknown one, and
+   * `failed_precondition` with the reason for one that is not usable here.
    */
   forHandler(handler: string): SandboxController {
     const controller = this.#byHandler.get(handler);
@@ -42,8 +42,8 @@ export class SandboxControllers {
   }
 
   /**
-   * The controller that made a sandbox, whatever handlers are configured by now: it must be stopped and removed by the same.
-   * One that is not there any more is a `failed_precondition`.
+   * The controller that created a sandbox, whatever handlers are configured now: the same controller must stop and remove it.
+   * Throws `failed_precondition` if it is no longer configured.
    */
   of(record: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
     const found = this.find(record);
@@ -51,14 +51,14 @@ export class SandboxControllers {
     const { id, controller } = record;
     throw new PodwrightError(
       'failed_precondition',
-      `find the sandbox controller of ${id}: "${controller}" made it, and is not configured any more; configure it again`,
+      `find the sandbox controller of ${id}: "${controller}" created it, and is no longer configured; configure it again`,
     );
   }
 
-  /** As `of`; undefined if it is not there any more. */
+  /** As `of`; undefined if it is no longer configured. */
   find({ controller, config }: Pick<SandboxRecord, 'controller' | 'config'>): SandboxController | undefined {
     if (controller !== undefined) return this.#byName.get(controller);
-    // records of earlier versions name none
+    // records of earlier versions have no controller
     return this.#byHandler.get(config.runtimeHandler) ?? this.#byHandler.get('');
   }
 

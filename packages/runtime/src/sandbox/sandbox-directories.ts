@@ -8,18 +8,19 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 import { hostsFile, resolvConf } from './sandbox-files.ts';
 
-/** Its name, below the state directory and below the root. */
+/** Name of the directory, below the state directory and below the root. */
 export const SANDBOXES_DIRECTORY = 'sandboxes';
 
-/** `root` is the runtime's directory of lasting data, `state` that of what a reboot may lose. */
+/** `root` is the runtime's directory for persistent data, `state` the one for data that may be lost at a reboot. */
 export type SandboxDirectoriesOptions = { system: System; root: string; state: string };
 
-/** What every Kubernetes runtime gives a pod. */
+/** The options and size (64 MiB) of other Kubernetes runtimes. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
 /**
- * What a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and in `<root>/sandboxes/<id>` the files that they
- * may write to, which must not fill the file system of the state: that is memory, and all other pods need some of it.
+ * The directories that a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and its files in
+ * `<root>/sandboxes/<id>`. Containers may write to these files, and must not fill the state's file system: it is in memory and all
+ * pods need it.
  */
 export class SandboxDirectories {
   readonly #system: System;
@@ -32,21 +33,21 @@ export class SandboxDirectories {
     this.#files = join(root, SANDBOXES_DIRECTORY);
   }
 
-  /** Makes the two directories, unless they are there. */
+  /** Creates the two directories if they do not exist. */
   static open(options: SandboxDirectoriesOptions): SandboxDirectories {
     const opened = new SandboxDirectories(options);
     for (const directory of [opened.#state, opened.#files]) makePrivateDirectory(directory);
     return opened;
   }
 
-  /** The sandbox's directory; its controller may keep more in it. */
+  /** The sandbox's directory; its controller may store more in it. */
   path(sandboxId: string): string {
     return join(this.#state, sandboxId);
   }
 
   /**
-   * Makes the directories with everything in them but the addresses. Small files, written synchronously: by the thread pool they take
-   * seventeen of its turns.
+   * Creates the directories with everything but the addresses. Small files are written synchronously: the thread pool would take
+   * seventeen turns.
    */
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
@@ -67,7 +68,7 @@ export class SandboxDirectories {
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
-  /** Writes the hosts file anew. A pod in the host's network has the host's. */
+  /** Rewrites the hosts file. A pod in the host's network has a copy of the host's, which stays unchanged. */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
     writeFileSync(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
@@ -85,20 +86,20 @@ export class SandboxDirectories {
     };
   }
 
-  /** Sandboxes of earlier versions have their files beside the shared memory; their containers have them mounted. */
+  /** Sandboxes of earlier versions have their files next to the shared memory, and their containers have those mounted. */
   #filesOf(sandboxId: string): string {
     const directory = join(this.#files, sandboxId);
     return existsSync(directory) ? directory : this.path(sandboxId);
   }
 
-  /** Takes down what is mounted in the directory. */
+  /** Unmounts everything in the sandbox's directory. */
   unmount(sandboxId: string): void {
     unmountEntries(this.#system, this.path(sandboxId));
   }
 
-  /** Removes the directories with what is in them. No error if there are none. */
+  /** Removes the sandbox's directories and their contents. No error if there are none. */
   remove(sandboxId: string): void {
-    unmountTree(this.#system, this.path(sandboxId)); // whatever is mounted in there, wherever: its files must survive
+    unmountTree(this.#system, this.path(sandboxId)); // at any depth, or the removal would delete files of the mounted file system
     try {
       for (const directory of [this.#state, this.#files])
         rmSync(join(directory, sandboxId), { recursive: true, force: true });
@@ -107,20 +108,20 @@ export class SandboxDirectories {
     }
   }
 
-  /** Ids of the sandboxes that have a directory, of all controllers. */
+  /** Ids of the sandboxes with a directory, of all controllers. */
   async list(): Promise<string[]> {
     const names = await Promise.all([this.#state, this.#files].map((directory) => readdir(directory)));
     return [...new Set(names.flat())];
   }
 }
 
-/** The ids that the pod's root has on the host. */
+/** The host ids of the pod's root user. */
 function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
   if (userNamespace === undefined) return { uid: 0, gid: 0 };
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };
 }
 
-/** What the host has in one of its files, which it may lack. */
+/** The content of a file of the host; '' if it does not exist. */
 function contentOf(path: string): string | Buffer {
   try {
     return readFileSync(path);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostsFile, resolvConf } from './sandbox-files.ts';
 
-test('resolv.conf says what the DNS configuration says, and nothing for an empty one', () => {
+test('resolv.conf contains the DNS configuration, and is empty for an empty one', () => {
   const dns = { servers: ['10.0.0.10', '8.8.8.8'], searches: ['a.local', 'b.local'], options: ['ndots:5'] };
   assert.equal(resolvConf(dns), 'search a.local b.local\nnameserver 10.0.0.10\nnameserver 8.8.8.8\noptions ndots:5\n');
   assert.equal(resolvConf({ servers: [], searches: [], options: [] }), '');

@@ -15,23 +15,23 @@ import {
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
-/** Its name below the state directory. */
+/** Name of the directory below the state directory. */
 export const NAMESPACES_DIRECTORY = 'ns';
 
 /** File system type of a pinned namespace (linux/magic.h). */
 const NSFS_MAGIC = 0x6e736673;
 
-/** What the namespaces are made with; `state` is the runtime's directory of what a reboot may lose. */
+/** `state` is the runtime's directory for data that may be lost at a reboot. */
 export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
 
 /**
- * The namespaces of sandboxes, each held by a bind mount at `<state>/ns/<sandbox id>/<kind>`: they have a path that stays the
- * same, and outlive every process.
+ * The namespaces of sandboxes, each pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`: their paths are stable, and they
+ * outlive every process.
  */
 export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
   readonly #root: string;
-  /** Ids of sandboxes to come whose namespaces are there. */
+  /** Ids of future sandboxes whose namespaces are prepared. */
   readonly #prepared = new Set<string>();
 
   private constructor(dependencies: SandboxNamespacesDependencies) {
@@ -39,7 +39,7 @@ export class SandboxNamespaces {
     this.#root = join(dependencies.state, NAMESPACES_DIRECTORY);
   }
 
-  /** Mounts the directory of the pins, unless it is mounted. */
+  /** Mounts the directory for the pins if it is not mounted. */
   static open(dependencies: SandboxNamespacesDependencies): SandboxNamespaces {
     const opened = new SandboxNamespaces(dependencies);
     preparePinDirectory(dependencies.system, opened.#root);
@@ -47,9 +47,9 @@ export class SandboxNamespaces {
   }
 
   /**
-   * Makes the namespaces of a sandbox of which nothing is known but its id, and returns the path of its network's: `create` for
-   * that id then has less left to do. Only for one that will have network, IPC and host name for itself, in the host's user
-   * namespace. It blocks for 1 to 2 ms, and longer while the kernel ends other namespaces.
+   * Creates the namespaces of a sandbox before its configuration is known, and returns the path of its network namespace: `create`
+   * for this id then has less to do. Only for sandboxes with their own network, IPC and UTS namespaces in the host's user
+   * namespace. Blocks for 1 to 2 ms, and longer while the kernel destroys other namespaces.
    */
   prepare(sandboxId: string): { netnsPath: string } {
     mkdirSync(join(this.#root, sandboxId), { mode: PRIVATE_DIRECTORY });
@@ -59,7 +59,7 @@ export class SandboxNamespaces {
     return { netnsPath: pins.net };
   }
 
-  /** Makes those that the sandbox has for itself. A sysctl of none of them is an `invalid_argument`. */
+  /** Creates the sandbox's own namespaces. Throws `invalid_argument` for a sysctl that belongs to none of them. */
   async create(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     if (this.#prepared.delete(sandbox.id)) return this.#finish(sandbox);
     const { hostname, userNamespace: mappings } = sandbox.config;
@@ -74,7 +74,7 @@ export class SandboxNamespaces {
     else await createOwnedNamespaces(this.#dependencies, { ...request, user, mappings }, signal);
   }
 
-  /** Where they are. The host's network comes with the host's host name. */
+  /** Paths of the sandbox's namespaces. A sandbox in the host's network also has the host's UTS namespace. */
   paths({ id, config }: SandboxRecord): SandboxEnvironment['namespaces'] {
     const ownNetwork = config.network === 'pod';
     return {
@@ -85,24 +85,24 @@ export class SandboxNamespaces {
     };
   }
 
-  /** Pins the PID namespace of a process for the sandbox, beside those that `create` made. */
+  /** Pins the PID namespace of a process for the sandbox, in addition to those of `create`. */
   pinPid(sandboxId: string, pid: number): void {
     const path = this.pidPath(sandboxId);
     closeSync(openSync(path, 'wx', MOUNT_POINT_FILE));
     this.#dependencies.system.mount(path, { source: `/proc/${pid}/ns/pid`, flags: mountFlags.bind });
   }
 
-  /** Whether `pinPid` has pinned one. */
+  /** Whether a PID namespace is pinned. */
   hasPid(sandboxId: string): Promise<boolean> {
     return isPinned(this.pidPath(sandboxId));
   }
 
-  /** Where `pinPid` pins. */
+  /** Path of the pinned PID namespace. */
   pidPath(sandboxId: string): string {
     return this.#pin(sandboxId, 'pid');
   }
 
-  /** The first of the sandbox's namespaces that is not there; undefined if all are. */
+  /** Path of the first namespace of the sandbox that is missing; undefined if all exist. */
   async missing(sandbox: SandboxRecord): Promise<string | undefined> {
     for (const path of Object.values(this.paths(sandbox))) {
       if (path !== undefined && !(await isPinned(path))) return path;
@@ -110,7 +110,7 @@ export class SandboxNamespaces {
     return undefined;
   }
 
-  /** Gives all of them up: each ends with its last process. No error if there is none. */
+  /** Unpins all of them: each ends with its last process. No error if there are none. */
   release(sandboxId: string): void {
     this.#prepared.delete(sandboxId);
     const directory = join(this.#root, sandboxId);
@@ -122,12 +122,12 @@ export class SandboxNamespaces {
     }
   }
 
-  /** Ids of the sandboxes that have any, of all controllers. */
+  /** Ids of the sandboxes with namespaces, of all controllers. */
   list(): Promise<string[]> {
     return readdir(this.#root);
   }
 
-  /** What `prepare` could not know. The host may have got another name since. */
+  /** Applies the settings that `prepare` could not know. The host's name may have changed since. */
   #finish({ id, config }: SandboxRecord): void {
     const hostname = config.hostname === '' ? hostnameOfHost() : config.hostname;
     setUpNamespaces(this.#dependencies, { ...this.#ownPins(id), hostname, sysctls: config.sysctls });
@@ -144,8 +144,8 @@ export class SandboxNamespaces {
 }
 
 /**
- * Processes of a pod may bind low ports and send pings without capabilities, as they may in containerd: the
- * network is theirs alone.
+ * Processes of a pod may bind low ports and send pings without capabilities, as in containerd: the pod has a network namespace of
+ * its own.
  */
 const POD_NETWORK_SYSCTLS = {
   'net.ipv4.ip_unprivileged_port_start': '0',

@@ -31,19 +31,19 @@ import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
 /**
- * Of many sandboxes that are asked for at once, so many are begun at once: each keeps a processor busy, so that the first pods
- * run while the last ones wait, instead of all of them late.
+ * Number of sandboxes that start concurrently. Each keeps a processor busy: with a limit, the first pods run while the last ones
+ * wait, instead of all of them being late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 
-/** Phases of a sandbox that a RunPodSandbox of the same name may meet. */
+/** Phases of an existing sandbox with the name of a RunPodSandbox request. */
 const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
-/** What the sandbox service does with the containers of a pod; the container room gives it. */
+/** Operations on a pod's containers, provided by the container room. */
 export type PodContainers = {
-  /** Kills every container of the sandbox that runs, and waits for their ends. */
+  /** Kills every running container of the sandbox and waits until they have exited. */
   stopAll(sandboxId: string): Promise<void>;
-  /** Waits until everything is cleared away that containers of the sandbox which have ended do not need any more. */
+  /** Waits until the resources of the sandbox's exited containers are cleaned up. */
   untilCleared(sandboxId: string): Promise<void>;
   removeAll(sandboxId: string): Promise<void>;
 };
@@ -52,8 +52,8 @@ export type SandboxServiceDependencies = {
   table: RecordTable<SandboxRecord>;
   controllers: SandboxControllers;
   network: Network;
-  /** Sandboxes that are made ahead. */
-  ready: Pick<ReadySandboxes, 'take' | 'giveUp' | 'giveWay'>;
+  /** Sandboxes that are prepared in advance. */
+  ready: Pick<ReadySandboxes, 'take' | 'discard' | 'releaseAll'>;
   containers: PodContainers;
   events: LifecycleEvents;
   work: SharedWork;
@@ -64,14 +64,14 @@ export type SandboxServiceDependencies = {
 };
 
 /**
- * Pods' sandboxes. A run either succeeds or leaves nothing, and is rolled back when its caller goes away; what cannot be
- * undone keeps its record, which a later stop, remove, retry or start of the runtime finishes.
+ * Pods' sandboxes. A run either succeeds or leaves nothing behind, and is rolled back when its caller cancels. A sandbox that
+ * cannot be rolled back keeps its record; a later stop, remove, retry or start of the runtime finishes it.
  *
- * What keeps calls apart, from the outside in, each for another reason:
- * - `work` (by verb and name) joins a retry with the call that it repeats; the work goes on when the caller's deadline passes.
- * - `#starts` (all sandboxes) begins only as many runs at once as there are processors.
- * - `#changes` (by sandbox) has different verbs of one sandbox, and its loss, wait for one another.
- * - The task runtime has a lock of its own by task, as its callers are others, too: sandboxes' own processes, leftovers.
+ * Calls are serialised at several levels, from the outside in:
+ * - `work` (by verb and name) joins a retry with the call that it repeats, and continues when the caller's deadline passes.
+ * - `#starts` (all sandboxes) limits concurrent runs to the number of processors.
+ * - `#changes` (by sandbox) serialises different verbs of one sandbox, and its loss.
+ * - The task runtime has its own lock by task, because it has other callers: infra processes and the removal of leftovers.
  */
 export class SandboxService extends VisibleRecords<SandboxRecord> {
   readonly #dependencies: SandboxServiceDependencies;
@@ -83,7 +83,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     this.#dependencies = dependencies;
   }
 
-  /** Runs the sandbox, joins the earlier call for it, or returns what that made. A different one of its name is `already_exists`. */
+  /**
+   * Runs the sandbox, joins an earlier call for it, or returns the sandbox that call created. Throws `already_exists` if a
+   * different sandbox has the name.
+   */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
     const name = sandboxName(config);
     const key = `run sandbox ${name}`;
@@ -99,7 +102,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Ends everything of the sandbox and gives its addresses back. Unknown and stopped ones are a success. */
+  /** Stops the sandbox and releases its addresses. No error for unknown and stopped sandboxes. */
   async stop(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
@@ -108,25 +111,25 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     );
   }
 
-  /** Stops the sandbox if need be, and removes it with its containers. An unknown one is a success. */
+  /** Stops the sandbox if needed, and removes it with its containers. No error for an unknown sandbox. */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const record = this.find(idOrPrefix);
     if (record === undefined) return;
     await this.#dependencies.work.run({ key: `remove sandbox ${record.id}` }, signal, () => this.#remove(record.id));
   }
 
-  /** Notes what the pod may take from now on. None of this id is a `not_found`. */
+  /** Records the pod's new resources. Throws `not_found` if no sandbox has this id. */
   async setResources(idOrPrefix: string, resources: SandboxResources, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
-    const note = async () => void this.#dependencies.table.update(id, (record) => ({ ...record, resources }));
-    await this.#changes.run(id, note, signal);
+    const record = async () => void this.#dependencies.table.update(id, (sandbox) => ({ ...sandbox, resources }));
+    await this.#changes.run(id, record, signal);
   }
 
-  /** Ends a sandbox that cannot go on: something of it has gone. */
+  /** Stops a sandbox that has lost a resource. */
   async lost(id: string, reason: string): Promise<void> {
     await this.#changes.run(id, async () => {
       if (this.#dependencies.table.get(id)?.state.phase !== 'ready') return;
-      this.#dependencies.logger.warn({ sandbox: id, reason }, 'sandbox is not ready any more');
+      this.#dependencies.logger.warn({ sandbox: id, reason }, 'sandbox is no longer ready');
       await this.#stop(id);
     });
   }
@@ -142,7 +145,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** From then on a ready sandbox is found by its record. */
+  /** Writes the record, by which a ready sandbox is found from then on. */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
     readyId: string | undefined,
@@ -151,12 +154,12 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     try {
       return table.put({ ...sandbox, state: { phase: 'creating' }, createdAtMs: clock.now(), ips: [] });
     } catch (error) {
-      if (readyId !== undefined) ready.giveUp(readyId);
+      if (readyId !== undefined) ready.discard(readyId);
       throw error;
     }
   }
 
-  /** Makes everything of a sandbox and says so in its record, or rolls back; `ahead`: it may be in its network already. */
+  /** Creates all resources of a sandbox and marks it ready, or rolls back. `ahead`: it may already be attached to its network. */
   async #acquire(
     record: SandboxRecord,
     { ahead, abandoned }: { ahead: boolean; abandoned: AbortSignal },
@@ -192,7 +195,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     return ready;
   }
 
-  /** Afterwards no record is left either, or it says that the sandbox is broken; or neither could be written. */
+  /** Afterwards the record is deleted or marks the sandbox as broken, unless it could not be written. */
   async #rollBack(record: SandboxRecord, undo: Undo): Promise<void> {
     const { table, logger } = this.#dependencies;
     const failures = await undo.run();
@@ -203,10 +206,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
       failures.push({ step: 'write the record', error });
     }
     if (failures.length > 0)
-      logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'sandbox could not be rolled back');
+      logger.error({ sandbox: record.id, left: describeUndoFailures(failures) }, 'cannot roll back a sandbox');
   }
 
-  /** Sets the network up and starts the sandbox: at once, unless it must find its network. */
+  /** Sets up the network and starts the sandbox concurrently, unless the controller needs the network first. */
   async #start(
     controller: SandboxController,
     { record, netnsPath, signal }: { record: SandboxRecord; netnsPath: string | undefined; signal: AbortSignal },
@@ -225,8 +228,8 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const request = networkRequest(record, netnsPath);
     const setUp = () => trace('set up network', () => network.setUp(request, signal));
     const { ips } = await setUp().catch(async (error: unknown) => {
-      // addresses that are kept for pods to come are this pod's
-      if (errorCode(error) !== 'resource_exhausted' || !(await ready.giveWay())) throw error;
+      // addresses of ready sandboxes are available to this pod
+      if (errorCode(error) !== 'resource_exhausted' || !(await ready.releaseAll())) throw error;
       return await setUp();
     });
     return ips;
@@ -271,7 +274,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Finishes what an earlier process of ours began, and ends sandboxes that did not survive. One that fails keeps its record. */
+  /** Finishes operations of an earlier process, and stops sandboxes that did not survive. A failed one keeps its record. */
   recover(): Promise<void> {
     return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
   }
@@ -294,7 +297,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 }
 
-/** Waits for all to end, then fails with the first error: nothing goes on behind a roll back. */
+/** Waits for all promises to settle, then throws the first error: nothing continues during a rollback. */
 async function allSettled<T extends unknown[]>(work: [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
   const results = await Promise.allSettled<unknown>(work);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

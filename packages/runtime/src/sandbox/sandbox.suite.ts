@@ -12,7 +12,7 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 /** A controller under test. */
 export type SandboxControllerUnderTest = {
   controller: SandboxController;
-  /** Lets go of everything as the end of the process does: the sandboxes stay. */
+  /** Releases what the end of the process would release; the sandboxes remain. */
   close(): Promise<void>;
 };
 
@@ -39,31 +39,31 @@ const plain: SandboxConfig = {
   runtimeHandler: '',
 };
 
-/** A sandbox that is to be made; by default of a pod with everything for itself. */
+/** A sandbox to create; by default with all namespaces of its own. */
 export function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
   const state = { phase: 'creating' } as const;
   return { id: newId(), name: 'web', config: { ...plain, ...config }, state, createdAtMs: 0, ips: [] };
 }
 
-/** What a program says in namespaces of a sandbox; `which` are options of nsenter(1). */
+/** Output of a program in namespaces of a sandbox; `which` are options of nsenter(1). */
 function inside(which: string[], ...command: string[]): string {
   return execFileSync('nsenter', [...which, '--', ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     .toString()
     .trim();
 }
 
-/** The namespace at a path, as the kernel numbers it. */
+/** The kernel's number of the namespace at a path. */
 const numberOf = (path: string | undefined) => statSync(path!, { bigint: true }).ino;
 
-/** The first process of the PID namespace at a path, by its number on the host. */
+/** Host pid of the first process in the PID namespace at a path. */
 function firstProcessOf(namespace: string): number {
-  const wanted = `pid:[${numberOf(namespace)}]`;
+  const link = `pid:[${numberOf(namespace)}]`;
   const isFirst = (pid: string) => {
     try {
       const numbers = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]?.split(/\s+/);
-      return readlinkSync(`/proc/${pid}/ns/pid`) === wanted && numbers?.at(-1) === '1';
+      return readlinkSync(`/proc/${pid}/ns/pid`) === link && numbers?.at(-1) === '1';
     } catch {
-      return false; // it has just ended
+      return false; // it has just exited
     }
   };
   const found = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isFirst(name));
@@ -72,14 +72,14 @@ function firstProcessOf(namespace: string): number {
 }
 
 /**
- * What every sandbox controller must do; see the contract. `open` opens one that keeps what it makes in a directory: a new one,
- * or as an earlier one left it. Needs root, `nsenter` and `ip`.
+ * The contract of every sandbox controller. `open` opens one that stores its state in a directory, which is empty or left by an
+ * earlier one. Needs root, `nsenter` and `ip`.
  */
 export async function testSandboxController(
   open: (state: string) => Promise<SandboxControllerUnderTest>,
 ): Promise<void> {
   const state = mkdtempSync('/tmp/pwt-sandbox-');
-  chmodSync(state, 0o711); // root of a user namespace is another user here
+  chmodSync(state, 0o711); // root of a user namespace is an unprivileged user here
   let opened = await open(state);
   after(async () => {
     for (const id of await opened.controller.list()) await opened.controller.remove(id);
@@ -99,7 +99,7 @@ export async function testSandboxController(
     await current().setAddresses(sandbox, ['10.0.0.2', 'fd00::2']);
     return { sandbox, environment: current().environment(sandbox) };
   };
-  /** Stops and removes it, and looks that nothing is left. */
+  /** Stops and removes a sandbox, and checks that nothing remains. */
   const end = async (sandbox: SandboxRecord, { namespaces, files }: SandboxEnvironment) => {
     await current().stop(sandbox.id);
     for (const path of Object.values(namespaces)) assert.ok(path === undefined || !existsSync(path), path);
@@ -126,7 +126,7 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('a pod has the files that its configuration asks for, and shared memory', async () => {
+  test('a pod has the configured files, and shared memory', async () => {
     const { sandbox, environment } = await make();
     const { files, shm } = environment;
     assert.equal(readFileSync(files.hostname, 'utf8'), 'web\n');
@@ -143,7 +143,7 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('a pod without a DNS configuration has the one of the host, for its users to read', async () => {
+  test('a pod without a DNS configuration has the one of the host, readable by its users', async () => {
     const { sandbox, environment } = await make({ dns: undefined });
     const ofHost = existsSync('/etc/resolv.conf') ? readFileSync('/etc/resolv.conf', 'utf8') : '';
     assert.equal(readFileSync(environment.files.resolvConf, 'utf8'), ofHost);
@@ -151,7 +151,7 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('each pod has network, IPC and host name for itself, with the loopback interface up', async () => {
+  test('each pod has its own network, IPC and UTS namespaces, with the loopback interface up', async () => {
     const one = await make({ hostname: 'one' });
     const two = await make({ hostname: 'two' });
     for (const [kind, name] of [
@@ -169,7 +169,7 @@ export async function testSandboxController(
     await end(two.sandbox, two.environment);
   });
 
-  test('a pod may have the network of the host, with its host name and hosts, or its IPC, or both', async () => {
+  test('a pod may use the network of the host, with its host name and hosts file, or its IPC, or both', async () => {
     const network = await make({ network: 'node' });
     assert.equal(current().netnsPath(network.sandbox), undefined);
     assert.equal(network.environment.namespaces.network, undefined);
@@ -219,7 +219,7 @@ export async function testSandboxController(
     ['net.ipv4/../../vm/swappiness', {}],
   ];
   for (const [name, config] of refused) {
-    test(`sysctl ${name} is refused by name for ${JSON.stringify(config)}, and leaves nothing`, async () => {
+    test(`sysctl ${name} is rejected by name for ${JSON.stringify(config)}, and leaves nothing behind`, async () => {
       const sandbox = sandboxOf({ ...config, sysctls: { [name]: '1' } });
       const attempt = async () => {
         await current().create(sandbox, signal);
@@ -233,7 +233,7 @@ export async function testSandboxController(
     });
   }
 
-  test('a PID namespace of the pod can be shared, and its end is the end of the sandbox', async () => {
+  test('containers can share a PID namespace of the pod, and the exit of its init ends the sandbox', async () => {
     const { sandbox } = await make({ pid: 'pod' });
     const [path, again] = await Promise.all([
       current().sharedPidNamespace(sandbox, signal),
@@ -258,7 +258,7 @@ export async function testSandboxController(
     assert.notEqual(numberOf(user), numberOf('/proc/self/ns/user'));
     const both = [`--user=${user}`, `--net=${network}`, '--setuid', '0', '--setgid', '0'];
     assert.match(inside(both, 'cat', '/proc/self/uid_map'), /^\s*0\s+100000\s+65536$/);
-    inside(both, 'ip', 'link', 'set', 'lo', 'down'); // only the owner of the network namespace may
+    inside(both, 'ip', 'link', 'set', 'lo', 'down'); // permitted only to the owner of the network namespace
     const path = await current().sharedPidNamespace(sandbox, signal);
     const first = firstProcessOf(path);
     assert.match(readFileSync(`/proc/${first}/uid_map`, 'utf8'), /^\s*0\s+100000\s+65536$/m);
@@ -271,10 +271,10 @@ export async function testSandboxController(
     assert.deepEqual(await current().list(), []);
   };
   if (!opened.controller.makesUserNamespaces)
-    test('a pod in a user namespace is refused, and leaves nothing', testNoUserNamespace);
+    test('a pod in a user namespace is rejected, and leaves nothing behind', testNoUserNamespace);
   else test('a pod in a user namespace has namespaces that belong to it', testUserNamespace);
 
-  test('after a restart a sandbox is known, its end is reported, and it is removed', async () => {
+  test('after a restart a sandbox is found, its loss is reported, and it can be removed', async () => {
     const { sandbox, environment } = await make({ pid: 'pod' });
     const number = numberOf(await current().sharedPidNamespace(sandbox, signal));
     await reopen();
@@ -293,16 +293,16 @@ export async function testSandboxController(
     await end(sandbox, environment);
   });
 
-  test('after a restart what was alive is removed', async () => {
+  test('after a restart a running sandbox can be removed', async () => {
     const { sandbox, environment } = await make({ pid: 'pod' });
     const first = firstProcessOf(await current().sharedPidNamespace(sandbox, signal));
     await reopen();
     await end(sandbox, environment);
-    const gone = async () => (existsSync(`/proc/${first}`) ? undefined : true);
-    await waitFor(gone, { intervalMs: 10, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const hasExited = async () => (existsSync(`/proc/${first}`) ? undefined : true);
+    await waitFor(hasExited, { intervalMs: 10, signal: AbortSignal.timeout(PATIENCE_MS) });
   });
 
-  test('stop and remove may be called any number of times, and for what never was', async () => {
+  test('stop and remove are idempotent, also for unknown sandboxes', async () => {
     const { sandbox } = await make();
     for (const id of [sandbox.id, newId()]) {
       await current().stop(id);
@@ -313,7 +313,7 @@ export async function testSandboxController(
     assert.deepEqual(await current().list(), []);
   });
 
-  test('what was only begun is removed as well', async () => {
+  test('a sandbox that was created but not started can be removed', async () => {
     const sandbox = await create();
     await current().remove(sandbox.id);
     assert.deepEqual(await current().list(), []);

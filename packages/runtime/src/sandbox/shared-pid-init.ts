@@ -5,19 +5,18 @@ import type { InfraRoots } from './infra-roots.ts';
 import { infraSpec } from './infra-spec.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
-/** What the init is run with. */
 export type SharedPidInitDependencies = {
   process: InfraProcess;
   roots: InfraRoots;
-  /** cgroupsPath of the OCI spec for a task of this sandbox. */
+  /** `cgroupsPath` of the OCI spec for a task of this sandbox. */
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
-  /** See `InfraPlace`. */
+  /** See `InfraSettings`. */
   oomScoreAdj: number;
 };
 
 /**
- * The first process of the PID namespace that the containers of a pod share, made at the first need: most pods never need
- * one.
+ * The first process of the PID namespace that the containers of a pod share. It is started on first use, because most pods never
+ * need one.
  */
 export class SharedPidInit {
   readonly #dependencies: SharedPidInitDependencies;
@@ -27,7 +26,10 @@ export class SharedPidInit {
     this.#dependencies = dependencies;
   }
 
-  /** Path of the shared PID namespace. The init's death ends every process in it, so the path stays valid with it. */
+  /**
+   * Path of the shared PID namespace. It stays valid as long as a process in the namespace runs, because the kernel kills them all
+   * when the init exits.
+   */
   namespacePath(
     sandbox: SandboxRecord,
     { namespaces }: Pick<SandboxEnvironment, 'namespaces'>,
@@ -42,19 +44,19 @@ export class SharedPidInit {
       if (state.status === 'exited') {
         throw new PodwrightError('failed_precondition', `share PIDs in sandbox ${sandbox.id}: its init has ended`);
       }
-      const place = { namespaces, pid: 'new', cgroupsPath: cgroupsPath(sandbox, sandbox.id), oomScoreAdj } as const;
-      const spec = infraSpec(sandbox, await roots.prepare(sandbox, signal), place);
+      const settings = { namespaces, pid: 'new', cgroupsPath: cgroupsPath(sandbox, sandbox.id), oomScoreAdj } as const;
+      const spec = infraSpec(sandbox, await roots.prepare(sandbox, signal), settings);
       return `/proc/${await process.start(sandbox, spec, signal)}/ns/pid`;
     };
     return this.#starting.run(sandbox.id, start, signal);
   }
 
-  /** Calls back with the sandbox's id when an init ends by itself. */
+  /** Calls `listener` with the sandbox's id when an init exits by itself. */
   onExit(listener: (sandboxId: string) => void): void {
     this.#dependencies.process.onExit(listener);
   }
 
-  /** Watches the init that an earlier process of ours started, if there is one. False if there was one and it has ended. */
+  /** Watches the init that an earlier runtime process started, if any. False if it has exited. */
   async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.process.resume(sandboxId);
     return status !== 'exited';

@@ -22,24 +22,25 @@ import { ShimSandboxFiles } from './shim-sandbox-files.ts';
 export type ShimControllerDependencies = {
   namespaces: SandboxNamespaces;
   directories: SandboxDirectories;
-  /** The same that run the tasks of these sandboxes, which find the sandbox's shim by its bundle. */
+  /** The shims that also run the tasks of these sandboxes; a task finds the sandbox's shim by its bundle. */
   shims: Shims;
-  /** The shim of a runtime handler; undefined for handlers of others. */
+  /** The shim of a runtime handler; undefined for handlers without one. */
   programFor: (handler: string) => ShimProgram | undefined;
-  /** The pod as the shim's options have it. */
+  /** The pod in the form of the shim's options. */
   describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
   logger: Logger;
-  /** How long a sandbox may take to end, and then its shim, before both are killed (20 s). */
+  /** How long a sandbox may take to end, and then its shim, before both are killed. Default: 20 s. */
   graceMs?: number;
 };
 
 const GRACE_MS = 20_000;
-/** How long a shim may take to answer with details and statistics. */
+/** Deadline for a shim's answer with details or statistics. */
 const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
- * Sandboxes that a shim makes by containerd's Sandbox API, one shim a sandbox: virtual machines, for example. Its tasks go
- * to the same shim. The pod's network is set up in a namespace of ours before the shim is started, which is handed to it.
+ * Sandboxes that a shim creates through containerd's Sandbox API, one shim per sandbox: virtual machines, for example. Its
+ * containers' tasks run in the same shim. The pod's network is set up in a namespace of this runtime before the shim starts, and is
+ * passed to it.
  */
 export class ShimController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'shim';
@@ -48,7 +49,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   readonly #dependencies: ShimControllerDependencies;
   readonly #files: ShimSandboxFiles;
   readonly #listeners = new Set<(sandboxId: string, reason: string) => void>();
-  /** Sandboxes whose end is waited for. */
+  /** Sandboxes that are watched for their end. */
   readonly #watched = new Set<string>();
 
   constructor(dependencies: ShimControllerDependencies) {
@@ -85,7 +86,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     this.#watch(id, shim);
   }
 
-  /** `failed_precondition` where the shim has no process in a PID namespace of the pod. */
+  /** Throws `failed_precondition` if the shim reports no process in a PID namespace of the pod. */
   async sharedPidNamespace({ id }: SandboxRecord): Promise<string> {
     const { namespaces } = this.#dependencies;
     if (await namespaces.hasPid(id)) return namespaces.pidPath(id);
@@ -131,12 +132,12 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     this.#dependencies.directories.remove(sandboxId);
   }
 
-  /** Also those of which the shim alone is left: of an unknown sandbox, each controller removes what it knows of. */
+  /** Includes sandboxes of which only the shim remains: of an unknown sandbox, each controller removes its own parts. */
   override async list(): Promise<string[]> {
     return [...new Set([...(await super.list()), ...(await this.#files.list())])];
   }
 
-  /** The sandbox as the shim reports it. */
+  /** The shim's description of the sandbox. */
   async describe({ id: sandboxId }: SandboxRecord): Promise<Record<string, unknown>> {
     const shim = await this.#shim(sandboxId);
     if (shim === undefined) return {};
@@ -154,33 +155,33 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     return metrics && statsOfMetric(metrics);
   }
 
-  /** Stops watching; the sandboxes go on. */
+  /** Stops watching; the sandboxes keep running. */
   close(): void {
     this.#watched.clear();
   }
 
-  /** The answer of a shim; undefined, with a warning, if the call fails, so that details of one shim fail no list of all. */
+  /** The answer of a shim; undefined, with a warning, if the call fails, so that one shim cannot fail a list of all. */
   async #callForDetails<T>(call: Promise<T>): Promise<T | undefined> {
     return await call.catch((error) => {
       if (!isUnimplemented(error))
-        this.#dependencies.logger.warn({ error: errorMessage(error) }, 'call a shim for details');
+        this.#dependencies.logger.warn({ error: errorMessage(error) }, 'cannot get details from a shim');
       return undefined;
     });
   }
 
-  /** Undefined if it has ended. */
+  /** The shim of a sandbox; undefined if it has exited. */
   #shim(sandboxId: string): Promise<Shim | undefined> {
     const { shims } = this.#dependencies;
     return shims.load(shims.bundle(sandboxId));
   }
 
-  /** The Sandbox API has no field for user namespaces, so a shim would not use the pod's. */
+  /** Rejects user namespaces: the Sandbox API has no field for them, so a shim would ignore the pod's. */
   #check(sandbox: SandboxRecord): void {
     this.#program(sandbox);
     if (sandbox.config.userNamespace === undefined) return;
     throw new PodwrightError(
       'failed_precondition',
-      `start sandbox ${sandbox.id}: sandboxes of shims have no user namespaces; use a handler with another sandbox controller`,
+      `start sandbox ${sandbox.id}: shim sandboxes do not support user namespaces; use a handler with another sandbox controller`,
     );
   }
 
@@ -189,18 +190,18 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     if (program !== undefined) return program;
     throw new PodwrightError(
       'failed_precondition',
-      `start sandbox ${id}: the runtime handler "${config.runtimeHandler}" names no shim`,
+      `start sandbox ${id}: the runtime handler "${config.runtimeHandler}" has no shim`,
     );
   }
 
-  /** Only a PID namespace that is not the host's may be shared with containers. */
+  /** Pins the sandbox's PID namespace for its containers, unless it is the host's. */
   #pinPids({ id, config }: SandboxRecord, pid: number): void {
     if (pid === 0 || config.pid === 'node') return;
     try {
       if (readlinkSync(`/proc/${pid}/ns/pid`) === readlinkSync('/proc/self/ns/pid')) return;
     } catch (error) {
-      if (isErrno(error, 'ENOENT')) return; // not a process of this host, or one that has ended: then `#watch` reports it
-      throw wrapError(`look at process ${pid} of sandbox ${id}`, error, 'internal');
+      if (isErrno(error, 'ENOENT')) return; // not a process of this host, or one that has exited, which `#watch` reports
+      throw wrapError(`read the PID namespace of process ${pid} of sandbox ${id}`, error, 'internal');
     }
     this.#dependencies.namespaces.pinPid(id, pid);
   }

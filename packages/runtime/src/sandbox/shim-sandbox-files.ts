@@ -10,14 +10,14 @@ import { infraAnnotations } from './infra-spec.ts';
 
 const sandboxSchema = z.object({
   program: shimProgramSchema,
-  /** A process in the sandbox's namespaces, as the shim reports it; absent before it has started, or if there is none. */
+  /** A process in the sandbox's namespaces, as reported by the shim; absent before the sandbox has started, or if there is none. */
   pid: z.number().optional(),
 });
 
-/** What is remembered of a shim's sandbox: enough to end it, whatever handlers are configured by then. */
+/** The record of a shim's sandbox: enough to stop it, whatever handlers are configured then. */
 export type ShimSandboxRecord = z.infer<typeof sandboxSchema>;
 
-/** The bundles of shims' sandboxes; a sandbox has one from before its shim is started until nothing of it is left. */
+/** The bundles of shims' sandboxes. A bundle exists from before the shim starts until nothing of the sandbox remains. */
 export class ShimSandboxFiles {
   readonly #shims: Shims;
 
@@ -25,7 +25,7 @@ export class ShimSandboxFiles {
     this.#shims = shims;
   }
 
-  /** Makes the bundle. Its `config.json` has only what shims look for in it to know the pod. */
+  /** Creates the bundle. Its `config.json` has only the annotations from which shims identify the pod. */
   async make(sandbox: SandboxRecord, record: ShimSandboxRecord): Promise<string> {
     const bundle = this.#shims.bundle(sandbox.id);
     await mkdir(bundle, { mode: PRIVATE_DIRECTORY });
@@ -39,12 +39,12 @@ export class ShimSandboxFiles {
     await writeRecord(this.#record(sandboxId), record);
   }
 
-  /** Undefined if the shim was never to be started, or everything is gone; `data_loss` if the record is damaged. */
+  /** Undefined if the shim was never started or everything is removed. Throws `data_loss` if the record is damaged. */
   async read(sandboxId: string): Promise<ShimSandboxRecord | undefined> {
     return await readRecord(this.#record(sandboxId), sandboxSchema);
   }
 
-  /** Ids of the sandboxes that have a record. */
+  /** Ids of the sandboxes with a record. */
   async list(): Promise<string[]> {
     return (await this.#shims.ids()).filter((id) => existsSync(this.#record(id)));
   }

@@ -2,13 +2,13 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
 import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
-/** How long a sandbox may take to start: a virtual machine boots. */
+/** Deadline for the start of a sandbox: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
-/** How long a shim may take for an answer of its own, also on a busy host. */
+/** Deadline for other answers of a shim, also on a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
-/** What the sandbox is made from. `options` describe the pod. */
+/** Input of the sandbox. `options` describe the pod. */
 export type ShimSandboxRequest = {
   sandboxId: string;
   bundlePath: string;
@@ -18,8 +18,8 @@ export type ShimSandboxRequest = {
 };
 
 /**
- * Makes and starts the sandbox of a shim. Returns a process in it, 0 if the shim reports none. A shim without sandboxes is a
- * `failed_precondition`, one whose sandboxes are not of Linux `unimplemented`.
+ * Creates and starts the sandbox of a shim. Returns the pid of a process in it, 0 if the shim reports none. Throws
+ * `failed_precondition` if the shim does not support sandboxes, `unimplemented` if its sandboxes are not Linux.
  */
 export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, signal: AbortSignal): Promise<number> {
   const { sandboxId } = request;
@@ -29,25 +29,28 @@ export async function startShimSandbox(shim: Shim, request: ShimSandboxRequest, 
   });
   const { platform } = await shim.sandbox.platform({ sandboxId }, bounds);
   if (platform !== undefined && platform.os !== '' && platform.os !== 'linux')
-    throw new PodwrightError('unimplemented', `start sandbox ${sandboxId}: its shim makes sandboxes of ${platform.os}`);
+    throw new PodwrightError(
+      'unimplemented',
+      `start sandbox ${sandboxId}: its shim creates sandboxes for ${platform.os}`,
+    );
   return (await shim.sandbox.startSandbox({ sandboxId }, bounds)).pid;
 }
 
 function withoutSandboxes(cause: unknown): PodwrightError {
   return new PodwrightError(
     'failed_precondition',
-    'the shim has no sandboxes of its own (containerd.runtime.sandbox.v1); use the sandbox controller "pause" for its handler',
+    'the shim does not implement sandboxes (containerd.runtime.sandbox.v1); use the sandbox controller "pause" for its handler',
     { cause },
   );
 }
 
-/** Why the sandbox is not alive, undefined if it is. `shim` is undefined if it has ended. */
+/** Why the sandbox is not alive; undefined if it is. `shim` is undefined if the shim has exited. */
 export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Promise<string | undefined> {
   if (shim === undefined) return SHIM_ENDED;
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // shims that keep no state of a sandbox leave it empty
+    // shims without sandbox state leave it empty
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {
@@ -55,12 +58,12 @@ export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Pr
   }
 }
 
-/** Waits until the sandbox has ended, or its shim has; returns which of them. */
+/** Waits until the sandbox or its shim has ended; returns the reason. */
 export async function untilEnded(shim: Shim, sandboxId: string): Promise<string> {
-  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` finds out why
+  await shim.sandbox.waitSandbox({ sandboxId }, { timeoutMs: 0 }).catch(() => undefined); // `whyNotAlive` determines the reason
   const reason = await whyNotAlive(shim.isOpen ? shim : undefined, sandboxId);
   if (reason !== undefined) return reason;
-  await shim.closed; // some answer at once: the sandbox then is as alive as the shim
+  await shim.closed; // some shims answer immediately: the sandbox then lives as long as the shim
   return SHIM_ENDED;
 }
 
@@ -72,18 +75,18 @@ export type ShimSandboxEnd = {
   logger: Logger;
 };
 
-/** Ends the sandbox and its shim, by force if they do not by themselves, and has the shim's binary remove what is left. */
+/** Stops the sandbox and its shim, kills them if they do not end, and then runs the shim's binary to clean up. */
 export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle).catch((error) => {
     if (errorCode(error) !== 'data_loss') throw error;
-    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'find the shim of a sandbox');
+    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'cannot find the shim of a sandbox');
     return undefined; // its processes are found by their command lines
   });
-  if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some leave it
+  if (shim !== undefined && (await shutDown(shim, end))) return await shims.removeSocket(call.bundle); // some shims leave it
   await killShimProcesses(shims, call.id);
   await shims.cleanUp(call).catch((error) => {
-    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'the binary of a dead shim could not clean up');
+    logger.warn({ sandbox: call.id, error: errorMessage(error) }, 'cannot clean up after a dead shim with its binary');
   });
 }
 
@@ -95,16 +98,16 @@ async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandbo
     await unlessGone(shim, shim.sandbox.stopSandbox(stop, { timeoutMs: graceMs }));
     await unlessGone(shim, endShim(shim, sandboxId));
     await raceAbort(shim.closed, AbortSignal.timeout(graceMs));
-    const gone = async () => ((await findShimProcesses(shims, sandboxId)).length === 0 ? true : undefined);
-    await waitFor(gone, { intervalMs: 5, signal: AbortSignal.timeout(graceMs) });
+    const hasEnded = async () => ((await findShimProcesses(shims, sandboxId)).length === 0 ? true : undefined);
+    await waitFor(hasEnded, { intervalMs: 5, signal: AbortSignal.timeout(graceMs) });
     return true;
   } catch (error) {
-    logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'kill a shim that does not end its sandbox');
+    logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'a shim did not stop its sandbox: killing it');
     return false;
   }
 }
 
-/** Asks the shim to end; one without sandboxes, by its task service. */
+/** Requests the shim's shutdown; without sandbox support, through its task service. */
 async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   await shim.sandbox.shutdownSandbox({ sandboxId }, bounds).catch(async (error) => {
@@ -113,7 +116,7 @@ async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   });
 }
 
-/** A sandbox that is not there is as good as ended; the answer may be lost with the shim. */
+/** Ignores errors that mean that the sandbox has ended, or that the connection closed with the shim. */
 async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;

@@ -13,7 +13,7 @@ test('each condition of Status has the current result, and the reason if it is f
     };
     const services = {
       ...{ facts, network: { status: async () => network }, controllers: { handlers: () => [''] } },
-      ready: { count: 0, networkIs: () => undefined },
+      ready: { count: 0, onNetworkStatus: () => undefined },
     };
     const answer = await status(services as never)({ verbose: false } as StatusRequest, {} as CallContext);
     return answer.status?.conditions?.map(({ type, status: met, reason, message }) => [type, met, reason, message]);

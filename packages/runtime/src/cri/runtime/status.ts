@@ -12,7 +12,7 @@ export function status({
 }: Pick<CriServices, 'network' | 'controllers' | 'ready' | 'facts'>): RuntimeHandlers['status'] {
   return async ({ verbose }, { signal }) => {
     const [runtimeReadiness, networkReadiness] = await Promise.all([facts.readiness(), network.status(signal)]);
-    ready.networkIs(networkReadiness);
+    ready.onNetworkStatus(networkReadiness);
     return {
       status: {
         conditions: [condition('RuntimeReady', runtimeReadiness), condition('NetworkReady', networkReadiness)],
