@@ -49,21 +49,21 @@ export function preparePinDirectory(system: System, directory: string): void {
  */
 export function createNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { system } = dependencies;
-  const wanted = KINDS.filter((kind) => request[kind] !== undefined);
-  const sysctls = sysctlsOf(request, wanted);
+  const requested = KINDS.filter((kind) => request[kind] !== undefined);
+  const sysctls = sysctlsOf(request, requested);
   const made: string[] = [];
   try {
-    for (const kind of wanted) makePinFile(request[kind]!, made);
-    inOtherNamespaces(dependencies, wanted, () => {
-      system.unshare(wanted.reduce((flags, kind) => flags | CLONE_FLAGS[kind], 0));
+    for (const kind of requested) makePinFile(request[kind]!, made);
+    inOtherNamespaces(dependencies, requested, () => {
+      system.unshare(requested.reduce((flags, kind) => flags | CLONE_FLAGS[kind], 0));
       setUp(system, request, sysctls);
-      for (const kind of wanted) {
+      for (const kind of requested) {
         system.mount(request[kind]!, { source: `/proc/thread-self/ns/${kind}`, flags: mountFlags.bind });
       }
     });
   } catch (error) {
     for (const path of made) removeNamespace(system, path);
-    throw wrapFileError(`create namespaces ${wanted.join(', ')}`, error);
+    throw wrapFileError(`create namespaces ${requested.join(', ')}`, error);
   }
 }
 
@@ -123,8 +123,8 @@ export async function createOwnedNamespaces(
 
 type Sysctl = { path: string; value: string; kind: NamespaceKind };
 
-function sysctlsOf({ sysctls = {} }: NamespaceRequest, wanted: NamespaceKind[]): Sysctl[] {
-  return Object.entries(sysctls).map(([name, value]) => ({ ...sysctlPath(name, wanted), value }));
+function sysctlsOf({ sysctls = {} }: NamespaceRequest, requested: NamespaceKind[]): Sysctl[] {
+  return Object.entries(sysctls).map(([name, value]) => ({ ...sysctlPath(name, requested), value }));
 }
 
 function makePinFile(path: string, made: string[]): void {

@@ -17,14 +17,14 @@ const spec: OciSpec = {
   linux: { namespaces: [{ type: 'mount' }], cgroupsPath: '/a' },
 };
 
-test('what was committed last is read, and nothing else is in the bundle', () => {
+test('the last committed spec is read, and the bundle contains nothing else', () => {
   const bundle = join(directory, 'one');
   assert.equal(readSpec(bundle), undefined);
   assert.equal(readSpecText(bundle), undefined);
   commitSpec(bundle, spec);
   assert.deepEqual(readSpec(bundle), spec);
   const changed = { ...spec, linux: { ...spec.linux, cgroupsPath: '/b' } };
-  writeFileSync(join(bundle, 'config.json.tmp'), 'half of one, as a crash leaves it');
+  writeFileSync(join(bundle, 'config.json.tmp'), 'a partial file, as left by a crash');
   commitSpec(bundle, changed);
   assert.deepEqual(readSpec(bundle), changed);
   assert.deepEqual(JSON.parse(readSpecText(bundle)!), changed);
@@ -32,7 +32,7 @@ test('what was committed last is read, and nothing else is in the bundle', () =>
   assert.equal(statSync(join(bundle, 'config.json')).mode & 0o077, 0);
 });
 
-test('a file that is not a specification is refused by its name', () => {
+test('a file that is not a spec is rejected with its name', () => {
   const bundle = join(directory, 'broken');
   commitSpec(bundle, spec);
   for (const text of ['{"process', '[]', JSON.stringify({ ...spec, linux: {} })]) {

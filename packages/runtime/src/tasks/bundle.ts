@@ -4,10 +4,10 @@ import { isErrno, PodwrightError, PRIVATE_DIRECTORY, PRIVATE_FILE, wrapError } f
 import * as z from 'zod';
 import type { OciSpec } from '../oci/spec.ts';
 
-/** The file of a bundle with the specification that runs (runtime-spec, bundle.md). */
+/** The file with the spec in a bundle (runtime-spec, bundle.md). */
 const CONFIG_FILE = 'config.json';
 
-/** The fields that we read again; the others are for the OCI runtime, which checks them itself. */
+/** The fields that this package reads. The OCI runtime checks the others. */
 const committedSpec = z.looseObject({
   process: z.looseObject({ args: z.array(z.string()), env: z.array(z.string()), cwd: z.string() }),
   root: z.looseObject({ path: z.string() }),
@@ -16,15 +16,15 @@ const committedSpec = z.looseObject({
 });
 
 /**
- * Makes the specification the one that the bundle runs, now or from its next start on: a reader, or a crash, sees the old one
- * or this one. Makes the bundle if it is missing. Only the owner of a bundle may call this: the container room, or that of a pod's own process.
+ * Replaces the spec of a bundle atomically, now or for its next start: a reader sees the old or the new one, also after a crash.
+ * Creates a missing bundle. Only the owner of a bundle may call it: the container room, or that of infra processes.
  */
 export function commitSpec(bundle: string, spec: OciSpec): void {
   const path = join(bundle, CONFIG_FILE);
   const temporary = `${path}.tmp`;
   mkdirSync(bundle, { recursive: true, mode: PRIVATE_DIRECTORY });
   try {
-    rmSync(temporary, { force: true }); // of a crash
+    rmSync(temporary, { force: true }); // left by a crash
     writeFileSync(temporary, JSON.stringify(spec), { mode: PRIVATE_FILE, flag: 'wx' });
     renameSync(temporary, path);
   } catch (error) {
@@ -33,7 +33,7 @@ export function commitSpec(bundle: string, spec: OciSpec): void {
   }
 }
 
-/** What was committed last; `undefined` if nothing was. `internal` if it is not a specification. */
+/** The last committed spec; `undefined` if there is none. Throws `internal` if the file is not a spec. */
 export function readSpec(bundle: string): OciSpec | undefined {
   return read(bundle, (text) => {
     const spec: unknown = JSON.parse(text);
@@ -44,11 +44,14 @@ export function readSpec(bundle: string): OciSpec | undefined {
   });
 }
 
-/** The same as JSON, to be shown. It was committed as a whole, so it is not parsed: only half a file is an `internal`. */
+/**
+ * The last committed spec as JSON text, for display. It was written atomically, so it is not parsed; throws `internal` for a
+ * partial file.
+ */
 export function readSpecText(bundle: string): string | undefined {
   return read(bundle, (text) => {
     if (text.startsWith('{') && text.endsWith('}')) return text;
-    throw new PodwrightError('internal', 'it is no JSON object');
+    throw new PodwrightError('internal', 'it is not a JSON object');
   });
 }
 

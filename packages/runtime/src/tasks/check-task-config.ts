@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { cgroupPathOf, PodwrightError } from '@podwright/base';
 import type { TaskConfig } from './task-runtime.ts';
 
-/** Refuses what could name files outside of the task's own, or what conmon would misread. */
+/** Rejects ids and paths that could refer to files of other tasks, or that conmon would misread. */
 export function checkTaskConfig({ id, bundle, spec, logPath }: TaskConfig): void {
   const refuse = (reason: string) => {
     throw new PodwrightError('invalid_argument', `create task ${JSON.stringify(id)}: ${reason}`);
@@ -11,7 +11,7 @@ export function checkTaskConfig({ id, bundle, spec, logPath }: TaskConfig): void
   if (!isAbsolute(bundle)) refuse(`bundle ${bundle} is not an absolute path`);
   if (!/^\/[^\0]+$/.test(cgroupPathOf(spec.linux.cgroupsPath)))
     refuse(`cgroup path ${spec.linux.cgroupsPath} is not an absolute path below the root`);
-  // conmon takes a log path as DRIVER:PATH and cuts it at a further colon.
+  // conmon parses a log path as DRIVER:PATH and truncates it at another colon.
   if (logPath !== '' && (!isAbsolute(logPath) || logPath.includes(':')))
     refuse(`log path ${logPath} is not absolute, or has a colon`);
 }

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { PodwrightError, silentLogger } from '@podwright/base';
 import { collectExec } from './collect-exec.ts';
 
-/** A command that has written something, and whose output stays open, as a child of it holds it. */
+/** A command that has written some output, which a child process keeps open. */
 function command() {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  stdout.write('said');
+  stdout.write('out');
   const { promise: exited, resolve: exit } = Promise.withResolvers<number>();
   let killed = 0;
   const kill = async () => {
@@ -24,9 +24,9 @@ function command() {
   };
 }
 
-const late = new PodwrightError('deadline_exceeded', 'its time is over');
+const late = new PodwrightError('deadline_exceeded', 'the deadline has passed');
 
-test('the exit code of a command is the answer, although a child holds its output when its time is over', async () => {
+test('the exit code of a command is returned even if a child keeps its output open past the deadline', async () => {
   const { exec, exit, kills } = command();
   const time = new AbortController();
   const running = collectExec(exec, time.signal);
@@ -34,10 +34,10 @@ test('the exit code of a command is the answer, although a child holds its outpu
   await exec.exited;
   time.abort(late);
   const { stdout, exitCode } = await running;
-  assert.deepEqual([String(stdout), exitCode, kills()], ['said', 0, 0]);
+  assert.deepEqual([String(stdout), exitCode, kills()], ['out', 0, 0]);
 });
 
-test('a command that runs when its time is over is killed', async () => {
+test('a command that runs past its deadline is killed', async () => {
   const { exec, kills } = command();
   const time = new AbortController();
   const running = collectExec(exec, time.signal);
@@ -46,7 +46,7 @@ test('a command that runs when its time is over is killed', async () => {
   assert.equal(kills(), 1);
 });
 
-test('a command whose time is over before it began is killed', async () => {
+test('a command whose deadline has passed before it starts is killed', async () => {
   const { exec, kills } = command();
   await assert.rejects(collectExec(exec, AbortSignal.abort(late)), { code: 'deadline_exceeded' });
   assert.equal(kills(), 1);

@@ -3,13 +3,13 @@ import { BoundedBytes, errorMessage, type Logger, wrapError } from '@podwright/b
 import { EXEC_DRAIN_MS, EXEC_OUTPUT_BYTES } from './limits.ts';
 import { paceSmallReads } from './output-pace.ts';
 
-/** A command that runs, whatever runs it. */
+/** A running command of any task runtime. */
 export type RunningExec = {
   what: string;
   stdout: Readable;
   stderr: Readable;
   exited: Promise<number>;
-  /** The process in the task, `undefined` before it runs. */
+  /** The pid of the process in the task; `undefined` before it runs. */
   pid(): Promise<number | undefined>;
   /** Kills the whole process tree. */
   kill(): Promise<void>;
@@ -19,8 +19,8 @@ export type RunningExec = {
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Waits for the end of a command, which an abort kills, and returns what it wrote. Once the command has ended, its exit code is
- * the answer: an abort then only ends the wait for what its children may still write.
+ * Waits until a command exits and returns its output. An abort kills it; once it has exited, an abort only stops waiting for output
+ * of its children, and its exit code is returned.
  */
 export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
   let hasEnded = false;
@@ -46,18 +46,20 @@ export async function collectExec(exec: RunningExec, signal: AbortSignal): Promi
   }
 }
 
-/** Kills a command whose caller has gone away. A failure is logged, with the pid of the process that stays. */
+/** Kills a command whose caller has disconnected. Logs a failure with the pid of the remaining process. */
 export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' | 'logger'>): Promise<void> {
   const known = exec.pid().catch(() => undefined);
   try {
     await exec.kill();
   } catch (error) {
     const pid = (await known) ?? (await exec.pid().catch(() => undefined));
-    exec.logger.error({ exec: exec.what, pid, error: errorMessage(error) }, 'a command could not be killed');
+    exec.logger.error({ exec: exec.what, pid, error: errorMessage(error) }, 'cannot kill a command');
   }
 }
 
-/** Reads to the end and keeps the first 16 MiB, so that a program that writes more is neither stopped nor a danger. */
+/**
+ * Reads to the end and stores the first 16 MiB, so that a program with more output is neither blocked nor uses unbounded memory.
+ */
 function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
   return new Promise((resolve) => {
     const output = new BoundedBytes(EXEC_OUTPUT_BYTES);

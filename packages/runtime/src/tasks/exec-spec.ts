@@ -3,8 +3,8 @@ import type { OciProcess } from '../oci/spec.ts';
 export type ExecCommand = { command: string[]; terminal: boolean; terminalName?: string };
 
 /**
- * The process of an exec: that of the task with another command. On a terminal it has a TERM, as from containerd and Docker; one
- * that the container sets itself stays.
+ * The OCI process of an exec: that of the task with another command. On a terminal it gets a TERM, as with containerd and Docker,
+ * unless the container sets one.
  */
 export function execProcess(task: OciProcess, { command, terminal, terminalName = 'xterm' }: ExecCommand): OciProcess {
   const { env } = task;

@@ -1,15 +1,15 @@
 import { PassThrough, type Readable } from 'node:stream';
 
-/** So many reads are looked at together. */
+/** Number of reads per measurement. */
 const READS = 64;
-/** Fewer bytes than this in them are small reads: 256 a read. */
+/** Fewer bytes than this per measurement count as small reads: 256 bytes a read. */
 const SMALL_BYTES = 16 * 1024;
-/** How long bytes are then left to gather in the pipe, which holds 64 KiB. */
+/** How long bytes then accumulate in the pipe, which has room for 64 KiB. */
 const GATHER_MS = 5;
 
 /**
- * Reads less often from a stream whose writer writes a few bytes at a time: each read takes as much of the thread as one of
- * 64 KiB, and a container chooses how it writes. Listeners of `data` get the same bytes in fewer chunks.
+ * Reads less often from a stream whose writer writes a few bytes at a time: each read costs as much CPU time as one of 64 KiB, and
+ * a container controls its writes. Listeners of `data` get the same bytes in fewer chunks.
  */
 export function paceSmallReads(stream: Readable): void {
   let reads = 0;
@@ -26,8 +26,8 @@ export function paceSmallReads(stream: Readable): void {
 }
 
 /**
- * A stream that stays until it is read. A child's pipe would not: at the child's end Node.js throws away what has not begun to
- * be read, and the socket of a FIFO that is empty ends at once. It holds a chunk; the rest stays in the pipe.
+ * Returns a stream that can still be read after its source has ended. When a child exits, Node.js discards its unread pipes, and
+ * the socket of an empty FIFO ends at once. It buffers one chunk; the rest stays in the pipe.
  */
 export function keepUnread(stream: Readable): Readable {
   const output = stream.pipe(new PassThrough({ highWaterMark: 1 }));

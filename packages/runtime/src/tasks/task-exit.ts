@@ -1,9 +1,9 @@
 import type { TaskExit } from './task-runtime.ts';
 
-/** Exit code of a process that SIGKILL ended, as shells have it; also of one whose own exit code cannot be known any more. */
+/** Exit code of a process killed by SIGKILL, as in shells; also used if the exit code is unknown. */
 export const KILLED_EXIT_CODE = 137;
 
-/** How a task ended that was deleted before anything could report its exit. */
+/** The exit of a task that was deleted before its exit was reported. */
 export function removedExit(): TaskExit {
   const message = 'the container was killed and removed';
   return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), oomKilled: false, message };

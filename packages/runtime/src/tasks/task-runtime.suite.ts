@@ -9,15 +9,15 @@ import { errorCode, isNotFound, PodwrightError, waitFor, withTimeout } from '@po
 import { commitSpec } from './bundle.ts';
 import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
-/** What the suite needs of the place in which an implementation is tried. */
+/** The environment that the suite needs from an implementation. */
 export type TaskRuntimeHarness = {
-  /** A runtime on the harness' state. One that is opened after the one before was closed is the same runtime after a restart. */
+  /** Opens a runtime on the harness's state. Opening it again after a close simulates a restart. */
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
-  /** A number that no other suite has, for `sleep`: its processes are known by it. */
+  /** A number that no other suite uses, for `sleep`: it identifies processes of this suite. */
   mark: string;
-  /** Command lines of processes that have `mark` in theirs. */
+  /** Command lines of processes that contain `mark`. */
   processesWith(mark: string): string[];
   remove(): Promise<void>;
 };
@@ -28,7 +28,7 @@ const forever = ['sleep', '1000'];
 const bound = () => AbortSignal.timeout(60_000);
 const soon = () => withTimeout(undefined, 300, 'try');
 
-/** Every task runtime keeps the contract in `task-runtime.ts`. */
+/** Tests the contract in `task-runtime.ts`, for every task runtime. */
 export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntimeHarness>): void {
   describe(`task runtime ${name}`, () => {
     let harness: TaskRuntimeHarness;
@@ -65,7 +65,7 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
   });
 }
 
-/** The harness whose tasks' bundles are committed, as by every caller. */
+/** A harness that commits the bundles of its tasks, as every caller does. */
 function committing(harness: TaskRuntimeHarness): TaskRuntimeHarness {
   const config: TaskRuntimeHarness['config'] = (id, args, changes) => {
     const made = harness.config(id, args, changes);
@@ -79,7 +79,7 @@ type SuiteContext = {
   harness: TaskRuntimeHarness;
   tasks: TaskRuntime;
   start(id: string, args: string[], changes?: Parameters<TaskRuntimeHarness['config']>[2]): Promise<void>;
-  /** The runtime after a restart, which the tests after this one have. */
+  /** Restarts the runtime; later tests use the new one. */
   restart(): Promise<TaskRuntime>;
 };
 
@@ -95,13 +95,13 @@ const exitOf = (tasks: TaskRuntime, id: string): Promise<TaskExit> =>
     }, 60_000);
   });
 
-/** The error of a call that was aborted with `cancelled`. */
-const gone = (error: unknown) => errorCode(error) === 'cancelled';
+/** Whether a call was aborted with `cancelled`. */
+const isCancelled = (error: unknown) => errorCode(error) === 'cancelled';
 
-/** Looks at the host before anything else is asked of the runtime. */
+/** Checks the host before any other call to the runtime. */
 async function assertNothingOf({ tasks, harness }: SuiteContext, { id, bundle }: TaskConfig): Promise<void> {
   assert.deepEqual(harness.processesWith(harness.mark), []);
-  assert.deepEqual(await readdir(bundle), ['config.json']); // the caller's own
+  assert.deepEqual(await readdir(bundle), ['config.json']); // the caller's file
   assert.ok(!(await tasks.list()).includes(id));
   assert.deepEqual(await tasks.state(id), { status: 'absent' });
 }
@@ -122,7 +122,7 @@ function lifeTests(context: () => SuiteContext): void {
     assert.deepEqual(await tasks.state('life'), { status: 'absent' });
   });
 
-  test('a running task says so, with the pid that create returned', async () => {
+  test('a running task is reported as running, with the pid that create returned', async () => {
     const { tasks, harness } = context();
     const { pid } = await tasks.create(harness.config('running', forever), bound());
     await tasks.start('running');
@@ -132,7 +132,7 @@ function lifeTests(context: () => SuiteContext): void {
     assert.ok(!(await tasks.list()).includes('running'));
   });
 
-  test('a command that is not in the image fails with the message of the OCI runtime, and leaves nothing', async () => {
+  test('a command that is not in the image fails with the message of the OCI runtime, and leaves nothing behind', async () => {
     const { tasks, harness } = context();
     for (const terminal of [false, true]) {
       const config = harness.config('missing', ['no-such-program'], { terminal });
@@ -146,7 +146,7 @@ function lifeTests(context: () => SuiteContext): void {
     }
   });
 
-  test("a bundle is its caller's: a task reads it, leaves it as it is, and is created from it again", async () => {
+  test('a bundle belongs to its caller: a task reads it, leaves it unchanged, and can be created from it again', async () => {
     const { tasks, harness } = context();
     const config = harness.config('again', forever);
     const file = join(config.bundle, 'config.json');
@@ -162,7 +162,7 @@ function lifeTests(context: () => SuiteContext): void {
     }
   });
 
-  test('an id is taken until its task is deleted', async () => {
+  test('an id is in use until its task is deleted', async () => {
     const { tasks, harness, start } = context();
     await start('twice', forever);
     await assert.rejects(tasks.create(harness.config('twice', forever), bound()), failsAs('already_exists'));
@@ -171,30 +171,33 @@ function lifeTests(context: () => SuiteContext): void {
     await tasks.delete('twice');
   });
 
-  test('a create that is aborted before it begins leaves nothing', async () => {
+  test('a create that is aborted before it starts leaves nothing behind', async () => {
     const { tasks, harness } = context();
     const config = harness.config('aborted', ['sleep', harness.mark]);
-    await assert.rejects(tasks.create(config, AbortSignal.abort(new PodwrightError('cancelled', 'not wanted'))), gone);
+    await assert.rejects(
+      tasks.create(config, AbortSignal.abort(new PodwrightError('cancelled', 'aborted'))),
+      isCancelled,
+    );
     await assertNothingOf(context(), config);
   });
 
-  test('a create that is aborted under way leaves nothing', async () => {
+  test('a create that is aborted while it runs leaves nothing behind', async () => {
     const { tasks, harness } = context();
     const config = harness.config('aborted', ['sleep', harness.mark]);
     const abort = new AbortController();
     const created = tasks.create(config, abort.signal);
-    const rejected = assert.rejects(created, gone);
-    // A task is listed before anything of it exists, and the programs that create it take longer than this look.
+    const rejected = assert.rejects(created, isCancelled);
+    // A task is listed before any part of it exists, and the programs that create it take longer than this check.
     const isListed = async () => (await tasks.list()).includes('aborted') || undefined;
     await waitFor(isListed, { intervalMs: 0, signal: bound() });
-    abort.abort(new PodwrightError('cancelled', 'not wanted any more'));
+    abort.abort(new PodwrightError('cancelled', 'aborted'));
     await rejected;
     await assertNothingOf(context(), config);
     await tasks.create(config, bound()); // its id is free again
     await tasks.delete('aborted');
   });
 
-  test('ids that name files elsewhere are refused', async () => {
+  test('ids that contain paths are rejected', async () => {
     const { tasks, harness } = context();
     for (const id of ['../up', 'a/b', '', '-x'])
       await assert.rejects(tasks.create({ ...harness.config('x', forever), id }, bound()), failsAs('invalid_argument'));
@@ -208,7 +211,7 @@ function lifeTests(context: () => SuiteContext): void {
     await tasks.delete('started');
   });
 
-  test('deleting ends what runs, and is no error for what is gone', async () => {
+  test('a delete kills running processes, and is no error for a deleted task', async () => {
     const { tasks, harness, start } = context();
     await start('deleted', ['sh', '-c', `sleep ${harness.mark} & sleep ${harness.mark}`]);
     await tasks.delete('deleted');
@@ -217,7 +220,7 @@ function lifeTests(context: () => SuiteContext): void {
     await tasks.delete('never-there');
   });
 
-  test('ten tasks live and end at once', async () => {
+  test('ten tasks run and exit concurrently', async () => {
     const { tasks, start } = context();
     const ids = Array.from({ length: 10 }, (_, index) => `many-${index}`);
     await Promise.all(ids.map((id, index) => start(id, ['sh', '-c', `exit ${index}`])));
@@ -229,7 +232,7 @@ function lifeTests(context: () => SuiteContext): void {
     await Promise.all(ids.map((id) => tasks.delete(id)));
   });
 
-  test('after a restart the runtime knows, controls and deletes the tasks of before', async () => {
+  test('after a restart the runtime finds, controls and deletes earlier tasks', async () => {
     const { tasks, harness, start, restart } = context();
     await start('kept', ['sh', '-c', 'trap "exit 5" TERM; while :; do sleep 0.05; done']);
     await start('ended', ['sh', '-c', 'exit 6']);
@@ -246,7 +249,7 @@ function lifeTests(context: () => SuiteContext): void {
     for (const id of ['kept', 'ended', 'waiting']) assert.equal((await restarted.state(id)).status, 'absent');
   });
 
-  test('after a restart the stdin, the output and the log of a task go on', async () => {
+  test('after a restart the stdin, the output and the log of a task continue', async () => {
     const { tasks, harness, start, restart } = context();
     const { logPath } = harness.config('resumed', forever);
     await start('resumed', ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'], { stdin: true });
@@ -265,7 +268,7 @@ function lifeTests(context: () => SuiteContext): void {
     assert.match(await readFile(logPath, 'utf8'), /^\S+ stdout F got one\n\S+ stdout F got two\n$/);
   });
 
-  test('what a task writes while there is no runtime, its last lines too, is in its log', async () => {
+  test('output that a task writes while the runtime is down is logged, including its last lines', async () => {
     const { tasks, harness, start, restart } = context();
     const { logPath } = harness.config('alone', forever);
     await start('alone', ['sh', '-c', 'sleep 0.5; for word in a b c; do echo $word; done; exit 4']);
@@ -295,7 +298,7 @@ function lifeTests(context: () => SuiteContext): void {
 }
 
 function endTests(context: () => SuiteContext): void {
-  test('signals have names and numbers, and those of a task that has ended are no error', async () => {
+  test('signals are given by name or number, and signalling an exited task is no error', async () => {
     const { tasks, start } = context();
     await start('signalled', ['sh', '-c', 'trap "exit 9" USR1; while :; do sleep 0.05; done']);
     await assert.rejects(tasks.kill('signalled', 'NOPE'), failsAs('invalid_argument'));
@@ -312,7 +315,7 @@ function endTests(context: () => SuiteContext): void {
     await tasks.delete('signalled');
   });
 
-  test('a killed task has exit code 137, and is not taken for one that ran out of memory', async () => {
+  test('a killed task has exit code 137, and is not reported as OOM-killed', async () => {
     const { tasks, start } = context();
     await start('killed', forever);
     const exit = exitOf(tasks, 'killed');
@@ -323,7 +326,7 @@ function endTests(context: () => SuiteContext): void {
     await tasks.delete('killed');
   });
 
-  test('a task that the kernel killed for memory says so', async () => {
+  test('a task that the OOM killer killed is reported as OOM-killed', async () => {
     const { tasks, start } = context();
     await start('hungry', ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=100M'], { memoryLimitBytes: 16 << 20 });
     const { exitCode, oomKilled } = await exitOf(tasks, 'hungry');
@@ -331,7 +334,7 @@ function endTests(context: () => SuiteContext): void {
     await tasks.delete('hungry');
   });
 
-  test('a task that lost a process to the OOM killer says so, though it exits with 0', async () => {
+  test('a task that lost a process to the OOM killer is reported as OOM-killed, even if it exits with 0', async () => {
     const { tasks, start } = context();
     const script = 'dd if=/dev/zero of=/dev/null bs=100M; exit 0';
     await start('bereft', ['sh', '-c', script], { memoryLimitBytes: 16 << 20 });
@@ -350,7 +353,7 @@ function endTests(context: () => SuiteContext): void {
 }
 
 function execTests(context: () => SuiteContext): void {
-  test('a command runs to its end in a task, with its outputs and exit code', async () => {
+  test('a command runs in a task until it exits, and its outputs and exit code are returned', async () => {
     const { tasks, start } = context();
     await start('exec', forever);
     const result = await tasks.execSync('exec', ['sh', '-c', 'echo out; echo err >&2; exit 4'], bound());
@@ -365,7 +368,7 @@ function execTests(context: () => SuiteContext): void {
     await assert.rejects(tasks.execSync('exec', ['true'], bound()), isNotFound);
   });
 
-  test('commands run from the first moment of a task on, one after the other and at once', async () => {
+  test('commands can run as soon as a task has started, one after another and concurrently', async () => {
     const { tasks, start } = context();
     await start('execs', forever);
     const echo = async (word: string) => String((await tasks.execSync('execs', ['echo', word], bound())).stdout);
@@ -382,7 +385,7 @@ function execTests(context: () => SuiteContext): void {
     await tasks.delete('execs');
   });
 
-  test('a command cannot run in a task that does not', async () => {
+  test('a command cannot run in a task that is not running', async () => {
     const { tasks, harness } = context();
     await tasks.create(harness.config('stopped', forever), bound());
     await assert.rejects(tasks.execSync('stopped', ['true'], bound()), failsAs('failed_precondition'));
@@ -397,12 +400,12 @@ function execTests(context: () => SuiteContext): void {
     assert.deepEqual(harness.processesWith(harness.mark), []);
     assert.equal((await tasks.state('slow')).status, 'running');
     await assert.rejects(tasks.execSync('slow', ['tail', '-f', '/dev/null'], soon()), failsAs('deadline_exceeded'));
-    // Whose first process does not reap: a zombie would stay for as long as the task.
+    // The task's first process does not reap: a zombie would stay as long as the task.
     assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], bound())).stdout), /tail/);
     await tasks.delete('slow');
   });
 
-  test('a command whose caller has gone away is killed with all that it started', async () => {
+  test('a command whose caller has disconnected is killed with all that it started', async () => {
     const { tasks, harness, start } = context();
     await start('left', forever);
     const caller = new AbortController();
@@ -412,14 +415,14 @@ function execTests(context: () => SuiteContext): void {
       intervalMs: 5,
       signal: bound(),
     });
-    caller.abort(new PodwrightError('cancelled', 'the client has gone'));
+    caller.abort(new PodwrightError('cancelled', 'the client has disconnected'));
     await assert.rejects(running, failsAs('cancelled'));
     assert.deepEqual(harness.processesWith(harness.mark), []);
     await assert.rejects(tasks.execSync('left', ['true'], caller.signal), failsAs('cancelled'));
     await tasks.delete('left');
   });
 
-  test('output is kept up to 16 MiB, and the command ends by itself', async () => {
+  test('output is stored up to 16 MiB, and the command exits by itself', async () => {
     const { tasks, start } = context();
     await start('loud', forever);
     const command = ['sh', '-c', 'head -c 20000000 /dev/zero; exit 3'];
@@ -433,7 +436,7 @@ function streamTests(context: () => SuiteContext): void {
   const session = (id: string, command: string[], terminal = false, signal = bound()) =>
     context().tasks.exec(id, { command, terminal, signal });
 
-  test('streams go both ways, end one by one, and give the exit code', async () => {
+  test('streams work in both directions, end separately, and the exit code is returned', async () => {
     const { tasks, start } = context();
     await start('streams', forever);
     const { stdin, stdout, stderr, exit } = await session('streams', ['sh', '-c', 'cat; echo end >&2; exit 6']);
@@ -445,7 +448,7 @@ function streamTests(context: () => SuiteContext): void {
     await tasks.delete('streams');
   });
 
-  test('a terminal has a size that changes, echoes, and interrupts', async () => {
+  test('a terminal can be resized, echoes, and sends interrupts', async () => {
     const { tasks, start } = context();
     await start('terminal', forever);
     const program = 'trap "echo caught; exit 8" INT; while read word; do echo "got $word"; stty size; done';
@@ -467,7 +470,7 @@ function streamTests(context: () => SuiteContext): void {
     await tasks.delete('terminal');
   });
 
-  test('much input and output pass through a terminal', async () => {
+  test('a terminal passes much input and output', async () => {
     const { tasks, start } = context();
     await start('paste', forever);
     const shell = await session('paste', ['sh', '-c', 'stty raw -echo; echo ready; head -c 300000'], true);
@@ -480,19 +483,19 @@ function streamTests(context: () => SuiteContext): void {
     await tasks.delete('paste');
   });
 
-  test('a terminal gives all that a command wrote, also of one that leaves its input unread', async () => {
+  test('a terminal returns all output of a command, even if it leaves its input unread', async () => {
     const { tasks, start } = context();
     await start('unread', forever);
     const command = ['sh', '-c', 'stty raw -echo; echo ready; sleep 0.2; head -c 70000 /dev/zero; exit 3'];
     const { stdin, stdout, exit } = await session('unread', command, true);
     stdin.write('x'.repeat(1_000_000));
-    const output = text(stdout); // unread, it would stop the command
+    const output = text(stdout); // if it were not read, the command would block
     assert.equal((await exit).exitCode, 3);
     assert.equal((await output).replaceAll(/[^\0]/g, '').length, 70_000);
     await tasks.delete('unread');
   });
 
-  test('a terminal is as programs expect one, and gives three megabytes whole', async () => {
+  test('a terminal has the usual settings, and passes three megabytes completely', async () => {
     const { tasks, start } = context();
     await start('settings', forever);
     const { stdout, exit } = await session('settings', ['sh', '-c', 'stty -a; seq 1 400000'], true);
@@ -507,7 +510,7 @@ function streamTests(context: () => SuiteContext): void {
   });
 
   for (const terminal of [false, true])
-    test(`when the client goes away, the command ends${terminal ? ' on its terminal, too' : ''}`, async () => {
+    test(`when the client disconnects, the command is killed${terminal ? ', also on a terminal' : ''}`, async () => {
       const { tasks, harness, start } = context();
       const id = `gone-${terminal}`;
       await start(id, forever);
@@ -519,7 +522,7 @@ function streamTests(context: () => SuiteContext): void {
         abort.signal,
       );
       stdout.resume();
-      abort.abort(new Error('the client went away'));
+      abort.abort(new Error('the client has disconnected'));
       await exit;
       await waitFor(() => harness.processesWith(harness.mark).length === 0 || undefined, {
         intervalMs: 10,
@@ -537,7 +540,7 @@ function streamTests(context: () => SuiteContext): void {
 }
 
 function attachTests(context: () => SuiteContext): void {
-  test('attaching reaches the first process, its streams kept apart', async () => {
+  test('an attach session connects to the first process, with separate streams', async () => {
     const { tasks, harness } = context();
     await tasks.create(
       harness.config('attached', ['sh', '-c', 'while read line; do echo "got $line"; echo bad >&2; done'], {
@@ -579,7 +582,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('once');
   });
 
-  test('an attach session for the output alone takes nothing from the stdin of a task', async () => {
+  test('an attach session without stdin leaves the stdin of a task unchanged', async () => {
     const { tasks, start } = context();
     const command = ['sh', '-c', 'while read line; do echo "got $line"; done; echo over'];
     await start('watched', command, { stdin: true, stdinOnce: true });
@@ -599,7 +602,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('watched');
   });
 
-  test('attaching to a terminal resizes it', async () => {
+  test('an attach session resizes the terminal', async () => {
     const { tasks, start } = context();
     await start('attached-terminal', ['sh'], { stdin: true, terminal: true });
     const { stdin, stdout, stderr, resize } = await tasks.attach('attached-terminal', bound());
@@ -619,7 +622,7 @@ function attachTests(context: () => SuiteContext): void {
     await tasks.delete('attached-terminal');
   });
 
-  test('much output arrives whole, at the pace of its reader', async () => {
+  test('much output arrives completely, at the pace of its reader', async () => {
     const { tasks, harness } = context();
     const command = ['sh', '-c', 'read go; head -c 5000000 /dev/zero; sleep 0.3'];
     await tasks.create(harness.config('flood', command, { stdin: true, stdinOnce: true, logPath: '' }), bound());
@@ -636,7 +639,7 @@ function attachTests(context: () => SuiteContext): void {
 function logTests(context: () => SuiteContext): void {
   const line = (stream: string, tag: string, text: string) => new RegExp(`^\\S+T\\S+ ${stream} ${tag} ${text}$`, 'm');
 
-  test('output is logged as the CRI wants it', async () => {
+  test('output is logged in the CRI format', async () => {
     const { tasks, harness, start } = context();
     const { logPath } = harness.config('logged', forever);
     await start('logged', ['sh', '-c', 'echo out; echo err >&2; printf partial']);
@@ -648,12 +651,12 @@ function logTests(context: () => SuiteContext): void {
     await tasks.delete('logged');
   });
 
-  test('a log that was renamed is begun anew when asked', async () => {
+  test('a renamed log is created again by a reopen', async () => {
     const { tasks, harness, start } = context();
     const { logPath } = harness.config('rotated', forever);
     await start('rotated', ['sh', '-c', 'while read line; do echo "$line"; done'], { stdin: true });
     const { stdin, stdout } = await tasks.attach('rotated', bound());
-    stdout.resume(); // output goes at the pace of the attach sessions
+    stdout.resume(); // output is read at the pace of the attach sessions
     const logged = (path: string, word: string) =>
       waitFor(async () => (await readFile(path, 'utf8').catch(() => '')).includes(word) || undefined, {
         intervalMs: 10,
@@ -681,7 +684,7 @@ function logTests(context: () => SuiteContext): void {
   });
 }
 
-/** Reads a stream and waits for patterns in it, one after the other. */
+/** Reads a stream and waits for patterns in it, one after another. */
 function reader(stream: Readable): { next(pattern: RegExp): Promise<RegExpExecArray>; rest(): string } {
   let unread = '';
   stream.on('data', (chunk) => {

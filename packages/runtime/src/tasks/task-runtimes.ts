@@ -12,26 +12,26 @@ import type {
 
 export type TaskRuntimesOptions = {
   /**
-   * Every task runtime that may have tasks on this host, by its name. One that no handler names any more belongs here, too:
-   * its tasks must still be stopped and deleted.
+   * All task runtimes that may have tasks on this host, by name, including those without a handler: their tasks must still be
+   * stopped and deleted.
    */
   runtimes: ReadonlyMap<string, TaskRuntime>;
-  /** The name of the task runtime of each runtime handler; that of '' has the tasks without a handler. */
+  /** The name of the task runtime of each runtime handler; '' is the default handler. */
   handlers: ReadonlyMap<string, string>;
 };
 
 /**
- * Several task runtimes as one. New tasks go to the runtime of their handler; later calls go to the one that has the task,
- * whatever the handlers are by then. Ids are taken in all of the runtimes at once.
+ * Combines several task runtimes. New tasks go to the runtime of their handler; later calls go to the runtime that has the task,
+ * whatever the handlers are then. Ids are unique across all runtimes.
  *
- * To configure a handler, put its name into `handlers` with the name of its runtime, and its program into the `handlers` of
- * that runtime: `new OciTaskRuntime({ handlers: { fast: { name: 'crun', path } } })`, or `new ShimTaskRuntime({ handlers:
- * { kata: { path: '/usr/bin/containerd-shim-kata-v2', options } } })`.
+ * To configure a handler, add its name to `handlers` with the name of its runtime, and its program to the `handlers` of that
+ * runtime: `new OciTaskRuntime({ handlers: { fast: { name: 'crun', path } } })`, or `new ShimTaskRuntime({ handlers: { kata: {
+ * path: '/usr/bin/containerd-shim-kata-v2', options } } })`.
  */
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';
   readonly #options: TaskRuntimesOptions;
-  /** Which runtime has a task, as far as it was looked up. */
+  /** The runtime of each task that was looked up. */
   readonly #owners = new Map<string, TaskRuntime>();
 
   constructor(options: TaskRuntimesOptions) {
@@ -42,7 +42,7 @@ export class TaskRuntimes implements TaskRuntime {
     const runtime = this.#ofHandler(config);
     const owner = await this.#find(config.id);
     if (owner !== undefined && owner !== runtime)
-      throw new PodwrightError('already_exists', `create task ${config.id}: ${owner.name} has one with this id`);
+      throw new PodwrightError('already_exists', `create task ${config.id}: the id is in use in ${owner.name}`);
     const created = await runtime.create(config, signal);
     this.#owners.set(config.id, runtime);
     return created;
@@ -63,7 +63,7 @@ export class TaskRuntimes implements TaskRuntime {
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
     const known = this.#owners.get(id);
     if (known !== undefined) return known.onExit(id, listener);
-    // It was not looked up since the restart: each of them may have it.
+    // It was not looked up since the restart: any of the runtimes may have it.
     const watches = [...this.#options.runtimes.values()].map((runtime) => runtime.onExit(id, listener));
     return { [Symbol.dispose]: () => watches.forEach((watch) => void watch[Symbol.dispose]()) };
   }
@@ -98,11 +98,11 @@ export class TaskRuntimes implements TaskRuntime {
     await (await this.#get(id)).update(id, resources);
   }
 
-  async checkpoint(id: string, wanted: TaskCheckpoint): Promise<void> {
+  async checkpoint(id: string, checkpoint: TaskCheckpoint): Promise<void> {
     const runtime = await this.#get(id);
     if (runtime.checkpoint === undefined)
-      throw new PodwrightError('unimplemented', `the task runtime ${runtime.name} writes no checkpoints`);
-    await runtime.checkpoint(id, wanted);
+      throw new PodwrightError('unimplemented', `the task runtime ${runtime.name} does not support checkpoints`);
+    await runtime.checkpoint(id, checkpoint);
   }
 
   async thaw(id: string): Promise<void> {
@@ -117,7 +117,7 @@ export class TaskRuntimes implements TaskRuntime {
     return (await Promise.all([...this.#options.runtimes.values()].map((runtime) => runtime.list()))).flat();
   }
 
-  /** Closes the runtimes. */
+  /** Closes all runtimes. */
   close(): void {
     for (const runtime of this.#options.runtimes.values()) runtime.close();
   }
@@ -129,7 +129,7 @@ export class TaskRuntimes implements TaskRuntime {
     const known = [...handlers.keys()].filter((name) => name !== '').join(', ');
     throw new PodwrightError(
       'invalid_argument',
-      `create task ${id}: there is no runtime handler ${JSON.stringify(handler)}, but ${known || 'none'}; configure it`,
+      `create task ${id}: unknown runtime handler ${JSON.stringify(handler)}, known are ${known || 'none'}; configure it`,
     );
   }
 

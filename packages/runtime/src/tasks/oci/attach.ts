@@ -2,31 +2,31 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { wrapError } from '@podwright/base';
 import { type SeqpacketSocket, SeqpacketSockets, type System, setProcessTerminalSize } from '@podwright/system';
-import { ATTACH_LOOK_MS } from '../limits.ts';
+import { ATTACH_POLL_MS } from '../limits.ts';
 import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** First byte of each of conmon's packets: which stream the rest belongs to. */
+/** First byte of conmon's packets: the stream that the rest belongs to. */
 const STDERR_TAG = 3;
-/** conmon's packets have at most 8 KiB and the tag; those to conmon 32 KiB. */
+/** Packets from conmon have at most 8 KiB and the tag; packets to conmon have at most 32 KiB. */
 const RECEIVE_BYTES = 64 * 1024;
 const SEND_BYTES = 32 * 1024;
 
-/** Whose stdio conmon has: a task's, or a command's. `bundle` is the directory of conmon's socket and control files. */
+/** A task or a command whose stdio conmon handles. `bundle` is the directory of conmon's socket and control files. */
 export type MonitoredStdio = Pick<TaskRecord, 'id' | 'bundle' | 'terminal' | 'stdinOnce'>;
 
 export type AttachOptions = {
   stdin: boolean;
   signal: AbortSignal;
   system: System;
-  /** The process whose terminal is resized, if it is there. */
+  /** The process whose terminal is resized; undefined if it has exited. */
   pid(): number | undefined;
 };
 
 /**
- * Connects to conmon's attach socket, a SOCK_SEQPACKET one: output comes in packets with a stream tag, input goes as it is.
- * Ends with the task's streams, or when the signal aborts. What the task wrote before is only in its log.
+ * Connects to conmon's attach socket (SOCK_SEQPACKET): output arrives in packets with a stream tag, input is sent unchanged. The
+ * session ends with the task's streams, or when the signal aborts. Earlier output of the task is only in its log.
  */
 export function attachToMonitor(
   sockets: SeqpacketSockets,
@@ -38,8 +38,8 @@ export function attachToMonitor(
 }
 
 /**
- * Attach sessions of tasks. conmon keeps its end of a connection that has ended until the task next prints something. So a
- * connection outlives its session, and serves the next one of the task: a silent task has no more of them than it had sessions at once.
+ * Attach sessions of tasks. conmon does not close its end of a disconnected connection until the task's next output. So a
+ * connection is reused for the task's next session: a silent task has at most as many connections as it had concurrent sessions.
  */
 export class TaskAttachments {
   readonly #sockets = new SeqpacketSockets();
@@ -51,12 +51,12 @@ export class TaskAttachments {
     return beginSession(this.#idleOf(record) ?? this.#connect(record), record, options);
   }
 
-  /** For the sessions of commands, whose monitors end with them. */
+  /** For the sessions of execs, whose monitors end with them. */
   get sockets(): SeqpacketSockets {
     return this.#sockets;
   }
 
-  /** No session begins any more; those that there are go on. */
+  /** Rejects new sessions; existing ones continue. */
   close(): void {
     for (const connection of [...this.#idle.values()].flatMap((idle) => [...idle])) connection.closeIdle();
     this.#sockets.close();
@@ -99,10 +99,10 @@ function beginSession(
     try {
       const process = pid();
       if (process !== undefined && setProcessTerminalSize(system, process, { columns, rows })) return;
-      // Of sizes that come to it together, conmon takes the first.
+      // conmon drops all but the first of several sizes that arrive together, so it is only the fallback.
       resizeMonitorTerminal(record, columns, rows);
     } catch {
-      // the task has just ended
+      // the task has just exited
     }
   };
   const { stdin, stdout, stderr } = connection.begin(takesStdin);
@@ -110,14 +110,14 @@ function beginSession(
 }
 
 /**
- * Has conmon write to a terminal without waiting for room, as it does after an attach: for attach sessions from before there was a
- * terminal. Otherwise conmon and a program that both want to write wait for each other for ever.
+ * Makes conmon's writes to a terminal non-blocking, as they are after an attach. For attach sessions that connected before the
+ * terminal existed: otherwise conmon and a program that both write would wait for each other forever.
  */
 export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: MonitoredStdio): void {
   try {
     sockets.connect(join(bundle, BUNDLE_FILES.attach), () => undefined).close();
   } catch {
-    // What ran on the terminal has ended already.
+    // The process on the terminal has already exited.
   }
 }
 
@@ -131,16 +131,13 @@ class AttachConnection {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #session: (Streams & { takesStdin: boolean }) | undefined;
-  /** Streams that have enough for now: nothing is received until both take more. */
+  /** Streams with a full buffer: nothing is received until none is full. */
   readonly #full = new Set<Readable>();
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
-  /**
-   * The end of the connection ends the task's stdin: conmon closes that, where it is for one session only, after any connection
-   * that ends.
-   */
+  /** Whether closing the connection closes the task's stdin: with `stdinOnce`, conmon closes it after any disconnect. */
   #holdsStdin: boolean;
 
-  /** `keep` is given the connection once its session has ended; without it the connection ends then. */
+  /** `keep` receives the connection when its session has ended; without `keep` the connection is closed then. */
   constructor(
     record: MonitoredStdio,
     { sockets, keep }: { sockets: SeqpacketSockets; keep?: (connection: AttachConnection) => void },
@@ -154,7 +151,7 @@ class AttachConnection {
     }
   }
 
-  /** The streams of a new session; no other is under way. */
+  /** Starts a session and returns its streams. No other session may be active. */
   begin(takesStdin: boolean): Streams {
     const session: Streams = {
       stdout: this.#output(),
@@ -169,11 +166,11 @@ class AttachConnection {
       }),
     };
     this.#session = { ...session, takesStdin };
-    this.#timer = setInterval(() => this.#turn(), ATTACH_LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#turn(), ATTACH_POLL_MS).unref();
     return session;
   }
 
-  /** The client has gone. */
+  /** Ends the session after the client has disconnected. */
   leave(): void {
     const session = this.#session;
     if (this.#closed || session === undefined) return;
@@ -185,13 +182,13 @@ class AttachConnection {
     this.#turn();
   }
 
-  /** Whether a new session can have it: nothing came that it would get of the time before. */
+  /** Whether a new session can use the connection: pending output of the time before is discarded. */
   isQuiet(): boolean {
     this.#turn();
     return !this.#closed;
   }
 
-  /** Ends it, unless that ended the task's stdin. */
+  /** Closes the connection, unless that would close the task's stdin. */
   closeIdle(): void {
     if (!this.#holdsStdin) this.close();
   }
@@ -204,7 +201,9 @@ class AttachConnection {
     this.onClose();
   }
 
-  /** Where stdin is for more sessions, conmon does not close it: it only would not read from this connection any more. */
+  /**
+   * Closes stdin if it is for one session only. Otherwise conmon would not close it, but only stop reading from this connection.
+   */
   #endStdin(): void {
     if (this.#closed || (this.#keep !== undefined && !this.#holdsStdin)) return;
     this.#holdsStdin = false;
@@ -225,7 +224,7 @@ class AttachConnection {
 
   #output(): Readable {
     const stream: Readable = new Readable({
-      highWaterMark: 1, // a packet, which may be a byte long
+      highWaterMark: 1, // one packet, which may be a single byte
       read: () => {
         this.#full.delete(stream);
         setImmediate(() => this.#turn());
@@ -234,13 +233,13 @@ class AttachConnection {
     return stream;
   }
 
-  /** Does what can be done now in both directions. */
+  /** Sends and receives as much as possible without blocking. */
   #turn(): void {
     try {
       this.#flush();
       while (!this.#closed && this.#full.size === 0) if (!this.#receive()) return;
     } catch {
-      this.close(); // the monitor is gone
+      this.close(); // the monitor has exited
     }
   }
 
@@ -252,7 +251,7 @@ class AttachConnection {
       return false;
     }
     if (this.#session === undefined) {
-      this.closeIdle(); // conmon forgets it when the task next prints something
+      this.closeIdle(); // conmon drops the connection at the task's next output
       return !this.#closed;
     }
     const stream = this.#session[this.#buffer[0] === STDERR_TAG ? 'stderr' : 'stdout'];

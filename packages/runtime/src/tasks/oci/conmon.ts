@@ -6,29 +6,29 @@ import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
 
-/** What conmon is started for: it makes the OCI runtime create the task, and stays as the task's monitor. */
+/** Input for starting conmon, which makes the OCI runtime create the task and stays as the task's monitor. */
 export type MonitorRequest = {
   start: ProgramStarter;
   conmon: string;
   program: OciProgram;
   files: TaskFiles;
   record: TaskRecord;
-  /** The task has a user namespace of its own. */
+  /** Whether the task has its own user namespace. */
   hasUsers: boolean;
-  /** CRI log file, '' for none. */
+  /** CRI log file; '' for none. */
   logPath: string;
 };
 
 const END_OF_REPORT = Buffer.from('}\n');
 
 /**
- * Starts conmon (8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process.
- * conmon puts itself in a session of its own and outlives us. An abort only ends the waiting.
+ * Starts conmon(8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process. conmon starts
+ * its own session and outlives this process. An abort only stops waiting.
  */
 export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
   const { id, bundle } = request.record;
   const child = request.start(request.conmon, monitorArguments(request), {
-    cwd: bundle, // where it writes its `oom` file
+    cwd: bundle, // conmon writes its `oom` file there
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: { ...monitorEnvironment(), _OCI_SYNCPIPE: '3' },
@@ -71,12 +71,15 @@ function monitorArguments({ program, files, record, hasUsers, logPath }: Monitor
   ];
 }
 
-/** conmon has its socket for a terminal in TMPDIR, and leaves it there if no terminal comes: so it is put in its working directory. */
+/**
+ * Environment of conmon. It creates its terminal socket in TMPDIR, and leaves it there if no terminal arrives, so TMPDIR is its
+ * working directory.
+ */
 export function monitorEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, TMPDIR: '.' };
 }
 
-/** conmon's options for the OCI runtime that it starts, and for what goes before the runtime's command. */
+/** conmon's options for the OCI runtime and the runtime's global arguments. */
 export function runtimeOptions(runtime: OciRuntime, more: string[] = []): string[] {
   const before = [...globalArguments(runtime), ...more].map((argument) => `--runtime-arg=${argument}`);
   return ['--runtime', runtime.path, ...before];
@@ -90,7 +93,7 @@ function createdPid(what: string, line: string, stderr: string): number {
   throw runtimeError(what, report.message ?? '');
 }
 
-/** The stream up to the first end of line that closes a JSON object, or all of it. */
+/** Reads a stream up to the first end of line after a JSON object, or to its end. */
 export async function readLine(stream: Readable): Promise<string> {
   const report = new BoundedBytes(MONITOR_REPORT_BYTES);
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
@@ -100,7 +103,7 @@ export async function readLine(stream: Readable): Promise<string> {
   return report.bytes().toString('utf8');
 }
 
-/** The stream to its end, of which the first 64 KiB are kept. */
+/** Reads a stream to its end; returns the first 64 KiB. */
 export async function readAll(stream: Readable): Promise<string> {
   const text = new BoundedBytes(MONITOR_REPORT_BYTES);
   for await (const chunk of stream) text.add(chunk);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { wrapError } from '@podwright/base';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** What conmon watches, and the directory of its control files. */
+/** A monitored task, with the directory of conmon's control files. */
 type Monitored = Pick<TaskRecord, 'id' | 'bundle'>;
 
-/** Makes conmon close the task's log file and open its path anew, as after a rotation. */
+/** Makes conmon close the task's log file and reopen its path, as after a rotation. */
 export function reopenMonitorLog(record: Monitored): void {
   writeControl(record, '2 0 0\n');
 }
@@ -16,7 +16,7 @@ export function resizeMonitorTerminal(record: Monitored, columns: number, rows: 
   writeControl(record, `1 ${rows} ${columns}\n`);
 }
 
-/** Writes one line into conmon's control FIFO, which is in memory; conmon reads it at its next turn and answers nothing. */
+/** Writes one line to conmon's control FIFO. conmon reads it in its event loop and sends no answer. */
 function writeControl(record: Monitored, line: string): void {
   try {
     const fifo = openSync(join(record.bundle, BUNDLE_FILES.control), constants.O_WRONLY | constants.O_NONBLOCK);

@@ -17,10 +17,10 @@ const system = loadSystem();
 const config = join(directory, 'config.json');
 writeFileSync(config, JSON.stringify({ process: { args: [] } }));
 
-/** More than the kernel gives: there is no such process. */
+/** Above the kernel's maximum: this process does not exist. */
 const PID = 4194305;
 
-/** An OCI runtime that has started a process, and of which then nothing can be found out. */
+/** An OCI runtime that has started a process, and then fails every lookup of its own pid. */
 function unkillable(pidFile: string) {
   const stdio = [new PassThrough(), new PassThrough(), new PassThrough()];
   const child = Object.assign(new EventEmitter(), { exitCode: null, signalCode: null, stdio, kill: () => false });
@@ -53,8 +53,8 @@ for (const [name, run] of [
     const caller = new AbortController();
     const request = { start, runtime, pidFile, id: 'a', command: ['sleep'], config, system, logger };
     const running = run(request, caller.signal).catch((error) => error);
-    caller.abort(new PodwrightError('cancelled', 'the client has gone'));
-    // The program ends while its process is looked for, which otherwise would take ten seconds.
+    caller.abort(new PodwrightError('cancelled', 'the client has disconnected'));
+    // The program exits during the search for its process, which otherwise would take ten seconds.
     setImmediate(end);
     assert.deepEqual(await logged.promise, { exec: 'run "sleep" in task a', pid: PID, error: 'too many open files' });
     await running;

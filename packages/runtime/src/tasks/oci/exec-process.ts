@@ -16,11 +16,11 @@ import type { OciSpec } from '../../oci/spec.ts';
 import { startedHere } from '../../oci-runtime/covered-call.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
 import { execProcess } from '../exec-spec.ts';
-import { EXEC_END_TIMEOUT_MS, EXEC_LOOK_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
+import { EXEC_END_TIMEOUT_MS, EXEC_POLL_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
 import type { ExecSession } from '../task-runtime.ts';
 
-/** A command to run in a task beside its first process. */
+/** A command to run in a task, in addition to its first process. */
 export type ExecRequest = {
   start: ProgramStarter;
   runtime: OciRuntime;
@@ -35,26 +35,26 @@ export type ExecRequest = {
   logger: Logger;
 };
 
-/** A command that is on its way. */
+/** A command that was started. */
 export type StartedExec = {
   exec: ExecProcess;
   streams: Omit<ExecSession, 'exit'>;
-  /** Settles when the process runs; rejects with the runtime's message if the runtime has ended without it. */
+  /** Settles when the process runs; rejects with the runtime's message if the runtime exits without starting it. */
   running: Promise<void>;
-  /** Removes its files, once it has ended. */
+  /** Removes its files after it has exited. */
   remove(): Promise<void>;
 };
 
-/** One run of the OCI runtime's `exec`, and through its pid file the process that it started in the task. */
+/** One run of the OCI runtime's `exec`, and, through its pid file, the process that it started in the task. */
 export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;
   readonly child: StartedProgram;
-  /** Exit code of the runtime's program, which is that of the process once that runs. Never rejects after the start. */
+  /** Exit code of the runtime's program, which equals that of the process once it has started. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
-  /** `child` is the OCI runtime's program, or one that starts it and ends with the exit code of the process. */
+  /** `child` is the OCI runtime's program, or conmon, which runs it and exits with the same code as the process. */
   constructor({ pidFile, id, command, logger }: ExecRequest, child: StartedProgram) {
     this.what = `run ${JSON.stringify(command[0])} in task ${id}`;
     this.#pidFile = pidFile;
@@ -66,13 +66,13 @@ export class ExecProcess {
     });
   }
 
-  /** Waits until the process runs; false if the runtime has ended without it. */
+  /** Waits until the process runs; false if the runtime exits without starting it. */
   async running(signal: AbortSignal): Promise<boolean> {
     let ended = false;
     const end = this.exited.then(() => {
       ended = true;
     });
-    end.catch(() => undefined); // it may reject while the file is read, before anybody waits for it
+    end.catch(() => undefined); // it may reject during the read, before it is awaited
     let wake = () => {};
     using _watch = watchFile(this.#pidFile, () => wake());
     while (!ended) {
@@ -80,37 +80,37 @@ export class ExecProcess {
         wake = resolve;
       });
       if ((await this.pid()) !== undefined) return true;
-      await Promise.race([end, woken, sleep(EXEC_LOOK_MS, signal)]);
+      await Promise.race([end, woken, sleep(EXEC_POLL_MS, signal)]);
     }
     return (await this.pid()) !== undefined;
   }
 
-  /** The pid of the process in the task, `undefined` before it runs. */
+  /** The pid of the process in the task; `undefined` before it runs. */
   async pid(): Promise<number | undefined> {
     const text = await readFile(this.#pidFile, 'utf8').catch(() => '');
     return /^\d+$/.test(text.trim()) ? Number(text) : undefined;
   }
 
   /**
-   * Kills all that the exec started, and then the runtime's program if it does not end by itself. The program first gets
-   * the time to say which process it started: killed in the middle, it leaves one that is not known.
+   * Kills all processes of the exec, and then the runtime's program if it does not exit by itself. The program first gets time to
+   * report its process: if it were killed earlier, the process would be unknown.
    */
   async kill(): Promise<void> {
     using started = withTimeout(undefined, EXEC_START_TIMEOUT_MS, this.what);
     await this.running(started).catch(() => undefined);
     const pid = await this.pid();
     if (pid !== undefined) {
-      // crun's process is in the session of a process between that has ended.
+      // crun's process is in the session of an intermediate process that has exited.
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Its parent reaps it: a zombie that is left to the host's init holds up the end of the task's PID namespace.
+      // Wait for its parent to reap it: a zombie that is left to the host's init delays the end of the task's PID namespace.
       using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
       await raceAbort(this.exited, soon).catch(() => undefined);
     }
     await this.endProgram();
   }
 
-  /** Kills the program, and what it has started so far. */
+  /** Kills the program and the processes that it has started so far. */
   async endProgram(): Promise<void> {
     const { pid, exitCode, signalCode } = this.child;
     if (pid !== undefined && exitCode === null && signalCode === null) await killProcessTrees([pid]);
@@ -122,7 +122,7 @@ export class ExecProcess {
   }
 }
 
-/** Reports changes of a file that need not be there yet. Where inotify cannot be had, there are none. */
+/** Calls `onChange` when a file changes, which need not exist yet. Never, if inotify is not available. */
 function watchFile(path: string, onChange: () => void): Disposable {
   try {
     const watcher = watch(dirname(path), (_event, name) => {
@@ -135,7 +135,7 @@ function watchFile(path: string, onChange: () => void): Disposable {
   }
 }
 
-/** Runs a command in a task, with the OCI runtime's stdio for its own. Leaves nothing if the runtime cannot be started at once. */
+/** Runs a command in a task, with the stdio of the OCI runtime's program. Leaves no files if the program cannot be started. */
 export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): ExecProcess {
   const { pidFile, id } = request;
   let call: ReturnType<typeof startedHere<OciRuntime>> | undefined;
@@ -145,7 +145,7 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
     call = startedHere({ program: request.runtime, start: request.start }, request);
     const runtime = withOomScore(call.program, oomScoreAdj);
     const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', file, id];
-    // A session of its own: by it the exec's processes are known when their parents are dead.
+    // Its own session identifies the exec's processes after their parents have exited.
     const exec = new ExecProcess(request, call.start(runtime.path, args, { env: process.env, stdio, detached: true }));
     exec.exited.then(end, end);
     return exec;
@@ -159,8 +159,8 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
 const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
- * Writes the process of an exec: that of the task with another command. crun would otherwise run it as root and without
- * the task's groups, runc would not. Returns the file, and what the runtime is to be started with (`withOomScore`).
+ * Writes the OCI process of an exec: that of the task with another command. Without it, crun would run the command as root and
+ * without the task's groups; runc would not. Returns the file, and the OOM score to start the runtime with (`withOomScore`).
  */
 export function writeProcess(
   { pidFile, config, command, terminalName }: ExecRequest,
@@ -168,7 +168,7 @@ export function writeProcess(
 ): { file: string; oomScoreAdj: number | undefined } {
   const file = processFile(pidFile);
   const { process } = JSON.parse(readFileSync(config, 'utf8')) as OciSpec;
-  const wanted = execProcess(process, { command, terminal, terminalName });
-  writeFileSync(file, JSON.stringify(wanted), { mode: PRIVATE_FILE });
+  const spec = execProcess(process, { command, terminal, terminalName });
+  writeFileSync(file, JSON.stringify(spec), { mode: PRIVATE_FILE });
   return { file, oomScoreAdj: process.oomScoreAdj };
 }

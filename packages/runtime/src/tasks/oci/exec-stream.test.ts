@@ -15,8 +15,8 @@ const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
 after(() => rmSync(directory, { recursive: true }));
 const system = loadSystem();
 
-/** An exec whose program is a stand-in: what happens to it is emitted by the test. */
-function standIn() {
+/** An exec with a fake program, whose events the test emits. */
+function fakeExec() {
   const config = join(directory, 'config.json');
   const pidFile = join(directory, 'pid');
   writeFileSync(config, JSON.stringify({ process: { args: [] } }));
@@ -29,7 +29,7 @@ function standIn() {
 }
 
 test('a program that cannot be started leaves no files', async () => {
-  const { request, child, pidFile } = standIn();
+  const { request, child, pidFile } = fakeExec();
   const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
   child.emit('error', new Error('spawn runc ENOENT'));
   await assert.rejects(starting, /ENOENT/);
@@ -37,7 +37,7 @@ test('a program that cannot be started leaves no files', async () => {
 });
 
 test('a program whose start throws leaves no files', async () => {
-  const { request, pidFile } = standIn();
+  const { request, pidFile } = fakeExec();
   const start: ProgramStarter = () => {
     throw new Error('too many open files');
   };
@@ -49,7 +49,7 @@ test('a program whose start throws leaves no files', async () => {
 });
 
 test('the streams of a program that cannot be started are closed', async () => {
-  const { request, child, stdio } = standIn();
+  const { request, child, stdio } = fakeExec();
   const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
   child.emit('error', new Error('spawn runc ENOENT'));
   await assert.rejects(starting, /ENOENT/);
@@ -59,20 +59,20 @@ test('the streams of a program that cannot be started are closed', async () => {
   );
 });
 
-test('a command that is not wanted any more rejects with the reason, also if it cannot be started', async () => {
-  const { request, child } = standIn();
-  const leaves = new AbortController();
-  const starting = execStream(request, { terminal: undefined, signal: leaves.signal });
-  leaves.abort(new Error('the client left'));
+test('an aborted command rejects with the reason, even if it cannot be started', async () => {
+  const { request, child } = fakeExec();
+  const client = new AbortController();
+  const starting = execStream(request, { terminal: undefined, signal: client.signal });
+  client.abort(new Error('the client left'));
   child.emit('error', new Error('spawn runc ENOENT'));
   await assert.rejects(starting, { message: 'the client left' });
 });
 
-test('a command that has ended before its pid was read has run', async () => {
-  const { request, child, stdio, pidFile } = standIn();
+test('a command that exits before its pid is read counts as run', async () => {
+  const { request, child, stdio, pidFile } = fakeExec();
   const slowFile = join(directory, 'slow');
 
-  system.makeFifo(pidFile, 0o600); // who reads it does so until it is closed below
+  system.makeFifo(pidFile, 0o600); // a reader blocks until it is closed below
   linkSync(pidFile, slowFile);
   const starting = execStream(request, { terminal: undefined, signal: AbortSignal.timeout(60_000) });
   const slow = openSync(slowFile, 'w');

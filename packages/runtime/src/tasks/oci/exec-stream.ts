@@ -8,13 +8,13 @@ import { type ExecRequest, type StartedExec, startExec } from './exec-process.ts
 import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 
 export type ExecStreamOptions = {
-  /** Given for a command on a terminal. */
+  /** Set for a command on a terminal. */
   terminal: TerminalTools | undefined;
-  /** When it aborts, the process and all that it started are killed. */
+  /** An abort kills the process and all that it started. */
   signal: AbortSignal;
 };
 
-/** Runs a command in a task with its streams connected. The session is there once the process runs. */
+/** Runs a command in a task with its streams connected. Resolves once the process runs. */
 export async function execStream(request: ExecRequest, { terminal, signal }: ExecStreamOptions): Promise<ExecSession> {
   signal.throwIfAborted();
   const started =
@@ -34,19 +34,19 @@ export async function execStream(request: ExecRequest, { terminal, signal }: Exe
       () => error,
       (notStarted: unknown) => notStarted,
     );
-    for (const stream of exec.child.stdio) stream?.destroy(); // there is no session to read them
+    for (const stream of exec.child.stdio) stream?.destroy(); // no session will read them
     signal.throwIfAborted();
     throw failure;
   }
   return { ...streams, exit };
 }
 
-/** How an exec has ended, its files gone. Rejects if the OCI runtime could not be started. */
+/** Waits for the exit of an exec and removes its files. Rejects if the OCI runtime could not be started. */
 async function endOf({ exec, running, remove }: StartedExec): Promise<{ exitCode: number }> {
   try {
     return { exitCode: await exec.exited };
   } finally {
-    // A command as short as `true` may end before its pid file is read.
+    // A short command such as `true` may exit before its pid file is read.
     await running.catch(() => undefined);
     await remove();
   }
@@ -63,7 +63,7 @@ function startOnPipes(request: ExecRequest, signal: AbortSignal): StartedExec {
   return { exec, streams, running, remove: () => exec.removeFiles() };
 }
 
-/** A process may end without reading all of its input. */
+/** A process may exit without reading all of its input. */
 function ignoreBrokenPipe(stdin: Writable): void {
   stdin.on('error', () => undefined);
 }

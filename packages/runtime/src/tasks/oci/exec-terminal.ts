@@ -12,16 +12,16 @@ import { monitorEnvironment, readAll, readLine, runtimeOptions } from './conmon.
 import { ExecProcess, type ExecRequest, type StartedExec, writeProcess } from './exec-process.ts';
 import { BUNDLE_FILES } from './task-files.ts';
 
-/** What runs commands on terminals, besides the OCI runtime. */
+/** Programs and sockets for commands on terminals, in addition to the OCI runtime. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets };
 
-/** The runtime's log, in conmon's directory: crun would cut the whole path at its colon. */
+/** The runtime's log, relative to conmon's directory: crun would truncate an absolute path at the colon. */
 const LOG_NAME = 'log';
 
 /**
- * Has a conmon (8) of its own run a command on a terminal: it owns the terminal's master and stays until the command has
- * ended. The runtime's `exec` in the foreground would mix its messages and terminal settings with those of the command.
- * Nothing runs before we are attached, so that no output is lost. All files are in a directory in the place of the pid file.
+ * Runs a command on a terminal through a separate conmon(8), which owns the terminal's master and stays until the command has
+ * exited. The runtime's `exec` in the foreground would mix its messages and terminal settings with those of the command. Nothing
+ * runs before the attach, so that no output is lost. All files are in a directory at the path of the pid file.
  */
 export async function startOnTerminal(
   request: ExecRequest,
@@ -57,8 +57,8 @@ export async function startOnTerminal(
 }
 
 /**
- * A FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. It gets both ends, so
- * that without us it waits for ever, until it is ended after our restart.
+ * A FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends: if
+ * this process dies, conmon waits until the next start kills it.
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
   const path = join(bundle, 'start');
@@ -69,10 +69,10 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
   return { descriptor, pass, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
-/** What conmon says on a pipe: a pid or an exit code, or -1 and the runtime's message. */
+/** conmon's report on a pipe: a pid or an exit code, or -1 and the runtime's message. */
 type Report = { data: number; message?: string };
 
-/** A conmon that is our child, so that its exit code, which is the command's, comes to us. */
+/** A conmon that is a child of this process, so that its exit code, which is the command's, is available here. */
 class ExecMonitor {
   readonly exec: ExecProcess;
   readonly #log: string;
@@ -81,22 +81,22 @@ class ExecMonitor {
   readonly #stderr: Promise<string>;
 
   constructor(request: ExecRequest, { conmon, bundle, gate }: { conmon: string; bundle: string; gate: number }) {
-    const placed = { ...request, pidFile: join(bundle, BUNDLE_FILES.pid) };
-    const child = request.start(conmon, monitorArguments(placed, bundle), {
+    const own = { ...request, pidFile: join(bundle, BUNDLE_FILES.pid) };
+    const child = request.start(conmon, monitorArguments(own, bundle), {
       cwd: bundle,
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', gate],
       env: { ...monitorEnvironment(), _OCI_SYNCPIPE: '3', _OCI_ATTACHPIPE: '4', _OCI_STARTPIPE: '5' },
     });
     const [stderr, sync, attach] = child.stdio.slice(2) as [Readable, Readable, Readable];
-    this.exec = new ExecProcess(placed, child);
+    this.exec = new ExecProcess(own, child);
     this.#log = join(bundle, LOG_NAME);
     this.#announced = firstReport(attach);
     this.#report = firstReport(sync);
     this.#stderr = readAll(stderr).catch(() => '');
   }
 
-  /** Waits until one can attach. */
+  /** Waits until conmon accepts attach connections. */
   async attachable(): Promise<void> {
     if ((await this.#announced) === undefined) await this.#fail();
   }
@@ -107,7 +107,7 @@ class ExecMonitor {
     return data > 0 ? data : await this.#fail(message);
   }
 
-  /** Newer conmons report the runtime's message only when they create containers, so its log comes first. */
+  /** The runtime's log takes precedence, because newer conmons report the runtime's message only when they create containers. */
   async #fail(message?: string): Promise<never> {
     await this.exec.exited;
     const logged = await readFile(this.#log, 'utf8').catch(() => '');
@@ -115,7 +115,7 @@ class ExecMonitor {
   }
 }
 
-/** What conmon says on a pipe first. The pipe stays open for more, without which conmon would fail. */
+/** conmon's first report on a pipe. The pipe stays open, because conmon would fail without it. */
 async function firstReport(pipe: Readable): Promise<Report | undefined> {
   const [line] = (await readLine(pipe).catch(() => '')).split('\n', 1);
   pipe.resume();

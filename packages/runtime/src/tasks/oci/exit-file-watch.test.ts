@@ -6,14 +6,14 @@ import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { ExitFileWatch } from './exit-file-watch.ts';
 
-test('ends are seen where the directory cannot be watched, and by its watch as soon as it can', async (context) => {
+test('exits are detected while the directory cannot be watched, and by the watch once it can', async (context) => {
   const parent = mkdtempSync(join(tmpdir(), 'pw-exits-'));
   const directory = join(parent, 'exits');
   context.after(() => rmSync(parent, { recursive: true }));
-  let monitorPid = 2 ** 22 + 1; // above the kernel's greatest: its monitor has died
-  let looks = 0;
+  let monitorPid = 2 ** 22 + 1; // above the kernel's maximum: the monitor is dead
+  let checks = 0;
   const check = async (id: string) => {
-    looks++;
+    checks++;
     return id === 'ended' ? { exit: { exitCode: 3 } as never } : { monitorPid };
   };
   const watch = new ExitFileWatch({ directory, check, logger: silentLogger });
@@ -25,12 +25,12 @@ test('ends are seen where the directory cannot be watched, and by its watch as s
   watch.add('running', () => undefined);
   const signal = AbortSignal.timeout(20_000);
   const until = (holds: () => boolean) => waitFor(() => holds() || undefined, { intervalMs: 5, signal });
-  await until(() => looks >= 3); // at the begin of each, and by the timer
-  monitorPid = process.pid; // from now on the timer looks twice a minute
+  await until(() => checks >= 3); // when each is added, and by the timer
+  monitorPid = process.pid; // from now on the timer checks twice a minute
   mkdirSync(directory);
-  const before = looks;
+  const before = checks;
   await until(() => {
     writeFileSync(join(directory, 'running'), '');
-    return looks > before + 5;
+    return checks > before + 5;
   });
 });

@@ -1,29 +1,29 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { errorMessage, type Logger } from '@podwright/base';
 import { signalProcess } from '@podwright/system';
-import { FULL_LOOK_EVERY, MONITOR_LOOK_MS } from '../limits.ts';
+import { FULL_CHECK_EVERY, MONITOR_POLL_MS } from '../limits.ts';
 import type { TaskExit } from '../task-runtime.ts';
 
 type Watch = {
   listeners: Set<(exit: TaskExit) => void>;
   monitorPid: number | undefined;
-  /** `again`: something was heard while a look was under way. */
-  looking: 'no' | 'yes' | 'again';
+  /** `again`: an event arrived during a check. */
+  checking: 'no' | 'yes' | 'again';
 };
 
-/** What a look at a task has found: its exit, or the monitor that will report it. */
-export type TaskLook = { exit: TaskExit } | { monitorPid: number | undefined };
+/** Result of checking a task: its exit, or the monitor that will report it. */
+export type TaskCheck = { exit: TaskExit } | { monitorPid: number | undefined };
 
 export type ExitFileWatchOptions = {
-  /** Directory in which a file named as the task appears when it ends. */
+  /** Directory in which a file with the task's id appears when the task exits. */
   directory: string;
-  check(id: string): Promise<TaskLook>;
+  check(id: string): Promise<TaskCheck>;
   logger: Logger;
 };
 
 /**
- * Calls listeners when tasks end: by inotify on the directory of exit files, and by looking now and then. Pods may use up all that
- * the kernel has of inotify for this process's user: until it gives a watch again, ends are seen at the next look.
+ * Calls listeners when tasks exit: by inotify on the directory of exit files, and by polling. Pods may use up the inotify limits of
+ * this process's user: until the kernel grants a watch again, exits are detected by polling.
  */
 export class ExitFileWatch {
   readonly #options: ExitFileWatchOptions;
@@ -37,17 +37,17 @@ export class ExitFileWatch {
     this.#watch();
     let ticks = 0;
     this.#timer = setInterval(() => {
-      const full = ++ticks % FULL_LOOK_EVERY === 0 || this.#watch();
+      const full = ++ticks % FULL_CHECK_EVERY === 0 || this.#watch();
       for (const [id, { monitorPid }] of this.#watches)
-        if (full || monitorPid === undefined || !signalProcess(monitorPid, 0)) this.#look(id);
-    }, MONITOR_LOOK_MS);
+        if (full || monitorPid === undefined || !signalProcess(monitorPid, 0)) this.#check(id);
+    }, MONITOR_POLL_MS);
   }
 
   add(id: string, listener: (exit: TaskExit) => void): Disposable {
-    const entry = this.#watches.get(id) ?? { listeners: new Set(), monitorPid: undefined, looking: 'no' };
+    const entry = this.#watches.get(id) ?? { listeners: new Set(), monitorPid: undefined, checking: 'no' };
     this.#watches.set(id, entry);
     entry.listeners.add(listener);
-    this.#look(id);
+    this.#check(id);
     return {
       [Symbol.dispose]: () => {
         entry.listeners.delete(listener);
@@ -56,7 +56,7 @@ export class ExitFileWatch {
     };
   }
 
-  /** Calls all listeners of the task with its exit, and forgets them. */
+  /** Calls all listeners of the task with its exit, and removes them. */
   settle(id: string, exit: TaskExit): void {
     const entry = this.#watches.get(id);
     this.#watches.delete(id);
@@ -69,13 +69,13 @@ export class ExitFileWatch {
     this.#watches.clear();
   }
 
-  /** True if it has begun to watch: what came before that is to be looked for. */
+  /** Starts watching if needed. True if it has started: earlier exits must then be checked for. */
   #watch(): boolean {
     if (this.#watcher !== undefined) return false;
     const { directory, logger } = this.#options;
     try {
       this.#watcher = watch(directory, (_event, id) => {
-        if (id !== null) this.#look(id);
+        if (id !== null) this.#check(id);
       });
       this.#watcher.on('error', () => this.#unwatch());
       if (this.#problem !== undefined) logger.info({ directory }, 'the directory of exit files is watched again');
@@ -85,7 +85,7 @@ export class ExitFileWatch {
       if (this.#problem !== errorMessage(error))
         logger.warn(
           { directory, error: errorMessage(error) },
-          'cannot watch for ends of containers, looking every second',
+          'cannot watch for ends of containers, polling every second',
         );
       this.#problem = errorMessage(error);
       return false;
@@ -97,14 +97,14 @@ export class ExitFileWatch {
     this.#watcher = undefined;
   }
 
-  #look(id: string): void {
+  #check(id: string): void {
     const entry = this.#watches.get(id);
     if (entry === undefined) return;
-    if (entry.looking !== 'no') {
-      entry.looking = 'again';
+    if (entry.checking !== 'no') {
+      entry.checking = 'again';
       return;
     }
-    entry.looking = 'yes';
+    entry.checking = 'yes';
     this.#options
       .check(id)
       .then(
@@ -112,12 +112,12 @@ export class ExitFileWatch {
           if ('exit' in finding) this.settle(id, finding.exit);
           else entry.monitorPid = finding.monitorPid;
         },
-        (error) => this.#options.logger.warn({ task: id, error: errorMessage(error) }, 'look at a task'),
+        (error) => this.#options.logger.warn({ task: id, error: errorMessage(error) }, 'cannot check a task'),
       )
       .finally(() => {
-        const again = entry.looking === 'again';
-        entry.looking = 'no';
-        if (again) this.#look(id);
+        const again = entry.checking === 'again';
+        entry.checking = 'no';
+        if (again) this.#check(id);
       });
   }
 }

@@ -3,8 +3,8 @@ import type { TaskRecord } from './task-files.ts';
 import { findMonitor } from './task-state.ts';
 
 /**
- * Whether the file that the monitor writes the log to is still where the log belongs. Asked to reopen it then, conmon would
- * put an empty file in its place, and what was in it would be lost.
+ * Whether the monitor's open log file is still the one at `logPath`. Reopening would then make conmon replace it with an empty
+ * file, and its content would be lost.
  */
 export async function isLogInPlace(record: TaskRecord, logPath: string): Promise<boolean> {
   const there = await stat(logPath).catch(() => undefined);

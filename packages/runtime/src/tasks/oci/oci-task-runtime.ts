@@ -38,7 +38,7 @@ import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
 import { execSync } from './exec-sync.ts';
-import { ExitFileWatch, type TaskLook } from './exit-file-watch.ts';
+import { ExitFileWatch, type TaskCheck } from './exit-file-watch.ts';
 import { isLogInPlace } from './monitor-log.ts';
 import { rebuildDamagedRecords } from './rebuild-record.ts';
 import { takeOverTasks } from './take-over.ts';
@@ -50,27 +50,27 @@ import { endUnmonitoredTask, findTaskProcess, readMonitorPid, readTaskState } fr
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
-  /** Directory of the runtime's own, on a file system that a reboot empties. */
+  /** The runtime's own directory, on a file system that a reboot empties. */
   state: string;
   /** Path of conmon. */
   conmon: string;
-  /** The OCI runtime for handler '' and for handlers without one of their own. */
+  /** The OCI runtime for handler '' and for handlers without an entry in `handlers`. */
   program: OciProgram;
   /** OCI runtimes by runtime handler. Programs with the same `name` share their state. */
   handlers: Record<string, OciProgram>;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** How conmon and commands in tasks are started. */
+  /** Starts conmon and commands in tasks. */
   start?: ProgramStarter;
-  /** Takes directories out of `state`, to be removed when there is time; left out, they are removed there and then. */
+  /** Moves directories out of `state` and removes them later; by default they are removed immediately. */
   throwAway?: ThrowAway;
-  /** Told of each call of the OCI runtime; left out, nobody is. */
+  /** Traces each call of the OCI runtime. Optional. */
   trace?: TraceWork;
 };
 
 /**
- * Tasks that runc, crun or another OCI runtime runs, each watched by a conmon of its own. Everything that is known of
- * a task is in files and in the kernel, so tasks outlive this process and are taken over after a restart.
+ * Tasks run by runc, crun or another OCI runtime, each monitored by its own conmon. All state of a task is in files and in the
+ * kernel, so tasks outlive this process and are taken over after a restart.
  */
 export class OciTaskRuntime implements TaskRuntime {
   readonly name = 'oci';
@@ -82,11 +82,11 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #filters = new SeccompFilters();
   readonly #system = loadSystem();
   readonly #attachments = new TaskAttachments();
-  /** Changes of one task happen one after the other. */
+  /** Serialises changes of one task. */
   readonly #changes = new KeyedLock();
-  /** A task without a monitor is ended once. */
+  /** Serialises the killing of a task without a monitor. */
   readonly #endings = new KeyedLock();
-  /** Aborts when the runtime is closed. */
+  /** Aborts when the runtime closes. */
   readonly #closed = new AbortController();
 
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
@@ -110,9 +110,9 @@ export class OciTaskRuntime implements TaskRuntime {
     signal.throwIfAborted();
     return await this.#changes.run(config.id, async () => {
       if (this.#files.read(config.id) !== undefined)
-        throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
+        throw new PodwrightError('already_exists', `create task ${config.id}: the id is in use`);
       const undo = new Undo();
-      undo.add('remove what was made of the task', () => this.#remove(config.id));
+      undo.add('remove the incomplete task', () => this.#remove(config.id));
       try {
         const program = this.#program(config.handler);
         const { conmon, logger } = this.#options;
@@ -125,7 +125,7 @@ export class OciTaskRuntime implements TaskRuntime {
         if (failures.length > 0)
           this.#options.logger.error(
             { task: config.id, error: describeUndoFailures(failures) },
-            'clean up a failed create',
+            'cannot clean up after a failed create',
           );
         throw error;
       }
@@ -137,8 +137,8 @@ export class OciTaskRuntime implements TaskRuntime {
       const record = await this.#get(id, 'start', ['created']);
       using signal = withTimeout(this.#closed.signal, START_TIMEOUT_MS, `start task ${id}`);
       const alive = () => findTaskProcess(record) !== undefined;
-      const wanted = { id, hooks: record.hooks, alive, signal };
-      await this.#trace(`${record.program.name} start`, () => startTask(this.#files.runtime(record.program), wanted));
+      const request = { id, hooks: record.hooks, alive, signal };
+      await this.#trace(`${record.program.name} start`, () => startTask(this.#files.runtime(record.program), request));
     });
   }
 
@@ -192,7 +192,7 @@ export class OciTaskRuntime implements TaskRuntime {
     return this.#attachments.attach(record, { stdin, signal, system: this.#system, pid });
   }
 
-  /** What the task writes meanwhile makes the old file larger: nothing is waited for if that is moved away. */
+  /** Until conmon reopens the log, output goes to the old file: no wait is needed if that was renamed. */
   async reopenLog(id: string, logPath: string): Promise<void> {
     const record = this.#files.get(id);
     if (!(await isLogInPlace(record, logPath))) reopenMonitorLog(record);
@@ -206,10 +206,10 @@ export class OciTaskRuntime implements TaskRuntime {
     });
   }
 
-  async checkpoint(id: string, wanted: TaskCheckpoint): Promise<void> {
+  async checkpoint(id: string, checkpoint: TaskCheckpoint): Promise<void> {
     await this.#changes.run(id, async () => {
       const record = await this.#get(id, 'checkpoint', ['running']);
-      await checkpointTask(this.#files.runtime(record.program), id, wanted);
+      await checkpointTask(this.#files.runtime(record.program), id, checkpoint);
     });
   }
 
@@ -225,7 +225,7 @@ export class OciTaskRuntime implements TaskRuntime {
   }
 
   close(): void {
-    this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is being closed'));
+    this.#closed.abort(new PodwrightError('unavailable', 'the task runtime is closing'));
     this.#exits.close();
     this.#attachments.close();
   }
@@ -234,14 +234,14 @@ export class OciTaskRuntime implements TaskRuntime {
     return await cgroupPids(this.#options.cgroups, cgroupsPath, { recursive: true, controller: 'pids' });
   }
 
-  async #find(id: string): Promise<TaskLook> {
+  async #find(id: string): Promise<TaskCheck> {
     const record = this.#files.read(id);
     if (record === undefined) return { monitorPid: undefined };
     const state = await this.#state(record);
     return state.status === 'exited' ? { exit: state.exit } : { monitorPid: readMonitorPid(record) };
   }
 
-  /** The task's state, once what is left of a task without a monitor has been ended. */
+  /** The task's state. Kills a task without a monitor first. */
   async #state(record: TaskRecord): Promise<TaskState> {
     const dependencies = { files: this.#files, cgroups: this.#options.cgroups };
     const found = await readTaskState(dependencies, record);
@@ -258,14 +258,14 @@ export class OciTaskRuntime implements TaskRuntime {
     this.#exits.settle(id, exit);
   }
 
-  /** The task's record, if the task is in one of these states; `failed_precondition` otherwise. */
-  async #get(id: string, verb: string, wanted: TaskState['status'][]): Promise<TaskRecord> {
+  /** The task's record, if the task is in one of these states; throws `failed_precondition` otherwise. */
+  async #get(id: string, verb: string, states: TaskState['status'][]): Promise<TaskRecord> {
     const record = this.#files.get(id);
     const { status } = await this.#state(record);
-    if (!wanted.includes(status))
+    if (!states.includes(status))
       throw new PodwrightError(
         'failed_precondition',
-        `${verb} task ${id}: it is ${status}, not ${wanted.join(' or ')}`,
+        `${verb} task ${id}: it is ${status}, not ${states.join(' or ')}`,
       );
     return record;
   }

@@ -23,7 +23,7 @@ function damage(id: string): string {
   return path;
 }
 
-test('a damaged record is rebuilt out of the directory of its task and the state of the OCI runtimes', async () => {
+test('a damaged record is rebuilt from the directory of its task and the state of the OCI runtimes', async () => {
   const record: TaskRecord = {
     ...{ id: 'a', bundle: files.bundle('a'), program: runc, cgroupsPath: '/pods/a' },
     ...{ terminal: true, stdin: false, stdinOnce: false, hooks: true },
@@ -41,13 +41,13 @@ test('a damaged record is rebuilt out of the directory of its task and the state
   await rebuildDamagedRecords(files, [crun, runc], logger);
   assert.deepEqual(files.read('a'), record);
   await rebuildDamagedRecords(files, [crun, runc], logger);
-  assert.deepEqual(logged.splice(0), ['the record of a task is rebuilt']);
+  assert.deepEqual(logged.splice(0), ['rebuilt the damaged record of a task']);
 });
 
-test('a damaged record of a task without a specification stays, and is logged', async () => {
+test('a damaged record of a task without a spec stays unchanged and is logged', async () => {
   const path = damage('b');
   const before = readFileSync(path, 'utf8');
   await rebuildDamagedRecords(files, [crun, runc], logger);
   assert.equal(readFileSync(path, 'utf8'), before);
-  assert.deepEqual(logged.splice(0), ['read the record of a task']);
+  assert.deepEqual(logged.splice(0), ['cannot read the record of a task']);
 });

@@ -8,9 +8,9 @@ import type { TaskFiles, TaskRecord } from './task-files.ts';
 import { findMonitor } from './task-state.ts';
 
 /**
- * Writes damaged records anew, out of the task's directory, its monitor and the state of the OCI runtimes: without a record a
- * task could neither be stopped nor removed. What cannot be rebuilt is logged and stays as it is. `programs`: those that may
- * own tasks, the default one first.
+ * Rebuilds damaged records from the task's directory, its monitor and the state of the OCI runtimes: a task without a record could
+ * neither be stopped nor removed. A record that cannot be rebuilt is logged and stays unchanged. `programs` may own tasks; the
+ * default one comes first.
  */
 export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgram[], logger: Logger): Promise<void> {
   for (const id of await files.list()) {
@@ -20,14 +20,17 @@ export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgr
       const fields = { task: id, error: errorMessage(damage) };
       const record = errorCode(damage) === 'data_loss' ? await rebuild(files, id, programs).catch(ignore) : undefined;
       if (record !== undefined) files.write(record);
-      logger.error(fields, record === undefined ? 'read the record of a task' : 'the record of a task is rebuilt');
+      logger.error(
+        fields,
+        record === undefined ? 'cannot read the record of a task' : 'rebuilt the damaged record of a task',
+      );
     }
   }
 }
 
 const ignore = () => undefined;
 
-/** `undefined` if the task's specification is not there: then nothing tells where its processes are. */
+/** `undefined` if the task's spec is missing: then its cgroup is unknown. */
 async function rebuild(files: TaskFiles, id: string, programs: OciProgram[]): Promise<TaskRecord | undefined> {
   const bundle = files.bundle(id);
   const spec = readSpec(bundle);

@@ -7,9 +7,9 @@ import { BUNDLE_FILES, type TaskFiles } from './task-files.ts';
 import { endUnmonitoredTask, readTaskState, type TaskStateDependencies } from './task-state.ts';
 
 /**
- * Ends and removes what an earlier process of ours was in the midst of when it died: commands that it ran in tasks, whose
- * callers are gone, and files half written. Tasks stay, but for those whose monitors have died meanwhile: they are ended.
- * What fails for one task is logged, so that it does not hold up the others.
+ * Ends unfinished work of an earlier runtime process: kills the commands that it ran in tasks, whose callers are disconnected, and
+ * removes partially written files. Tasks continue, except those whose monitors have died meanwhile, which are killed. A failure for
+ * one task is logged, so that it does not block the others.
  */
 export async function takeOverTasks(dependencies: TaskStateDependencies, logger: Logger): Promise<void> {
   const { files } = dependencies;
@@ -18,17 +18,17 @@ export async function takeOverTasks(dependencies: TaskStateDependencies, logger:
   const takeOver = async (id: string) => {
     const record = files.read(id);
     if (record === undefined || (await readTaskState(dependencies, record)).status !== 'unmonitored') return;
-    logger.warn({ task: id }, 'the monitor of a task died while there was no runtime');
+    logger.warn({ task: id }, 'the monitor of a task died while the runtime was down');
     await endUnmonitoredTask(dependencies, record);
   };
   await Promise.all(
     (await files.list()).map((id) =>
-      limiter.run(() => logFailure(takeOver(id), { logger, task: id, what: 'take over a task' })),
+      limiter.run(() => logFailure(takeOver(id), { logger, task: id, what: 'cannot take over a task' })),
     ),
   );
 }
 
-/** Tasks that are looked at together. */
+/** Number of tasks that are checked concurrently. */
 const AT_ONCE = 4;
 
 async function logFailure(
@@ -45,21 +45,25 @@ async function removeInterruptedWork(files: TaskFiles, logger: Logger): Promise<
   await killProcessTrees(await runningExecs(files));
   for (const entry of await readdir(files.execs, { withFileTypes: true })) {
     const task = files.taskOfExec(entry.name);
-    await logFailure(endExec(files, entry), { logger, task, what: 'end a command of an earlier process of ours' });
+    await logFailure(endExec(files, entry), {
+      logger,
+      task,
+      what: 'cannot end a command of an earlier runtime process',
+    });
     await rm(join(files.execs, entry.name), { force: true, recursive: true });
   }
 }
 
-/** OCI runtimes that run a command: they name a pid file of ours, which need not be there yet. */
+/** Pids of OCI runtimes that run a command: their arguments name a pid file in the execs directory, which need not exist yet. */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
   const directory = `${files.execs}/`;
   return await findByCommandLine(directory, (argv) => argv.some((argument) => argument.startsWith(directory)));
 }
 
-/** Kills the process of an exec's pid file, if it still is one of the task's. */
+/** Kills the process in an exec's pid file, if it still belongs to the task. */
 async function endExec(files: TaskFiles, entry: Dirent): Promise<void> {
   const record = files.read(files.taskOfExec(entry.name));
-  // An exec on a terminal has a directory.
+  // An exec on a terminal has a directory instead.
   const path = join(files.execs, entry.name, entry.isDirectory() ? BUNDLE_FILES.pid : '');
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (record === undefined || !(pid > 0) || !isInCgroup(pid, record.cgroupsPath)) return;

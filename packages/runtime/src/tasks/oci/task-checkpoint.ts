@@ -5,21 +5,21 @@ import { globalArguments, type OciRuntime, readOciStatus, runOciCommand } from '
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import type { TaskCheckpoint } from '../task-runtime.ts';
 
-/** Where CRIU says what it did. */
+/** CRIU's log file. */
 const DUMP_LOG = 'dump.log';
 
-/** Freezes the task, has its memory written by the OCI runtime and CRIU, calls `frozen`, and lets the task go on. */
-export async function checkpointTask(runtime: OciRuntime, id: string, wanted: TaskCheckpoint): Promise<void> {
+/** Freezes the task, makes the OCI runtime and CRIU write its memory, calls `frozen`, and thaws the task. */
+export async function checkpointTask(runtime: OciRuntime, id: string, checkpoint: TaskCheckpoint): Promise<void> {
   await runOciCommand(runtime, ['pause', id]);
   try {
-    await dump(runtime, id, wanted);
-    await wanted.frozen();
+    await dump(runtime, id, checkpoint);
+    await checkpoint.frozen();
   } finally {
     await thawTask(runtime, id);
   }
 }
 
-/** Lets a frozen task go on. No error for one that is not frozen. */
+/** Thaws a frozen task. No error for one that is not frozen. */
 export async function thawTask(runtime: OciRuntime, id: string): Promise<void> {
   if ((await readOciStatus(runtime, id)) === 'paused') await runOciCommand(runtime, ['resume', id]);
 }
@@ -33,16 +33,16 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
   const failed = runtimeError(what, stderr);
   if (failed.code === 'unimplemented')
     throw new PodwrightError('unimplemented', `${what}: it was built without CRIU; use runc, or a crun that has it`);
-  const said = errorMessage(failed).replace(/\s*log file: \S+/, ''); // that file goes with all that was collected
-  const advice = "'criu check' tells whether this CRIU works on this kernel";
-  throw wrapError(`${said}: CRIU says`, `${await firstError(join(work, DUMP_LOG))}; ${advice}`, 'internal');
+  const text = errorMessage(failed).replace(/\s*log file: \S+/, ''); // that file is removed with the rest of the checkpoint
+  const advice = "'criu check' shows whether this CRIU works on this kernel";
+  throw wrapError(`${text}: CRIU says`, `${await firstError(join(work, DUMP_LOG))}; ${advice}`, 'internal');
 }
 
-/** How CRIU begins the line of an error, after the time and a process: other lines have paths of the container's. */
+/** Start of an error line of CRIU, after the time and a pid: other lines contain paths of the container. */
 const CRIU_ERROR = /^\(\d+\.\d+\)\s+(?:\d+:\s+)?Error \(/;
 const MAX_CRIU_ERROR = 300;
 
-/** The first line of CRIU's log that is an error: those after it are its consequences. */
+/** The first error line of CRIU's log: the later ones are its consequences. */
 async function firstError(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   const line = text.split('\n').find((one) => CRIU_ERROR.test(one));

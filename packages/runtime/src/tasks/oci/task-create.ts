@@ -20,9 +20,9 @@ export type TaskCreateDependencies = {
 };
 
 /**
- * Writes the task's record, makes its directory, and has its process created. The OCI runtime is given that directory for a
- * bundle, in which the configuration is a link to the caller's, or a copy that has the compiled seccomp filter, too: once that is
- * removed, a monitor that comes late creates nothing any more. The caller removes what is left of a failure.
+ * Writes the task's record, creates its directory, and makes conmon and the OCI runtime create its process. That directory is the
+ * runtime's bundle. Its configuration is a link to the caller's, or a copy with the compiled seccomp filter: after its removal, a
+ * late monitor cannot create anything. The caller cleans up after a failure.
  */
 export async function createTask(
   { start, conmon, files, program, filters, namespaces, trace }: TaskCreateDependencies,

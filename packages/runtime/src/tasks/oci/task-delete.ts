@@ -20,12 +20,12 @@ import type { TaskExit } from '../task-runtime.ts';
 import { BUNDLE_FILES, isBundleFile, type TaskFiles, type TaskRecord } from './task-files.ts';
 import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.ts';
 
-/** `throwAway` takes directories of the task's own, which are in the place of `files`. */
+/** `throwAway` removes directories of tasks, which are below the state directory of `files`. */
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy; throwAway: ThrowAway };
 
 /**
- * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the
- * task is found again and deleted anew. Returns how it ended.
+ * Kills and removes everything of a task, whatever state a crash left it in. The record is removed last: until then the task is
+ * found and deleted again. Returns its exit.
  */
 export async function deleteTask(
   { files, cgroups, throwAway }: TaskDeleteDependencies,
@@ -39,7 +39,7 @@ export async function deleteTask(
     forgetTask(files.runtime(record.program), { ...record, throwAway }),
     known && endCgroup(cgroups, record.cgroupsPath),
   ]);
-  // Whether memory ran out is asked of the cgroup, so it stays until the exit is known.
+  // The cgroup has the OOM counter, so it stays until the exit is known.
   if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
   if (record.bundle === files.bundle(record.id)) throwAway(record.bundle);
   else await cleanBundle(record);
@@ -48,9 +48,9 @@ export async function deleteTask(
 }
 
 /**
- * A monitor that still waits for the runtime's `create`, with that: killed by tree, as they are in no cgroup of the task,
- * and searched again, as they fork and leave their parents. One that a dead runtime was just about to start comes to
- * nothing: it finds no configuration any more.
+ * Kills monitors that still wait for the runtime's `create`, with the runtime: by process tree, as they are in no cgroup of the
+ * task, and repeatedly, as they fork and leave their parents. A process that a dead runtime was about to start fails, because its
+ * configuration is removed.
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   rmSync(join(record.bundle, BUNDLE_FILES.config), { force: true });
@@ -61,12 +61,12 @@ async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   }
 }
 
-/** Monitors of this task by their command line: a crash may come before conmon has written its pid file. */
+/** Finds monitors of this task by their command lines: a crash may come before conmon has written its pid file. */
 async function searchMonitors(record: TaskRecord): Promise<number[]> {
   return (await findByCommandLine(record.bundle, (argv) => isMonitor(argv, record))).filter(isRunning);
 }
 
-/** Removes the cgroup: at once if nothing is in it, which is the rule; else kills that and tries again. */
+/** Removes the cgroup. It is usually empty; otherwise kills its processes and tries again. */
 async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> {
   await endScope(cgroups, path);
   for (let attempt = 1; ; attempt++) {
@@ -79,7 +79,7 @@ async function endCgroup(cgroups: CgroupHierarchy, path: string): Promise<void> 
   }
 }
 
-/** A monitor whose task has ended writes the exit file and ends by itself; one that hangs is killed. */
+/** Waits for the monitor, which writes the exit file and exits after its task; kills one that hangs. */
 async function endMonitor(record: TaskRecord): Promise<void> {
   const pid = await findMonitor(record);
   if (pid === undefined) return;
@@ -92,16 +92,16 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 }
 
 /**
- * Removes our files from the bundle of a task of an earlier version, which is the caller's, and the bundle if nothing else is in
- * it. A monitor that comes late may write some anew.
+ * For a task of an earlier version, whose bundle is the caller's: removes the runtime's files from the bundle, and the bundle if it
+ * is then empty. A late monitor may write some again.
  */
 async function cleanBundle({ bundle, ...record }: TaskRecord): Promise<void> {
   for (let round = 0; round < SEARCH_ROUNDS; round++) {
     try {
       const names = readdirSync(bundle);
-      const ours = names.filter(isBundleFile);
-      for (const name of ours) rmSync(join(bundle, name), { recursive: true, force: true });
-      if (ours.length === names.length) rmdirSync(bundle);
+      const own = names.filter(isBundleFile);
+      for (const name of own) rmSync(join(bundle, name), { recursive: true, force: true });
+      if (own.length === names.length) rmdirSync(bundle);
       return;
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;

@@ -29,7 +29,7 @@ test('a record is read as it was written, and its file has a version', () => {
   assert.equal(files.read('b'), undefined);
 });
 
-test('records of the version before are read: there the name of a runtime stands for the format of its files', () => {
+test('records of the previous version are read: there the name of a runtime implies the format of its files', () => {
   const check = (name: string, stateFormat: string | undefined) => {
     const before = { ...record, program: { name, path: `/bin/${name}` } };
     writeFileSync(join(files.records, 'a.json'), JSON.stringify(before));

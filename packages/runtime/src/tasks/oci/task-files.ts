@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { expectedFormat } from '../../oci-runtime/state-files.ts';
 
-/** Of the records that are written; those without a number are of the format before it. */
+/** Version of new records; records without a number have the previous format. */
 const RECORD_VERSION = 1;
 
 const recordSchema = z.object({
@@ -22,24 +22,24 @@ const recordSchema = z.object({
     stateFormat: z.enum(['runc', 'crun']).optional(),
     covered: z.object({ tree: z.string(), path: z.string(), nsenter: z.string() }).optional(),
   }),
-  /** Path of the cgroup that `linux.cgroupsPath` of its spec names. */
+  /** Path of the cgroup in `linux.cgroupsPath` of its spec. */
   cgroupsPath: z.string(),
   terminal: z.boolean(),
   stdin: z.boolean(),
   stdinOnce: z.boolean(),
-  /** The runtime runs hooks at the start, so the program itself must start the task. */
+  /** Whether the OCI runtime runs hooks at the start: then its program must start the task. */
   hooks: z.boolean(),
 });
 
 /**
- * What is remembered of a task. Written before anything of the task exists and removed after everything of it is
- * gone, so that a task which a crash left half made or half removed is always found.
+ * The record of a task. It is written before any part of the task exists and removed after all of them, so that a task which a
+ * crash left incomplete is always found.
  */
 export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
- * The files of tasks: records and exit codes in directories of the runtime's own, the rest in a directory for each task. They are small
- * and in memory, so most are used synchronously: that takes a tenth of the time.
+ * The files of tasks: records and exit codes in shared directories, the rest in a directory per task. They are small and in memory,
+ * so most are accessed synchronously, which takes a tenth of the time.
  */
 export class TaskFiles {
   readonly records: string;
@@ -59,12 +59,12 @@ export class TaskFiles {
     this.bundles = join(state, 'bundles');
   }
 
-  /** The OCI runtime with the directory in which it keeps its own state here. */
+  /** The OCI runtime with its state directory. */
   runtime(program: OciProgram): OciRuntime {
     return { ...program, root: join(this.#state, program.name) };
   }
 
-  /** Where a task's own files are, and a link to its configuration. */
+  /** The directory with a task's files, and a link to its configuration. */
   bundle(id: string): string {
     return join(this.bundles, id);
   }
@@ -78,7 +78,7 @@ export class TaskFiles {
     return join(this.execs, `${id}:${randomUUID()}`);
   }
 
-  /** The task's id in the name of such a file. */
+  /** The task's id in the name of a pid file. */
   taskOfExec(name: string): string {
     return name.split(':', 1)[0] ?? '';
   }
@@ -87,7 +87,7 @@ export class TaskFiles {
     writeFileAtomicSync(this.#record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
-  /** The task's record, `undefined` if there is none; `data_loss`, with the file's path, if it is damaged. */
+  /** The task's record; `undefined` if there is none. Throws `data_loss`, with the file's path, if it is damaged. */
   read(id: string): TaskRecord | undefined {
     const path = this.#record(id);
     let text: string;
@@ -104,7 +104,7 @@ export class TaskFiles {
     }
   }
 
-  /** The task's record; `not_found` if there is none. */
+  /** The task's record. Throws `not_found` if there is none. */
   get(id: string): TaskRecord {
     const record = this.read(id);
     if (record === undefined) throw new PodwrightError('not_found', `no task ${id}`);
@@ -129,12 +129,12 @@ export class TaskFiles {
 function decodeRecord(text: string): TaskRecord {
   const { version, ...record } = recordSchema.parse(JSON.parse(text));
   if (version === RECORD_VERSION) return record;
-  // Before, a runtime's name was taken for the format of its files, which are looked at before they are used.
+  // In the previous format, a runtime's name implied the format of its files, which are checked before they are used.
   const { name } = record.program;
   return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
 }
 
-/** The files that the runtime, conmon and we write into a task's directory. Nothing else in there is ever removed. */
+/** The files that the OCI runtime, conmon and this runtime write into a task's directory. No other file there is ever removed. */
 export const BUNDLE_FILES = {
   config: 'config.json',
   pid: 'pid',
@@ -148,7 +148,10 @@ export const BUNDLE_FILES = {
   resources: 'resources.json',
 } as const;
 
-/** Whether a file of such a directory is one of ours, or one that was being written: we and conmon at NAME.XYZ, runc at .NAME. */
+/**
+ * Whether a file in a task's directory is one of these, or a temporary file for one: this runtime and conmon use NAME.XYZ, runc
+ * uses .NAME.
+ */
 export function isBundleFile(name: string): boolean {
   const known: string[] = Object.values(BUNDLE_FILES);
   return known.some((own) => name === own || name === `.${own}` || name.startsWith(`${own}.`));

@@ -21,17 +21,17 @@ export type TaskStateDependencies = {
   cgroups: CgroupHierarchy;
 };
 
-/** What is on the host of a task; `unmonitored`: its monitor has died without a report of its exit. */
+/** State of a task as observed on the host. `unmonitored`: its monitor died without reporting an exit. */
 export type ObservedState = TaskState | { status: 'unmonitored' };
 
-/** The state of a task from what is on the host; nothing that we remember counts. Changes nothing. */
+/** Reads the state of a task from the host only, without any state in memory. Changes nothing. */
 export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
   const exit = readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
   const pid = readTaskPid(record);
   if (pid === undefined) return { status: 'absent' };
   if ((await findMonitor(record)) === undefined) {
-    // Before it ended it may have reported the exit: it does so before its own end.
+    // The monitor reports the exit before it exits itself, so check again.
     const late = readExit(dependencies, record);
     return late === undefined ? { status: 'unmonitored' } : { status: 'exited', exit: late };
   }
@@ -40,8 +40,8 @@ export async function readTaskState(dependencies: TaskStateDependencies, record:
 }
 
 /**
- * Kills a task whose monitor has died, and records its end: its stdio is broken and its exit would not be reported. Returns how
- * it ended.
+ * Kills a task whose monitor has died, and records its exit: its stdio is broken and its exit would not be reported. Returns the
+ * new state.
  */
 export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
   const known = readExit(dependencies, record);
@@ -51,7 +51,7 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
   try {
     await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
   } catch (error) {
-    // Monitors die of a full disk, too. The next look finds the same.
+    // A full disk may be why the monitor died. The next check finds the same state.
     if (errorCode(error) !== 'resource_exhausted') throw error;
     return { status: 'exited', exit: { ...removedExit(), message } };
   }
@@ -59,7 +59,7 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
   return exit === undefined ? { status: 'absent' } : { status: 'exited', exit };
 }
 
-/** How the task ended, `undefined` while it has not. */
+/** The task's exit; `undefined` while it has not exited. */
 export function readExit({ files, cgroups }: TaskStateDependencies, record: TaskRecord): TaskExit | undefined {
   const path = files.exit(record.id);
   try {
@@ -76,23 +76,23 @@ export function readExit({ files, cgroups }: TaskStateDependencies, record: Task
   }
 }
 
-/** The pid that the runtime wrote down for the task's first process; the process may have ended since. */
+/** The pid that the OCI runtime wrote for the task's first process, which may have exited since. */
 export function readTaskPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.pid));
 }
 
-/** The pid of the task's first process if it still is that process: pids are used again, cgroups of tasks are not. */
+/** The pid of the task's first process, if it is still that process: pids are reused, cgroups of tasks are not. */
 export function findTaskProcess(record: TaskRecord): number | undefined {
   const pid = readTaskPid(record);
   return pid !== undefined && isRunning(pid) && isInCgroup(pid, record.cgroupsPath) ? pid : undefined;
 }
 
-/** The pid that the task's monitor had; it may have ended since. */
+/** The recorded pid of the task's monitor, which may have exited since. */
 export function readMonitorPid(record: TaskRecord): number | undefined {
   return readPidFile(join(record.bundle, BUNDLE_FILES.monitorPid));
 }
 
-/** The pid of the task's monitor if it still is that process, by its command line. */
+/** The pid of the task's monitor, if its command line shows that it is still that process. */
 export async function findMonitor(record: TaskRecord): Promise<number | undefined> {
   const pid = readMonitorPid(record);
   return pid !== undefined && isMonitor(await readCommandLine(pid), record) ? pid : undefined;
@@ -105,8 +105,8 @@ export function isMonitor(argv: string[], record: TaskRecord): boolean {
 }
 
 /**
- * The kernel's counter is there as long as the cgroup; conmon's mark covers one that is already gone, but for a scope: systemd may
- * remove that before conmon looks.
+ * The kernel's counter exists as long as the cgroup. conmon's `oom` file covers a removed cgroup, except for a scope, which systemd
+ * may remove before conmon reads the counter.
  */
 function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): boolean {
   if (readOomKills(cgroups, record.cgroupsPath) > 0) return true;

@@ -5,10 +5,9 @@ import type { OciLinuxResources } from '../../oci/spec.ts';
 import { type OciRuntime, runOciCommand } from '../../oci-runtime/oci-program.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** What an update works with. */
 export type UpdateEnvironment = { runtime: OciRuntime; cgroups: CgroupHierarchy };
 
-/** Changes the task's limits. By a file: crun cannot read them from a socket, which stdin is. */
+/** Changes the task's limits. Passes them in a file, because crun cannot read them from a socket, which its stdin would be. */
 export async function updateTask(
   { runtime, cgroups }: UpdateEnvironment,
   record: TaskRecord,
@@ -16,11 +15,11 @@ export async function updateTask(
 ): Promise<void> {
   const file = join(record.bundle, BUNDLE_FILES.resources);
   const { cpu, ...others } = resources;
-  const lifted = isLiftedHere({ runtime, cgroups }, cpu?.quota);
-  const left = lifted ? { ...others, cpu: { ...cpu, quota: undefined } } : resources;
-  await writeFileAtomic(file, JSON.stringify(left));
+  const removesQuota = mustRemoveQuota({ runtime, cgroups }, cpu?.quota);
+  const remaining = removesQuota ? { ...others, cpu: { ...cpu, quota: undefined } } : resources;
+  await writeFileAtomic(file, JSON.stringify(remaining));
   try {
-    if (lifted) await setCgroupLimits(cgroups, record.cgroupsPath, { cpuQuotaUs: -1 });
+    if (removesQuota) await setCgroupLimits(cgroups, record.cgroupsPath, { cpuQuotaUs: -1 });
     await runOciCommand(runtime, ['update', '--resources', file, record.id]);
   } finally {
     await rm(file, { force: true });
@@ -28,9 +27,9 @@ export async function updateTask(
 }
 
 /**
- * crun 1.8 cannot take a CPU quota away in cgroup v1: it writes the largest number there is, which the kernel refuses. Others
- * must hear of it: runc sets its last quota again when it is not given a new one.
+ * Whether to remove the CPU quota here. In cgroup v1 crun 1.8 fails: it writes the largest integer, which the kernel rejects. Other
+ * runtimes must do it themselves: runc sets its last quota again at an update without a new one.
  */
-function isLiftedHere({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
+function mustRemoveQuota({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
   return runtime.name === 'crun' && quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;
 }

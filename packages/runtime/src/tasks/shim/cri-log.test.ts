@@ -12,7 +12,7 @@ import { CriLog, formatCriLog } from './cri-log.ts';
 const directory = mkdtempSync(join(tmpdir(), 'cri-log-'));
 after(() => rmSync(directory, { recursive: true }));
 
-test('output is logged line by line, and what ends no line as a part', () => {
+test('output is logged line by line, and text without a line end as a partial entry', () => {
   const check = (chunk: string, log: string[]) =>
     assert.equal(
       String(formatCriLog('stderr', Buffer.from(chunk), 'T')),
@@ -26,7 +26,7 @@ test('output is logged line by line, and what ends no line as a part', () => {
   check('ž $& \r\n', ['F ž $& \r']);
 });
 
-test('every byte is logged as it is', () => {
+test('every byte is logged unchanged', () => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, value) => value)).filter((value) => value !== 0x0a);
   const logged = formatCriLog('stdout', Buffer.concat([bytes, Buffer.from('\n')]), 'T');
   assert.deepEqual(logged, Buffer.concat([Buffer.from('T stdout F '), bytes, Buffer.from('\n')]));
@@ -40,7 +40,7 @@ async function openLog(name: string, { warnings = [] as string[], writers = new 
   return { log, path };
 }
 
-test('chunks are written in order, into the file that was opened last', async () => {
+test('chunks are written in order, to the most recently opened file', async () => {
   const { log, path } = await openLog('turned');
   const writes = Array.from({ length: 100 }, (_, index) => log.write('stdout', Buffer.from(`${index}\n`)));
   await Promise.all(writes);
@@ -56,7 +56,7 @@ test('chunks are written in order, into the file that was opened last', async ()
   assert.match(readFileSync(path, 'utf8'), /^\S+ stderr F after\n$/);
 });
 
-test('logs on a disk that does not answer leave other work with files alone, and are logged once when they fail', async () => {
+test('logs on a hanging disk do not block other file operations, and a failing log is reported once', async () => {
   const writers = new Limiter(2);
   const stalled = [];
   for (let index = 0; index < 6; index++) {
@@ -66,16 +66,16 @@ test('logs on a disk that does not answer leave other work with files alone, and
     const warnings: string[] = [];
     stalled.push({ reader, warnings, ...(await openLog(name, { warnings, writers })) });
   }
-  const chunk = Buffer.alloc(128 * 1024, 'x'); // twice what a pipe holds
+  const chunk = Buffer.alloc(128 * 1024, 'x'); // twice the size of a pipe
   const writes = stalled.flatMap(({ log }) => [log.write('stdout', chunk), log.write('stderr', chunk)]);
   try {
     const soon = AbortSignal.timeout(10_000);
     for (let round = 0; round < 20; round++) {
       await raceAbort(stat(directory), soon);
-      await setImmediate(); // the writes begin
+      await setImmediate(); // the writes start
     }
   } finally {
-    for (const { reader } of stalled) closeSync(reader); // then a write fails with EPIPE
+    for (const { reader } of stalled) closeSync(reader); // makes a write fail with EPIPE
   }
   await Promise.all(writes);
   for (const { warnings, log } of stalled) {

@@ -4,11 +4,11 @@ import { errorMessage, type Limiter, LOG_FILE, type Logger } from '@podwright/ba
 export type LogStream = 'stdout' | 'stderr';
 
 /**
- * Output as a CRI log has it: `<time> <stream> <tag> <content>`, a line each, with the tag F for what ends a line and P for
- * what does not (kubelet, "CRI log format"). Nothing is held back for the rest of a line.
+ * Formats output as a CRI log: `<time> <stream> <tag> <content>` per line, with the tag F for a full and P for a partial line
+ * (kubelet, "CRI log format"). Partial lines are not delayed until the rest arrives.
  */
 export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Buffer {
-  const text = chunk.toString('latin1'); // a character a byte: strings are searched and replaced faster than buffers
+  const text = chunk.toString('latin1'); // one character per byte: strings are searched and replaced faster than buffers
   const end = text.lastIndexOf('\n') + 1;
   const full = `${time} ${stream} F `;
   const lines = end === 0 ? '' : `${full}${text.slice(0, end - 1).replaceAll('\n', `\n${full}`)}\n`;
@@ -17,8 +17,8 @@ export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Bu
 }
 
 /**
- * The CRI log file of a task, written by this process. Each chunk is written at once, after those before it: the caller takes the
- * next one from the task's pipe when this one is written, so no more than a chunk of a stream is lost when we are killed.
+ * The CRI log file of a task, written by this process. Chunks are written immediately and in order. The caller reads the next chunk
+ * from the task's pipe after the write, so at most one chunk per stream is lost if this process is killed.
  */
 export class CriLog {
   readonly #path: string;
@@ -30,8 +30,8 @@ export class CriLog {
   #closed = false;
 
   /**
-   * A log that is written once `reopen` has opened it. `writers` bounds how many logs are written at once: a write to a disk that
-   * does not answer keeps a thread of Node.js's pool, which all other work with files needs, too.
+   * Call `reopen` before the first write. `writers` limits how many logs are written concurrently: a write to a hanging disk blocks
+   * a thread of Node.js's pool, which all other file operations need.
    */
   constructor(path: string, { logger, writers }: { logger: Logger; writers: Limiter }) {
     this.#path = path;
@@ -39,14 +39,14 @@ export class CriLog {
     this.#writers = writers;
   }
 
-  /** Settles when the chunk is in the file. A log that cannot be written is logged once; the task goes on without. */
+  /** Settles when the chunk is written. Write failures are logged once; the task continues. */
   write(stream: LogStream, chunk: Buffer): Promise<void> {
     const bytes = formatCriLog(stream, chunk, new Date().toISOString());
     this.#lastWrite = this.#lastWrite.then(() => this.#writers.run(() => this.#append(bytes)));
     return this.#lastWrite;
   }
 
-  /** Opens the path anew, as after a rotation: what is written from now on goes there. */
+  /** Reopens the path, as after a rotation: later chunks are written there. */
   async reopen(): Promise<void> {
     const file = await open(this.#path, 'a', LOG_FILE);
     this.#release(this.#file);
@@ -54,7 +54,7 @@ export class CriLog {
     if (this.#closed) this.close();
   }
 
-  /** Writes no more than what it was given. */
+  /** Closes the file after the pending writes. */
   close(): void {
     this.#closed = true;
     this.#lastWrite = this.#lastWrite.then(() => {
@@ -72,13 +72,13 @@ export class CriLog {
     }
   }
 
-  /** The handle waits for the write that is under way. */
+  /** The handle closes after its current write. */
   #release(file: FileHandle | undefined): void {
     file?.close().catch((error) => this.#warn(error));
   }
 
   #warn(error: unknown): void {
-    if (!this.#failed) this.#logger.warn({ log: this.#path, error: errorMessage(error) }, "write a task's log");
+    if (!this.#failed) this.#logger.warn({ log: this.#path, error: errorMessage(error) }, "cannot write a task's log");
     this.#failed = true;
   }
 }

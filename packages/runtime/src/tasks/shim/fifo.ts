@@ -9,20 +9,23 @@ import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwri
 import { HOLDER_END_MS } from './limits.ts';
 
 /**
- * The reading end of a FIFO, which need not have a writer yet. Ends when the last of its writers closes it. With `onread` it is read
- * into that buffer, and no further while its callback returns false, until the socket is resumed.
+ * Opens a FIFO for reading, which need not have a writer yet. The stream ends when the last writer closes it. With `onread` it
+ * reads into that buffer, and pauses while the callback returns false, until the socket is resumed.
  */
 export function openFifoReader(path: string, onread?: OnReadOpts): Socket {
   const options = onread === undefined ? UNREAD_STAYS : { onread };
   return openSocket(path, constants.O_RDONLY, { readable: true, writable: false, ...options });
 }
 
-/** The writing end of a FIFO, which need not have a reader yet. */
+/** Opens a FIFO for writing, which need not have a reader yet. */
 export function openFifoWriter(path: string): Socket {
   return openSocket(path, constants.O_RDWR, { readable: false, writable: true });
 }
 
-/** Makes the reader of a FIFO see its end, if no process has it open for writing: the kernel reports it when the last writer closes. */
+/**
+ * Makes the reader of a FIFO see its end if no process has it open for writing: the kernel reports that only when the last writer
+ * closes it.
+ */
 export function touchFifo(path: string): void {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -43,12 +46,12 @@ function openSocket(path: string, flags: number, options: SocketConstructorOpts)
   }
 }
 
-/** What a holder sleeps: for ever, but every `sleep` takes it. */
+/** Practically forever: the longest time that every `sleep` accepts. */
 const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
- * Starts a process that holds FIFOs of one directory open and does nothing else: while we do not run it keeps what a task
- * has written last. Returns its pid; `endHolder` ends it.
+ * Starts a process that only keeps the FIFOs of one directory open: while the runtime is down, unread output of a task stays in
+ * them. Returns its pid; `endHolder` kills it.
  */
 export function startHolder(fifos: string[]): number {
   const descriptors = fifos.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
@@ -72,7 +75,7 @@ export function startHolder(fifos: string[]): number {
 
 const pathOnly = () => ({ PATH: process.env.PATH });
 
-/** Ends the holder with this pid, if it still is one of this directory, and waits for its end. */
+/** Kills the holder with this pid, if it is still a holder of this directory, and waits for its exit. */
 export async function endHolder(pid: number, directory: string): Promise<void> {
   if (!(await isHolder(pid, directory))) return;
   signalProcess(pid, osConstants.signals.SIGKILL);
@@ -82,13 +85,13 @@ export async function endHolder(pid: number, directory: string): Promise<void> {
   });
 }
 
-/** Ends every holder of FIFOs in this directory. */
+/** Kills all holders of FIFOs in this directory. */
 export async function endHolders(directory: string): Promise<void> {
   const holders = await findProcesses((pid) => isHolder(pid, directory));
   for (const pid of holders) await endHolder(pid, directory);
 }
 
 async function isHolder(pid: number, directory: string): Promise<boolean> {
-  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined); // it has ended
+  const where = await readlink(`/proc/${pid}/cwd`).catch(() => undefined); // it has exited
   return where === directory && (await readCommandLine(pid)).join('\0') === ['sleep', ...HOLDER_ARGUMENTS].join('\0');
 }

@@ -3,8 +3,9 @@ import { openFifoReader } from './fifo.ts';
 import { CHUNK_BYTES } from './limits.ts';
 
 /**
- * Reads a FIFO chunk by chunk and hands each to `take`, and to any number of readers, each from its own start on. The next chunk is
- * read when `take` has settled and every reader wants more; meanwhile the pipe holds what is written, and then its writers wait.
+ * Reads a FIFO chunk by chunk and passes each chunk to `take`, and to any number of readers that were added before. The next chunk
+ * is read when `take` has settled and every reader needs more; meanwhile output stays in the pipe, and its writers block when that
+ * is full.
  */
 export class OutputFan {
   readonly #take: (chunk: Buffer) => Promise<void>;
@@ -25,24 +26,24 @@ export class OutputFan {
     this.#source.resume();
   }
 
-  /** Settles when the FIFO has ended or was closed, and all that was read is taken. */
+  /** Settles when the FIFO has ended or was closed, and `take` has settled for all chunks. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether a chunk is being taken. */
+  /** Whether `take` is running. */
   get isTaking(): boolean {
     return this.#taking;
   }
 
-  /** Whether a reader has enough for now, so that nothing more is read. */
+  /** Whether a reader with a full buffer stops the reading. */
   get isHeldUp(): boolean {
     return this.#full.size > 0;
   }
 
-  /** A stream of what comes from now on. `remove` ends it. */
+  /** Adds a stream of the output from now on. `remove` ends it. */
   add(): Readable {
-    // A chunk each: many bytes may come in as many chunks, which cost far more than their bytes.
+    // Buffers one chunk: many small chunks cost far more than their bytes.
     const reader: Readable = new Readable({ highWaterMark: 1, read: () => this.#release(reader) });
     if (this.#source.closed) reader.push(null);
     else this.#readers.add(reader);
@@ -55,7 +56,7 @@ export class OutputFan {
     this.#release(reader);
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   close(): void {
     this.#source.destroy();
   }

@@ -8,8 +8,8 @@ import { findShimProcesses, groupOf, shimIdOf } from './shim-group.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
 /**
- * What can be found out of a task whose record is damaged: enough to end and remove it. Where its log is and what stdin does is
- * not known, so it cannot be served. `undefined` if its specification is not there. `programs`: the shims of the handlers.
+ * Rebuilds a damaged record as far as needed to kill and remove the task. Its log path and stdin settings are unknown, so its stdio
+ * cannot be served. `undefined` if its spec is missing. `programs` are the shims of the handlers.
  */
 export async function rebuildShimRecord(
   shims: Shims,
@@ -32,7 +32,7 @@ export async function rebuildShimRecord(
   };
 }
 
-/** Of the task's first process; 0 if its shim is dead, `undefined` if that does not know the task. */
+/** The pid of the task's first process; 0 if its shim is dead, `undefined` if the shim has no such task. */
 async function pidOf(shims: Shims, { id, bundle }: { id: string; bundle: string }): Promise<number | undefined> {
   const shim = await shims.load(bundle);
   if (shim === undefined) return 0;

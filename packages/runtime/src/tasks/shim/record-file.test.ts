@@ -10,7 +10,7 @@ const directory = mkdtempSync(join(tmpdir(), 'shim-records-'));
 after(() => rmSync(directory, { recursive: true }));
 const path = join(directory, 'a.json');
 
-test('a record is read as it was written, with its version inside; one without is of the version before', async () => {
+test('a record is read as it was written, with its version; one without a version has the previous format', async () => {
   const record = { path: '/usr/bin/shim', options: { typeUrl: 'a.Options', value: 'Cg==' } };
   await writeRecord(path, record);
   assert.equal(JSON.parse(readFileSync(path, 'utf8')).version, 1);
@@ -23,8 +23,8 @@ test('a record is read as it was written, with its version inside; one without i
 for (const [what, text] of [
   ['is not JSON', '{"path": "/usr/'],
   ['is empty', ''],
-  ['is no object', '[]'],
-  ['lacks what it must have', '{}'],
+  ['is not an object', '[]'],
+  ['lacks a required field', '{}'],
   ['has a wrong type', '{"path": 7}'],
   ['is of a later version', '{"version": 2, "path": "/usr/bin/shim"}'],
 ] as const)

@@ -2,23 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
 import * as z from 'zod';
 
-/** Of the records that are written; those without a number are of the format before it, which differs in nothing else. */
+/** Version of new records; records without a number have the previous format, which is otherwise equal. */
 const RECORD_VERSION = 1;
 
 const versionSchema = z.object({ version: z.literal(RECORD_VERSION).optional() });
 
-/** A shim's binary and its settings, as records have them (`ShimProgram`). */
+/** A shim's binary and its options (`ShimProgram`) in records. */
 export const shimProgramSchema = z.object({
   path: z.string(),
   options: z.object({ typeUrl: z.string(), value: z.string() }).optional(),
 });
 
-/** Writes a record so that a crash leaves the one before it or this one. */
+/** Writes a record atomically: after a crash the file has the old or the new record. */
 export async function writeRecord(path: string, record: object): Promise<void> {
   await writeFileAtomic(path, JSON.stringify({ version: RECORD_VERSION, ...record }));
 }
 
-/** The record at this path, `undefined` if there is none; `data_loss`, with the path, for one that is damaged. */
+/** Reads the record at this path; `undefined` if there is none. Throws `data_loss`, with the path, if it is damaged. */
 export async function readRecord<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
   let text: string;
   try {

@@ -2,8 +2,8 @@ import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { runtimeErrorCode } from '../../oci-runtime/runtime-error.ts';
 
 /**
- * The outcome of a call to a shim. Shims pass on the OCI runtime's message without a class, after the name of the call and
- * before the class that containerd would give it: both are left out here.
+ * Awaits a call to a shim and converts its error. Shims return the OCI runtime's message without an error code, with the name of
+ * the call as a prefix and containerd's code as a suffix: both are removed here.
  */
 export async function callShim<T>(what: string, call: Promise<T>): Promise<T> {
   try {
@@ -19,7 +19,7 @@ export async function callShim<T>(what: string, call: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a shim refused to kill a process because it has ended, or has ended itself. */
+/** Whether a shim did not kill a process because the process, or the shim itself, has exited. */
 export function isEnded(error: unknown): boolean {
   return ['not_found', 'failed_precondition', 'unavailable'].includes(errorCode(error));
 }

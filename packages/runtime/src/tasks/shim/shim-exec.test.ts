@@ -9,7 +9,7 @@ import { readProcess } from '@podwright/system';
 import { killExec } from './shim-exec.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** A shim that knows no process. */
+/** A shim that finds no process. */
 const shim = {
   tasks: { kill: () => Promise.reject(new PodwrightError('not_found', 'no such process')) },
 } as unknown as Shim;
@@ -17,7 +17,7 @@ const [cgroup] = readFileSync('/proc/self/cgroup', 'utf8').split('\n');
 const cgroupsPath = cgroup!.slice(cgroup!.lastIndexOf(':') + 1);
 const record = { id: 'task', cgroupsPath } as ShimTaskRecord;
 
-test('an exec is killed as long as its pid is still of its process and in its task', async () => {
+test('an exec is killed only if its pid still belongs to its process and its task', async () => {
   const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
   const ended = once(child, 'exit');
   const pid = child.pid!;

@@ -17,7 +17,7 @@ import { callShim, isEnded } from './shim-error.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 import { fifoPaths } from './task-io.ts';
 
-/** How the OCI process is named in messages to shims. */
+/** Type URL of the OCI process in messages to shims. */
 const PROCESS_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/Process';
 const SIGKILL = 9;
 
@@ -31,13 +31,13 @@ export type ShimExecRequest = {
   stdin: boolean;
 };
 
-/** A process that a shim runs in a task beside its first one, and its streams. */
+/** A process that a shim runs in a task in addition to its first one, and its streams. */
 export class ShimExec {
   readonly what: string;
   readonly stdin: Writable | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable | undefined;
-  /** The exit code, once the process has ended. Never rejects. */
+  /** The exit code, once the process has exited. Never rejects. */
   readonly exited: Promise<number>;
   readonly #request: ShimExecRequest;
   readonly #id: string;
@@ -63,7 +63,7 @@ export class ShimExec {
       .catch(() => KILLED_EXIT_CODE);
   }
 
-  /** Starts the process; on failure nothing is left of it. */
+  /** Starts the process. Nothing remains after a failure. */
   static async start(request: ShimExecRequest): Promise<ShimExec> {
     const id = randomUUID();
     const directory = execDirectory(request.record, id);
@@ -78,7 +78,7 @@ export class ShimExec {
     } catch (error) {
       exec.#pid.reject(error);
       exec.close();
-      await removeExec(request.shim, request.record, id).catch(() => undefined); // then the next start does
+      await removeExec(request.shim, request.record, id).catch(() => undefined); // then the next start of the runtime removes it
       throw error;
     }
     exec.#removeAtEnd();
@@ -90,7 +90,7 @@ export class ShimExec {
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
   }
 
-  /** What `collectExec` and `killExec` work with; without a terminal there is a stderr. */
+  /** The process in the form of `collectExec` and `killExec`; without a terminal it has a stderr. */
   running(logger: Logger): RunningExec {
     const { what, stdout, exited } = this;
     const pid = () => this.#pid.promise;
@@ -103,7 +103,7 @@ export class ShimExec {
     await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise, startTicks: this.#startTicks });
   }
 
-  /** Lets go of the streams; the process goes on. */
+  /** Closes the streams; the process continues. */
   close(): void {
     this.stdin?.destroy();
     for (const output of this.#outputs) output.destroy();
@@ -117,7 +117,7 @@ export class ShimExec {
     return (await callShim(this.what, shim.tasks.start(names))).pid;
   }
 
-  /** The process of the task with another command. */
+  /** The OCI process of the task, with another command. */
   async #process(): Promise<Buffer> {
     const { record } = this.#request;
     const { process } = JSON.parse(await readFile(join(record.bundle, 'config.json'), 'utf8')) as OciSpec;
@@ -129,20 +129,20 @@ export class ShimExec {
     return fifoPaths({ directory: execDirectory(record, this.#id), terminal, stdin });
   }
 
-  /** The shim ends the output when it is to forget the process, so it is not to before all is read. */
+  /** Deletes the exec in the shim after all output is read, because the shim closes the output at the deletion. */
   #removeAtEnd(): void {
     const read = this.#outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
     const { shim, record } = this.#request;
     Promise.all([this.exited, ...read])
       .then(() => this.close())
       .then(() => removeExec(shim, record, this.#id))
-      .catch(() => undefined); // then the task's end does, or the next start
+      .catch(() => undefined); // then the end of the task or the next start removes it
   }
 }
 
 /**
- * Ends the execs of a task that were started before the restart: their clients are gone. One that is just being
- * started waits for a reader of its output, and the whole shim with it.
+ * Kills the execs of a task from before the restart, whose clients are disconnected. A shim that is just starting one waits for a
+ * reader of its output, and blocks other calls meanwhile.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
   const ids = await namesIn(execDirectory(record, ''));
@@ -171,10 +171,10 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
 
 const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, 'execs', id);
 
-/** The process of an exec: a pid with another start, or outside the task's cgroup, is another process by now. */
+/** The process of an exec. A pid with another start time, or outside the task's cgroup, belongs to another process by now. */
 type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
 
-/** Kills an exec and its session. Of tasks in virtual machines the host sees no process: their shim kills it. */
+/** Kills an exec and its session. Processes in virtual machines are not visible on the host, so the shim kills them. */
 export async function killExec(
   shim: Shim,
   record: ShimTaskRecord,
@@ -187,15 +187,15 @@ export async function killExec(
   });
 }
 
-/** Has the shim forget an exec. Its directory stays while that fails: by it the exec is found again. */
+/** Deletes an exec in the shim. If that fails, its directory stays, by which the exec is found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
-    if (!isNotFound(error)) throw error; // it never came to be
+    if (!isNotFound(error)) throw error; // it was never created
   });
   await rm(execDirectory(record, id), { recursive: true, force: true });
 }
 
-/** Writes into a FIFO that the shim holds open, too: at the end both let go of it, and its reader sees the end. */
+/** A stream to a FIFO that the shim also has open: at its end both close the FIFO, so that the reader sees the end. */
 function endByClosing(socket: Socket, closeIO: () => Promise<unknown>): Writable {
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, () => done()),
@@ -203,7 +203,7 @@ function endByClosing(socket: Socket, closeIO: () => Promise<unknown>): Writable
       socket.destroy();
       closeIO().then(
         () => done(),
-        () => done(), // the process has just ended
+        () => done(), // the process has just exited
       );
     },
     destroy: (error, done) => {

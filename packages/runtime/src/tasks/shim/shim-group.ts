@@ -8,21 +8,21 @@ import type { TaskConfig } from '../task-runtime.ts';
 import { KILL_ROUNDS } from './limits.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** Annotation with the id of the sandbox whose containers share a shim, as containerd's shims read it themselves. */
+/** Annotation with the id of the sandbox whose containers share a shim; containerd's shims read it, too. */
 const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
 
-/** In the bundle of a pod whose shim we started ourselves, for its tasks alone. */
+/** Marker in the bundle of a pod whose shim was started only for its tasks. */
 const OWN_MARK = 'for-tasks';
 
-/** The sandbox with which a task shares its shim, '' for none. */
+/** The sandbox with which a task shares its shim; '' for none. */
 export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
   return spec.annotations?.[GROUP_ANNOTATION] ?? '';
 }
 
 /**
- * The shim for a task, started or found. The containers of a pod share one: that of its sandbox, if a shim makes the sandbox,
- * or that of the pod's own process, a task with the pod's id; or else one with a bundle of the pod's own, as any of its
- * containers may go before the others.
+ * Finds or starts the shim for a task. The containers of a pod share one: the shim of its sandbox, if a shim created the sandbox,
+ * or that of the infra process, a task with the pod's id. Otherwise it gets a bundle for the pod, because any of its containers may
+ * be removed before the others.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
   const { id, bundle, program, group } = record;
@@ -31,7 +31,10 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   const found = await shims.load(pod, signal);
   if (found !== undefined) return await shims.join(bundle, found.endpoint, signal);
   if (existsSync(pod) && !isForTasks(shims, group))
-    throw new PodwrightError('unavailable', `create task ${id}: the shim of sandbox ${group} is gone; make a new pod`);
+    throw new PodwrightError(
+      'unavailable',
+      `create task ${id}: the shim of sandbox ${group} has exited; create a new pod`,
+    );
   await mkdir(pod, { recursive: true, mode: PRIVATE_DIRECTORY });
   await writeFile(join(pod, OWN_MARK), '');
   await copyFile(join(bundle, 'config.json'), join(pod, 'config.json'));
@@ -39,30 +42,32 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   return await shims.join(bundle, started.endpoint, signal);
 }
 
-/** The id under which a shim was started that serves tasks alone: the task's, or its pod's. `undefined` if others end it. */
+/**
+ * The id of a shim that only serves tasks: the task's, or its pod's. `undefined` if the shim belongs to a sandbox, which ends it.
+ */
 export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' | 'group'>): string | undefined {
   if (group === '' || group === id) return id;
   const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);
   return isOfSandbox ? undefined : group;
 }
 
-/** Shims that were started under an id, also one that was starting when we were killed, of which there is no record. */
+/** Pids of shims that were started with an id, including one without a record because the runtime was killed during its start. */
 export async function findShimProcesses(shims: Shims, id: string): Promise<number[]> {
   const { events } = shims.home;
   return await findByCommandLine(events, (argv) => argv.includes(events) && argv[argv.indexOf('-id') + 1] === id);
 }
 
-/** Kills the shims that were started under an id, and the binaries that are starting one. */
+/** Kills the shims that were started with an id, and the binaries that are starting one. */
 export async function killShimProcesses(shims: Shims, id: string): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const pids = await findShimProcesses(shims, id);
     if (pids.length === 0) return;
     await killProcessTrees(pids);
   }
-  throw new PodwrightError('internal', `kill the shim of ${id}: it is started again and again`);
+  throw new PodwrightError('internal', `kill the shim of ${id}: it keeps being restarted`);
 }
 
-/** Removes the bundle of a pod whose shim has ended with its last task. */
+/** Removes the bundle of a pod whose shim has exited with its last task. */
 export async function removePodBundle(shims: Shims, group: string): Promise<void> {
   shims.forget(shims.bundle(group));
   await rm(shims.bundle(group), { recursive: true, force: true });

@@ -16,7 +16,7 @@ export type ShimTaskCreate = {
   program: ShimProgram;
 };
 
-/** Writes the record and bundle of a task, and has it created by a shim. The caller removes what is left of a failure. */
+/** Writes the record and bundle of a task and makes a shim create it. The caller cleans up after a failure. */
 export async function createShimTask(
   dependencies: ShimTaskDependencies,
   { config, program }: ShimTaskCreate,
@@ -39,7 +39,7 @@ export async function createShimTask(
   const io = new TaskIo(options, record.holder);
   try {
     const shim = await findShim(shims, record, signal);
-    // To leave now would leave a task that comes to be a moment later.
+    // Not abortable: the task could be created just after the abort.
     record.pid = await create(shim, record);
     await files.write(record);
     signal.throwIfAborted();

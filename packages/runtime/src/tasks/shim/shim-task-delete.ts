@@ -22,17 +22,17 @@ import { killShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** A task to be deleted; `task` only while its end is not written down. */
+/** A task to delete; `task` is set while its exit is not recorded. */
 export type ShimTaskDelete = {
   record: ShimTaskRecord;
   task: ShimTask | undefined;
-  /** The pod has no other task: a shim that serves tasks alone is to end. */
+  /** Whether the pod has no other task: a shim that only serves tasks must then exit. */
   lastOfPod: boolean;
 };
 
 /**
- * Ends and removes everything of a task, whatever state a crash left it in. The record goes last: until then the task is
- * found again and deleted anew. Returns how it ended.
+ * Kills and removes everything of a task, whatever state a crash left it in. The record is removed last: until then the task is
+ * found and deleted again. Returns its exit.
  */
 export async function deleteShimTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<TaskExit> {
   const { shims, files, system, cgroups, logger } = dependencies;
@@ -40,9 +40,9 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
   let exit: TaskExit | undefined;
   try {
     if (task !== undefined) exit = await endTask(dependencies, task);
-    await dismiss(dependencies, request);
+    await deleteInShim(dependencies, request);
   } catch (error) {
-    logger.warn({ task: record.id, error: errorMessage(error) }, 'kill a shim that does not delete its task');
+    logger.warn({ task: record.id, error: errorMessage(error) }, 'a shim did not delete its task: killing it');
     await killShim(dependencies, request);
     await removeLostTask(dependencies, record);
   }
@@ -61,8 +61,8 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
 }
 
 /**
- * Kills what runs, waits for its end, and lets go of the task. What the host has in a cgroup dies without the shim, which
- * runs a program for it.
+ * Kills the task's processes, waits for its exit and closes the task. Processes in a cgroup of the host are killed without the
+ * shim, which would start a program for that.
  */
 async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
@@ -74,7 +74,7 @@ async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask
       await killCgroup(cgroups, cgroupsPath);
     else
       await kill().catch((error) => {
-        if (!isEnded(error)) logger.warn({ task: id, error: errorMessage(error) }, 'kill a task');
+        if (!isEnded(error)) logger.warn({ task: id, error: errorMessage(error) }, 'cannot kill a task');
       });
     return await raceAbort(task.ended, soon);
   } finally {
@@ -83,12 +83,12 @@ async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask
   }
 }
 
-/** Has the shim forget the task, and end if it was its last one. Without a shim, its binary removes what it left. */
-async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+/** Deletes the task in the shim, and ends the shim after its last task. Without a shim, its binary cleans up. */
+async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const { shims } = dependencies;
   const { id, bundle } = request.record;
   const shim = await shims.load(bundle);
-  if (shim === undefined) return await dismissDead(dependencies, request);
+  if (shim === undefined) return await cleanUpDeadShim(dependencies, request);
   const known = await shim.tasks.delete({ id }, { timeoutMs: DELETE_TIMEOUT_MS }).then(
     () => true,
     (error) => {
@@ -96,29 +96,29 @@ async function dismiss(dependencies: ShimTaskDependencies, request: ShimTaskDele
       throw wrapError(`delete task ${id}`, error);
     },
   );
-  if (!known) return await dismissUnknown(dependencies, request);
+  if (!known) return await cleanUpUnknownTask(dependencies, request);
   if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
 }
 
-/** A shim that does not know the task may yet create it, if an earlier process of ours was killed during that call. */
-async function dismissUnknown(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+/** The shim has no such task, but may still create it if an earlier runtime process was killed during that call. */
+async function cleanUpUnknownTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   await removeLostTask(dependencies, request.record);
 }
 
-/** What a shim left that is dead, or that was just starting when we were killed. */
-async function dismissDead(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
+/** Cleans up after a dead shim, or after one that was starting when the runtime was killed. */
+async function cleanUpDeadShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   if ((await dependencies.shims.endpoint(request.record.bundle)) !== undefined)
     await removeLostTask(dependencies, request.record);
 }
 
-/** The id of the shim that is to end with this task. */
+/** The id of the shim that must exit with this task; undefined if none. */
 function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: ShimTaskDelete): string | undefined {
   return lastOfPod ? shimIdOf(shims, record) : undefined;
 }
 
-/** The answer may be lost with the shim. */
+/** Ignores an answer that is lost when the shim exits. */
 async function shutDown(shim: Shim, id: string): Promise<void> {
   await shim.tasks.shutdown({ id }, { timeoutMs: SHUTDOWN_TIMEOUT_MS }).catch((error) => {
     if (shim.isOpen) throw error;
@@ -126,7 +126,7 @@ async function shutDown(shim: Shim, id: string): Promise<void> {
   await raceAbort(shim.closed, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS));
 }
 
-/** Kills the shim that is to end with this task, if there is one after all. */
+/** Kills the shim that must exit with this task, if there is one. */
 async function killShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const shimId = endingShim(dependencies, request);
   if (shimId !== undefined) await killShimProcesses(dependencies.shims, shimId);

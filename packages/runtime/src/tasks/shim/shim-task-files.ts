@@ -15,7 +15,7 @@ const exitSchema = z.object({
 
 const taskSchema = z.object({
   id: z.string(),
-  /** Of the shim's own kind of bundles, not the caller's. */
+  /** The shim's bundle, not the caller's. */
   bundle: z.string(),
   program: shimProgramSchema,
   /** The sandbox whose tasks share a shim; '' for none. */
@@ -25,21 +25,21 @@ const taskSchema = z.object({
   stdin: z.boolean(),
   stdinOnce: z.boolean(),
   logPath: z.string(),
-  /** The process that holds the output's FIFOs. */
+  /** The process that keeps the output FIFOs open. */
   holder: z.number().optional(),
   stdinEnded: z.literal(true).optional(),
-  /** The shim knows the task, whose first process this is. */
+  /** The task's first process; set once the shim has created the task. */
   pid: z.number().optional(),
   exit: exitSchema.optional(),
 });
 
 /**
- * What is remembered of a shim's task. Written before anything of the task exists and removed after everything of it is
- * gone; what is not known yet is absent.
+ * The record of a shim's task. It is written before any part of the task exists and removed after all of them; unknown values are
+ * absent.
  */
 export type ShimTaskRecord = z.infer<typeof taskSchema>;
 
-/** The records of shims' tasks, a file each. */
+/** The records of shims' tasks, one file per task. */
 export class ShimTaskFiles {
   readonly #directory: string;
 
@@ -50,7 +50,7 @@ export class ShimTaskFiles {
   static async open(directory: string): Promise<ShimTaskFiles> {
     makePrivateDirectory(directory);
     for (const name of await readdir(directory))
-      if (!name.endsWith(SUFFIX)) await rm(join(directory, name), { force: true }); // half written when we were killed
+      if (!name.endsWith(SUFFIX)) await rm(join(directory, name), { force: true }); // partially written by a killed process
     return new ShimTaskFiles(directory);
   }
 
@@ -58,19 +58,19 @@ export class ShimTaskFiles {
     await writeRecord(this.#path(record.id), record);
   }
 
-  /** The task's record, `undefined` if there is none; `data_loss`, with the file's path, if it is damaged. */
+  /** The task's record; `undefined` if there is none. Throws `data_loss`, with the file's path, if it is damaged. */
   async read(id: string): Promise<ShimTaskRecord | undefined> {
     return await readRecord(this.#path(id), taskSchema);
   }
 
-  /** The task's record; `not_found` if there is none. */
+  /** The task's record. Throws `not_found` if there is none. */
   async get(id: string): Promise<ShimTaskRecord> {
     const record = await this.read(id);
     if (record === undefined) throw new PodwrightError('not_found', `no task ${id}`);
     return record;
   }
 
-  /** Whether another task of the pod has a record. A damaged one counts for none: its task ends with the pod's others. */
+  /** Whether another task of the pod has a record. A damaged one does not count: its task ends with the pod's others. */
   async hasOther({ id, group }: ShimTaskRecord): Promise<boolean> {
     const others = (await this.list()).filter((other) => other !== id);
     const isInGroup = async (other: string) => {

@@ -33,7 +33,7 @@ import { ShimTaskFiles, type ShimTaskRecord } from './shim-task-files.ts';
 import { oneSizeAtATime } from './terminal-sizes.ts';
 
 export type ShimTaskRuntimeOptions = {
-  /** Directory of the runtime's own, on a file system that a reboot empties. */
+  /** The runtime's own directory, on a file system that a reboot empties. */
   state: string;
   shims: Shims;
   /** Shim binaries by runtime handler. */
@@ -42,23 +42,23 @@ export type ShimTaskRuntimeOptions = {
   logger: Logger;
 };
 
-/** How the OCI resources are named in messages to shims. */
+/** Type URL of the OCI resources in messages to shims. */
 const RESOURCES_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 
 /**
- * Tasks that containerd's shims run, one shim for all containers of a pod. Shims outlive this process; what it does itself,
- * the stdio and logs, goes on where it stopped, as a process a task holds the pipes meanwhile.
+ * Tasks run by containerd's shims, one shim for all containers of a pod. Shims outlive this process. Stdio and logs, which this
+ * process handles, continue after a restart, because one process per task keeps the pipes open meanwhile.
  */
 export class ShimTaskRuntime implements TaskRuntime {
   readonly name = 'shim-v2';
   readonly #options: ShimTaskRuntimeOptions;
   readonly #dependencies: ShimTaskDependencies;
-  /** Tasks whose end is not known; the records have the others. */
+  /** Tasks whose exit is not recorded yet. */
   readonly #tasks = new Map<string, ShimTask>();
   readonly #listeners = new Map<string, Set<(exit: TaskExit) => void>>();
-  /** Changes of one task happen one after the other. */
+  /** Serialises changes of one task. */
   readonly #changes = new KeyedLock();
-  /** A shim is not looked for while it ends with its last task. */
+  /** Serialises finding a shim and ending it with its last task. */
   readonly #groups = new KeyedLock();
   readonly #oomEvents: Disposable;
 
@@ -89,7 +89,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     signal.throwIfAborted();
     return await this.#changes.run(config.id, async () => {
       if ((await this.#dependencies.files.read(config.id)) !== undefined)
-        throw new PodwrightError('already_exists', `create task ${config.id}: there is one with this id`);
+        throw new PodwrightError('already_exists', `create task ${config.id}: the id is in use`);
       return { pid: await this.#create(config, program, signal) };
     });
   }
@@ -106,7 +106,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     const { pid, cgroupsPath } = await this.#dependencies.files.get(id);
     const task = this.#tasks.get(id);
     if (task === undefined || pid === undefined) return;
-    // Where the host sees the process, no program need be started for it.
+    // A process that is visible on the host can be signalled without starting a program.
     if (!isRunning(pid) || !isInCgroup(pid, cgroupsPath))
       return await this.#killByShim(task, number, options.all ?? false);
     signalProcess(pid, number);
@@ -150,7 +150,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     try {
       return await collectExec(exec.running(this.#options.logger), signal);
     } finally {
-      exec.close(); // a child of the process may have its output open for ever
+      exec.close(); // a child of the process may keep its output open forever
     }
   }
 
@@ -190,8 +190,8 @@ export class ShimTaskRuntime implements TaskRuntime {
     if (task?.hasShim !== true || task.record.exit !== undefined) return undefined;
     const { tasks } = task.shim;
     const bound = { timeoutMs: STATE_TIMEOUT_MS };
-    const asked = Promise.all([tasks.stats({ id }, bound), tasks.pids({ id }, bound)]);
-    const [{ stats: data }, { processes }] = await callShim(`count what task ${id} uses`, asked);
+    const answers = Promise.all([tasks.stats({ id }, bound), tasks.pids({ id }, bound)]);
+    const [{ stats: data }, { processes }] = await callShim(`get the resource usage of task ${id}`, answers);
     const use = statsOfMetric(create(MetricSchema, { id, data }));
     return use && { ...use, processes: processes.length };
   }
@@ -207,10 +207,13 @@ export class ShimTaskRuntime implements TaskRuntime {
     this.#listeners.clear();
   }
 
-  /** Adopts a task from before the restart. What fails for one is logged, so that it does not hold up the others. */
+  /** Adopts a task from before the restart. A failure is logged, so that it does not block other tasks. */
   async #takeOver(id: string): Promise<void> {
     const log = (error: unknown) =>
-      this.#options.logger.error({ task: id, error: errorMessage(error) }, 'take over a task from before the restart');
+      this.#options.logger.error(
+        { task: id, error: errorMessage(error) },
+        'cannot take over a task from before the restart',
+      );
     try {
       await this.#adopt(id);
     } catch (error) {
@@ -219,7 +222,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** Kills a task whose record is damaged, as it cannot be served, and writes one by which it can be removed. */
+  /** Kills a task whose record is damaged, because it cannot be served, and writes a record by which it can be removed. */
   async #endDamaged(id: string): Promise<void> {
     const { shims, files } = this.#dependencies;
     const record = await rebuildShimRecord(shims, id, Object.values(this.#options.handlers));
@@ -237,7 +240,7 @@ export class ShimTaskRuntime implements TaskRuntime {
 
   async #create(config: TaskConfig, program: ShimProgram, signal: AbortSignal): Promise<number> {
     const undo = new Undo();
-    undo.add('remove what was made of the task', () => this.#remove(config.id));
+    undo.add('remove the incomplete task', () => this.#remove(config.id));
     try {
       const create = () => createShimTask(this.#dependencies, { config, program }, signal);
       const task = await this.#groups.run(groupOf(config) || config.id, create);
@@ -247,7 +250,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     } catch (error) {
       const failures = await undo.run();
       const fields = { task: config.id, error: describeUndoFailures(failures) };
-      if (failures.length > 0) this.#options.logger.error(fields, 'clean up a failed create');
+      if (failures.length > 0) this.#options.logger.error(fields, 'cannot clean up after a failed create');
       throw error;
     }
   }
@@ -280,15 +283,15 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** The task, if it is in one of these states; `failed_precondition` otherwise. */
-  async #get(id: string, verb: string, wanted: TaskState['status'][]) {
+  /** The task, if it is in one of these states; throws `failed_precondition` otherwise. */
+  async #get(id: string, verb: string, states: TaskState['status'][]) {
     const record = await this.#dependencies.files.get(id);
     const { status } = await this.state(id);
     const task = this.#tasks.get(id);
-    if (task === undefined || !wanted.includes(status))
+    if (task === undefined || !states.includes(status))
       throw new PodwrightError(
         'failed_precondition',
-        `${verb} task ${id}: it is ${status}, not ${wanted.join(' or ')}`,
+        `${verb} task ${id}: it is ${status}, not ${states.join(' or ')}`,
       );
     return { task, record, shim: task.shim };
   }
@@ -298,14 +301,14 @@ export class ShimTaskRuntime implements TaskRuntime {
   }
 }
 
-/** A process with streams, that ends when the signal aborts. */
+/** The session of an exec, which is killed when the signal aborts. */
 function execSession(exec: ShimExec, signal: AbortSignal, logger: Logger): ExecSession {
   const stop = async () => {
     exec.stdin?.destroy();
     await killExec(exec.running(logger));
     await exec.exited;
     await sleep(EXEC_DRAIN_MS);
-    exec.close(); // what is not read by now nobody will
+    exec.close(); // no reader remains for unread output
   };
   const onAbort = () => void stop().catch(() => undefined);
   if (signal.aborted) onAbort();

@@ -29,21 +29,21 @@ export type ShimTaskDependencies = {
   system: System;
   cgroups: CgroupHierarchy;
   logger: Logger;
-  /** Bounds how many logs are written at once. */
+  /** Limits how many logs are written concurrently. */
   logWriters: Limiter;
-  /** Ids of tasks that shims said the kernel killed for memory. */
+  /** Ids of tasks with an OOM event from their shim. */
   oomKilled: Set<string>;
   onExit(id: string, exit: TaskExit): void;
 };
 
-/** What a shim knows of a task's end. */
+/** A task's exit as reported by its shim. */
 type Ending = Omit<TaskExit, 'oomKilled'>;
 
-/** A task that is not known to have ended, with the connection to its shim and its stdio. */
+/** A task without a recorded exit, with the connection to its shim and its stdio. */
 export class ShimTask {
   readonly record: ShimTaskRecord;
   readonly io: TaskIo;
-  /** Settles when nothing is written down about stdin any more. */
+  /** Settles when the last write about stdin to the record is done. */
   stdinEnded: Promise<void> = Promise.resolve();
   readonly #shim: Shim | undefined;
   readonly #dependencies: ShimTaskDependencies;
@@ -62,24 +62,27 @@ export class ShimTask {
     this.io.onStdinEnd = () => {
       this.stdinEnded = this.#endStdin().catch((error) => {
         if (!isEnded(error))
-          dependencies.logger.warn({ task: this.record.id, error: errorMessage(error) }, 'end the stdin of a task');
+          dependencies.logger.warn(
+            { task: this.record.id, error: errorMessage(error) },
+            'cannot close the stdin of a task',
+          );
       });
     };
   }
 
-  /** Whether the shim lives. */
+  /** Whether the shim is alive. */
   get hasShim(): boolean {
     return this.#shim?.isOpen === true;
   }
 
-  /** `unavailable` once the shim is dead. */
+  /** Throws `unavailable` once the shim has exited. */
   get shim(): Shim {
     if (this.#shim?.isOpen !== true)
-      throw new PodwrightError('unavailable', `the shim of task ${this.record.id} is gone`);
+      throw new PodwrightError('unavailable', `the shim of task ${this.record.id} has exited`);
     return this.#shim;
   }
 
-  /** Waits for the end from now on. Called once, when the shim knows the task or is known to be dead. */
+  /** Starts waiting for the exit. Call it once, when the shim has created the task or has exited. */
   watch(): void {
     const { id } = this.record;
     const ended = async () => await this.shim.tasks.wait({ id }, { timeoutMs: 0 });
@@ -93,12 +96,12 @@ export class ShimTask {
     );
   }
 
-  /** How the task ends, once it has: its output is taken, and its end is written down. Rejects if that fails. */
+  /** Settles with the task's exit when its output is processed and the exit is recorded. Rejects if that fails. */
   get ended(): Promise<TaskExit> {
     return this.#ended.promise;
   }
 
-  /** Asks the shim. Once the task has ended, or its shim has, waits until its end is written down. */
+  /** Gets the state from the shim. If the task or its shim has exited, waits until the exit is recorded. */
   async state(): Promise<TaskState> {
     const { id, pid } = this.record;
     const ask = async () => await this.shim.tasks.state({ id }, { timeoutMs: STATE_TIMEOUT_MS });
@@ -107,22 +110,25 @@ export class ShimTask {
     });
     if (answer?.status === Status.CREATED) return { status: 'created', pid: pid! };
     if (answer !== undefined && answer.status !== Status.STOPPED) return { status: 'running', pid: pid! };
-    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may learn of it later
+    if (answer !== undefined) this.end(endingOf(answer)); // `watch` may get it later
     return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
-  /** The task has ended in this way. */
+  /** Records the task's exit. */
   end(how: Ending | Promise<Ending>): void {
     if (this.#ending) return;
     this.#ending = true;
     this.#end(how).then(this.#ended.resolve, this.#ended.reject);
     this.#ended.promise.catch((error) => {
       if (!this.#closed)
-        this.#dependencies.logger.error({ task: this.record.id, error: errorMessage(error) }, 'end a task');
+        this.#dependencies.logger.error(
+          { task: this.record.id, error: errorMessage(error) },
+          'cannot record the exit of a task',
+        );
     });
   }
 
-  /** Lets go of the task, which goes on. */
+  /** Closes the task's streams; the task continues. */
   close(): void {
     this.#closed = true;
     this.io.close();
@@ -132,7 +138,10 @@ export class ShimTask {
     const { files, onExit } = this.#dependencies;
     const ended = await how;
     if (!(await this.io.finish()))
-      this.#dependencies.logger.warn({ task: this.record.id }, 'give up the last output of a task: its log takes none');
+      this.#dependencies.logger.warn(
+        { task: this.record.id },
+        'dropped the last output of a task: its log cannot be written',
+      );
     if (this.#closed) throw new PodwrightError('cancelled', `end task ${this.record.id}: it was closed meanwhile`);
     const exit = { ...ended, oomKilled: this.#wasOomKilled() };
     this.record.exit = exit;
@@ -141,26 +150,26 @@ export class ShimTask {
     return exit;
   }
 
-  /** By the kernel's counter, where the host sees the cgroup, or by the event of a shim whose tasks are in a virtual machine. */
+  /** By the kernel's counter, if the cgroup is on the host, or by an event of the shim, if the task is in a virtual machine. */
   #wasOomKilled(): boolean {
     const { oomKilled, cgroups } = this.#dependencies;
     return oomKilled.has(this.record.id) || readOomKills(cgroups, this.record.cgroupsPath) > 0;
   }
 
-  /** The shim is gone: what it ran has broken stdio, and no event would follow its end. */
+  /** Cleans up after a dead shim: its processes have broken stdio, and their exit would not be reported. */
   async #lost(error: unknown): Promise<Ending> {
     const { cgroups, logger } = this.#dependencies;
     const { id } = this.record;
     logger.warn({ task: id, error: errorMessage(error) }, 'the shim of a task died');
     await removeLostTask(this.#dependencies, this.record).catch((reason) =>
-      logger.error({ task: id, error: errorMessage(reason) }, 'clean up after a dead shim'),
+      logger.error({ task: id, error: errorMessage(reason) }, 'cannot clean up after a dead shim'),
     );
     await killCgroup(cgroups, this.record.cgroupsPath);
     const message = 'the shim of the container died, so the container was killed; how it ended is unknown';
     return { exitCode: KILLED_EXIT_CODE, exitedAtMs: Date.now(), message };
   }
 
-  /** The shim holds the FIFO open, too. */
+  /** Records the end of stdin and closes it in the shim, which also has the FIFO open. */
   async #endStdin(): Promise<void> {
     this.record.stdinEnded = true;
     await this.#dependencies.files.write(this.record);
@@ -169,20 +178,20 @@ export class ShimTask {
 }
 
 /**
- * Has a dead shim's binary remove what is left of its task. It fails where the shim never began to create one, and cannot be
- * started if it was uninstalled; then only what the host has in the task's cgroup can be ended.
+ * Makes a dead shim's binary clean up after its task. That fails if the shim never started to create the task, or if it was
+ * uninstalled; then only the task's processes in its cgroup on the host can be killed.
  */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
   const { id, bundle, program, pid } = record;
   await shims.cleanUp({ id, bundle, program }).catch((error) => {
     if (pid !== undefined && !isNotFound(error)) throw error;
-    logger.warn({ task: id, error: errorMessage(error) }, 'clean up after a shim');
+    logger.warn({ task: id, error: errorMessage(error) }, 'cannot clean up after a shim');
   });
 }
 
 /**
- * Takes over a task from before the restart: waits for its end from now on, serves its stdio, and ends the commands that
- * ran in it for clients of the earlier process. `undefined` if it has ended already and its end is written down, or if it was never created.
+ * Takes over a task from before the restart: waits for its exit, serves its stdio, and kills the commands that ran in it for
+ * clients of the earlier process. `undefined` if its exit is recorded, or it was never created.
  */
 export async function adoptTask(
   dependencies: ShimTaskDependencies,
@@ -193,19 +202,19 @@ export async function adoptTask(
   const options = ioOptions(dependencies, record);
   await options.log?.reopen().catch((error) => {
     const fields = { task: record.id, log: record.logPath, error: errorMessage(error) };
-    dependencies.logger.warn(fields, 'open the log of a task, which goes on without until its log is reopened');
+    dependencies.logger.warn(fields, 'cannot open the log of a task: it has no log until the log is reopened');
   });
   const io = new TaskIo(options, holder);
   const shim = await dependencies.shims.load(record.bundle).catch((error) => {
     if (errorCode(error) !== 'data_loss') throw error;
-    dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'find the shim of a task');
+    dependencies.logger.error({ task: record.id, error: errorMessage(error) }, 'cannot find the shim of a task');
     return undefined; // its task is lost
   });
   if (shim !== undefined)
     await endEarlierExecs(shim, record).catch((error) =>
       dependencies.logger.error(
         { task: record.id, error: errorMessage(error) },
-        'end commands from before the restart',
+        'cannot end commands from before the restart',
       ),
     );
   const task = new ShimTask(dependencies, { record, shim, io });
@@ -213,7 +222,7 @@ export async function adoptTask(
   return task;
 }
 
-/** The stdio of a task by its record; the log is not open yet. */
+/** Stdio options of a task from its record; the log is not open yet. */
 export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: ShimTaskRecord): TaskIoOptions {
   const { bundle, terminal, stdinOnce, logPath } = record;
   const stdin = record.stdin && record.stdinEnded !== true;
@@ -221,7 +230,7 @@ export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: 
   return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
 }
 
-/** How a task ended, by its shim's answer. */
+/** A task's exit from its shim's answer. */
 export function endingOf({ exitStatus, exitedAt }: Pick<WaitResponse, 'exitStatus' | 'exitedAt'>): Ending {
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }

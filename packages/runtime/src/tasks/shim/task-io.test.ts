@@ -8,7 +8,7 @@ import { loadSystem } from '@podwright/system';
 import { CriLog } from './cri-log.ts';
 import { fifoPaths, makeTaskFifos, TaskIo } from './task-io.ts';
 
-test('a client that reads nothing keeps no output of a task that has ended from its log', async () => {
+test('a client that reads nothing does not prevent the last output of an exited task from being logged', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'task-io-'));
   const logPath = join(directory, 'log');
   const log = new CriLog(logPath, { logger: silentLogger, writers: new Limiter(2) });
@@ -19,7 +19,7 @@ test('a client that reads nothing keeps no output of a task that has ended from 
     io.attach(false, new AbortController().signal);
     const pipe = openSync(fifoPaths(options).stdout, constants.O_WRONLY | constants.O_NONBLOCK);
     const line = `${'x'.repeat(1023)}\n`;
-    const lines = 60; // less than a pipe holds, more than is read at once
+    const lines = 60; // less than the size of a pipe, more than one read
     assert.equal(writeSync(pipe, line.repeat(lines)), lines * line.length);
     closeSync(pipe);
     assert.ok(await io.finish());

@@ -18,7 +18,7 @@ export type TaskIoOptions = {
   log: CriLog | undefined;
 };
 
-/** Paths of the FIFOs of a process with these streams; '' for those that it has not. */
+/** Paths of the FIFOs of a process with these streams; '' for streams it does not have. */
 export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
   return {
     stdin: stdin ? join(directory, 'stdin') : '',
@@ -27,27 +27,27 @@ export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'd
   };
 }
 
-/** Makes the FIFOs, and has those of the output held open by a process, whose pid is returned. */
+/** Creates the FIFOs, and starts a process that keeps those of the output open. Returns its pid. */
 export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   const { stdin, stdout, stderr } = fifoPaths(options);
   for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, PRIVATE_FILE);
   return startHolder([stdout, ...(stderr === '' ? [] : [stderr])]);
 }
 
-/** The stdio of a task's first process: its log and the sessions that are attached. */
+/** The stdio of a task's first process: its log and its attach sessions. */
 export class TaskIo {
   readonly #options: TaskIoOptions;
   readonly #holder: number;
   readonly #stdout: OutputFan;
   readonly #stderr: OutputFan | undefined;
   readonly #sessions = new Set<() => void>();
-  /** Absent when there is none, or it has ended. */
+  /** Undefined if there is no stdin, or it has ended. */
   #stdin: Socket | undefined;
   #received = 0;
   #unwritten = 0;
   #ending = false;
 
-  /** Opens FIFOs that `makeTaskFifos` has made, now or before the restart. */
+  /** Opens FIFOs that `makeTaskFifos` created, now or before the restart. */
   constructor(options: TaskIoOptions, holder: number) {
     const paths = fifoPaths(options);
     const output = (path: string, stream: LogStream) =>
@@ -62,28 +62,28 @@ export class TaskIo {
     if (paths.stdin !== '') this.#stdin = openFifoWriter(paths.stdin);
   }
 
-  /** Called once when stdin was ended here, for the shim to end it, too. */
+  /** Called once when stdin was closed here, so that the shim closes it, too. */
   onStdinEnd: () => void = () => undefined;
 
-  attach(wantsStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
+  attach(withStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
     signal.throwIfAborted();
     const stdout = this.#stdout.add();
     const stderr = this.#stderr?.add();
-    const stdin = this.#input(wantsStdin);
+    const stdin = this.#input(withStdin);
     const leave = () => {
       this.#sessions.delete(leave);
       signal.removeEventListener('abort', leave);
       this.#stdout.remove(stdout);
       if (stderr !== undefined) this.#stderr?.remove(stderr);
       stdin.destroy();
-      if (wantsStdin && this.#options.stdinOnce) this.endStdin();
+      if (withStdin && this.#options.stdinOnce) this.endStdin();
     };
     this.#sessions.add(leave);
     signal.addEventListener('abort', leave, { once: true });
     return { stdin, stdout, stderr };
   }
 
-  /** Lets the process read the end of its stdin, after all that was written. */
+  /** Closes stdin after all pending writes. */
   endStdin(): void {
     this.#ending = true;
     if (this.#stdin === undefined || this.#unwritten > 0) return;
@@ -97,9 +97,9 @@ export class TaskIo {
   }
 
   /**
-   * The process has ended: takes what it has written, as long as more comes, and closes. A child of it may have the output
-   * open for ever. A client that reads nothing of it is let go, so that the log gets the rest. Returns whether the log has
-   * taken it; a disk that does not answer may hold up a log for ever, too.
+   * Call it when the process has exited: processes its remaining output as long as more arrives, then closes. A child of the
+   * process may keep the output open forever. A client that does not read is disconnected, so that the log gets the rest. Returns
+   * whether the log is complete; a hanging disk may block a log forever, too.
    */
   async finish(): Promise<boolean> {
     await endHolder(this.#holder, this.#options.directory);
@@ -108,19 +108,19 @@ export class TaskIo {
     const ended = new AbortController();
     Promise.all([this.#stdout.ended, this.#stderr?.ended]).then(() => ended.abort());
     const deadline = performance.now() + FINISH_TIMEOUT_MS;
-    for (let seen = -1; this.#goesOn(seen) && !ended.signal.aborted && performance.now() < deadline; ) {
+    for (let seen = -1; this.#hasProgress(seen) && !ended.signal.aborted && performance.now() < deadline; ) {
       seen = this.#received;
       await sleep(QUIET_MS, ended.signal).catch(() => undefined);
       if (seen !== this.#received || !this.#isHeldUp) continue;
       this.#leaveAll();
-      seen = -1; // what the client held up comes now
+      seen = -1; // output that the client delayed arrives now
     }
     const isLogged = !this.#isLogging;
     this.close();
     return isLogged;
   }
 
-  /** Lets go of everything; the process goes on. */
+  /** Closes everything; the process continues. */
   close(): void {
     this.#stdout.close();
     this.#stderr?.close();
@@ -134,7 +134,7 @@ export class TaskIo {
     for (const leave of this.#sessions) leave();
   }
 
-  #goesOn(seen: number): boolean {
+  #hasProgress(seen: number): boolean {
     return this.#received !== seen || this.#isLogging;
   }
 
@@ -146,10 +146,10 @@ export class TaskIo {
     return this.#stdout.isHeldUp || this.#stderr?.isHeldUp === true;
   }
 
-  #input(wantsStdin: boolean): Writable {
+  #input(withStdin: boolean): Writable {
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        const stdin = wantsStdin && !this.#ending ? this.#stdin : undefined;
+        const stdin = withStdin && !this.#ending ? this.#stdin : undefined;
         if (stdin === undefined) return done();
         this.#unwritten++;
         stdin.write(chunk, () => {
@@ -159,7 +159,7 @@ export class TaskIo {
         });
       },
       final: (done) => {
-        if (wantsStdin && this.#options.stdinOnce) this.endStdin();
+        if (withStdin && this.#options.stdinOnce) this.endStdin();
         done();
       },
     });

@@ -1,7 +1,6 @@
 /**
- * Makes of `set` a function that takes a terminal's sizes as they come: one at a time, and of those that come meanwhile only
- * the last. A shim may apply several that come at once in any order. Failures are ignored: what ran on the
- * terminal has just ended.
+ * Wraps `set` so that one size is set at a time; of the sizes that arrive meanwhile only the last one is set. Shims may apply
+ * concurrent sizes in any order. Failures are ignored: the process on the terminal has then exited.
  */
 export function oneSizeAtATime(
   set: (columns: number, rows: number) => Promise<unknown>,
