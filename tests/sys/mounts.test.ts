@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { hasErrno } from '../../packages/system/src/errno.ts';
 import { mountsBelow, unmountEntries, unmountTree } from '../../packages/system/src/mountinfo.ts';
-import { mountAll, mountAllAside } from '../../packages/system/src/mounts.ts';
+import { mountAll, mountAllAsync } from '../../packages/system/src/mounts.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 
 const system = loadSystem();
@@ -67,13 +67,13 @@ function overlay(...made: string[]) {
 
 test('an overlay is mounted by another thread if asked', async () => {
   const elsewhere = Object.assign(loadSystem(), { mount: () => assert.fail('mounted by this thread') });
-  await mountAllAside(elsewhere, overlay('lower', 'upper', 'work'), target);
+  await mountAllAsync(elsewhere, overlay('lower', 'upper', 'work'), target);
   writeFileSync(join(target, 'x'), 'written');
   assert.equal(readFileSync(join(scratch, 'upper/x'), 'utf8'), 'written');
 });
 
 test('an overlay that another thread cannot mount tells why, and is not there', async () => {
-  const failure = mountAllAside(system, overlay('upper', 'work'), target);
+  const failure = mountAllAsync(system, overlay('upper', 'work'), target);
   await assert.rejects(failure, (error) => hasErrno(error, 'ENOENT'));
   assert.deepEqual(mountsBelow(target), []);
 });

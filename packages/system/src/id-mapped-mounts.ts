@@ -74,7 +74,7 @@ function mountOverlay(system: System, mount: Mount, { target, users }: MappedPla
   mkdirSync(layers, { recursive: true, mode: PRIVATE_DIRECTORY });
   bindIdMapped(system, { source: directory, target: layers, descriptor: users.descriptor, propagation: 'private' });
   try {
-    if (upper !== undefined) giveToUsers(upper, users.mappings);
+    if (upper !== undefined) chownToMappedIds(upper, users.mappings);
     const mapped = lower.map((path) => layers + path.slice(directory.length)).join(':');
     const options = mount.options.map((option) => (option.startsWith('lowerdir=') ? `lowerdir=${mapped}` : option));
     mountAll(system, [{ ...mount, options }], target);
@@ -87,7 +87,7 @@ function mountOverlay(system: System, mount: Mount, { target, users }: MappedPla
 }
 
 /** Changes the owners of a file to the host ids that its current uid and gid map to. Unmapped ids stay unchanged. */
-export function giveToUsers(path: string, { uids, gids }: IdMappings): void {
+export function chownToMappedIds(path: string, { uids, gids }: IdMappings): void {
   const { uid, gid } = statSync(path);
   chownSync(path, hostIdOf(uids, uid) ?? uid, hostIdOf(gids, gid) ?? gid);
 }

@@ -6,16 +6,14 @@ type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 /** A pointer argument: bytes, or null. */
 type Pointer = Buffer | null;
 
-/**
- * Functions of the C library that node:fs does not offer, with their C conventions: -1 is a failure, and `errno` has its number.
- */
+/** Functions of the C library that node:fs does not offer, with their C conventions: -1 is a failure, and `errno` has its number. */
 export type Libc = {
   errno(): number;
   /** malloc_trim(3), where the C library has it (glibc). */
   mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
-  /** mount(2) on a thread of koffi's pool. Does not set `errno` of the calling thread. */
-  mountAside(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): Promise<number>;
+  /** mount(2) on a thread of libuv's pool. Does not set `errno` of the calling thread. */
+  mountAsync(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): Promise<number>;
   umount2(target: Pointer, flags: number): number;
   /** mknodat(2), relative to the working directory. */
   mknod(path: Pointer, mode: number, device: number): number;
@@ -41,7 +39,7 @@ export type Libc = {
   /** mount_setattr(2) for the mount of a descriptor. */
   mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
   /**
-   * statvfs(3) on a thread of koffi's pool, because a network file system asks its server. Does not set `errno` of the calling
+   * statvfs(3) on a thread of libuv's pool, because a network file system asks its server. Does not set `errno` of the calling
    * thread.
    */
   statvfs(path: Pointer, result: Buffer): Promise<number>;
@@ -74,7 +72,7 @@ export function loadLibc(): Libc {
     errno: () => koffi.errno(),
     mallocTrim: bindIfThere(library, 'int malloc_trim(size_t pad)'),
     mount,
-    mountAside: (...given) => aside(mount, ...given),
+    mountAsync: (...given) => callAsync(mount, ...given),
     umount2: bind('int umount2(void *target, int flags)'),
     mknod: (path, mode, device) => {
       if (mknodatNumber === undefined) throw new Error(`mknodat: unknown system call number on ${process.arch}`);
@@ -104,12 +102,12 @@ export function loadLibc(): Libc {
       const how = ['unsigned int', flags, 'void *', attributes, 'size_t', attributes.length] as const;
       return syscall(CALL_NUMBERS.mountSetattr, 'int', descriptor, 'void *', EMPTY, ...how);
     },
-    statvfs: (path, result) => aside(statvfs, path, result),
+    statvfs: (path, result) => callAsync(statvfs, path, result),
   };
 }
 
-/** Calls a function on a thread of koffi's pool. The caller must not change the arguments until the promise resolves. */
-function aside(call: NativeFunction, ...given: unknown[]): Promise<number> {
+/** Calls a function on a thread of libuv's pool. The caller must not change the arguments until the promise resolves. */
+function callAsync(call: NativeFunction, ...given: unknown[]): Promise<number> {
   return new Promise((resolve, reject) =>
     call.async(...given, (error: unknown, code: number) => (error ? reject(error) : resolve(code))),
   );

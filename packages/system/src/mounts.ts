@@ -26,10 +26,10 @@ export function mountAll(system: System, mounts: Mount[], target: string): void 
 }
 
 /**
- * As `mountAll`, but a single overlay is mounted on a thread of koffi's pool: the kernel creates and removes half a dozen files in
+ * As `mountAll`, but a single overlay is mounted on a thread of libuv's pool: the kernel creates and removes half a dozen files in
  * the work directory, which takes several milliseconds on a busy disk.
  */
-export async function mountAllAside(system: System, mounts: Mount[], target: string): Promise<void> {
+export async function mountAllAsync(system: System, mounts: Mount[], target: string): Promise<void> {
   const [mount, ...others] = mounts;
   if (mount?.type !== 'overlay' || others.length > 0) return mountAll(system, mounts, target);
   const { flags, propagation, data } = parseMountOptions(mount.options);
@@ -37,7 +37,7 @@ export async function mountAllAside(system: System, mounts: Mount[], target: str
   // Long options need a changed working directory, which only the main thread may have.
   if (propagation.length > 0 || Buffer.byteLength(text) > MAX_DATA_BYTES) return mountAll(system, mounts, target);
   removeVolatileMarker(mount);
-  await system.mountAside(target, { source: mount.source, type: mount.type, flags, data: text });
+  await system.mountAsync(target, { source: mount.source, type: mount.type, flags, data: text });
 }
 
 function mountOne(system: System, mount: Mount, target: string): void {

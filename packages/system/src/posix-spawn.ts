@@ -40,8 +40,8 @@ export class PosixSpawn {
     const { attrInit, attrSetMask, attrSetDefault } = this.#libc;
     attrInit(this.#attributes);
     attrSetMask(this.#attributes, Buffer.alloc(OPAQUE_BYTES));
-    // Node.js ignores SIGPIPE, and a program would inherit that. All signals are listed, because glibc otherwise skips its internal
-    // ones.
+    // Node.js ignores SIGPIPE, and a program would inherit that. All signals are listed, because glibc otherwise makes the program
+    // ignore its internal ones.
     attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
   }
 

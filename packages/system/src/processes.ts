@@ -110,9 +110,7 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
 }
 
-/**
- * Whether a process is in the cgroup with this path (relative to a hierarchy's root) or below it, in any of the host's hierarchies.
- */
+/** Whether a process is in the cgroup with this path (relative to a hierarchy's root) or below it, in any of the host's hierarchies. */
 export function isInCgroup(pid: number, path: string): boolean {
   const cgroup = readProcFile(pid, 'cgroup') ?? '';
   return cgroup.split('\n').some((line) => line.endsWith(path) || line.includes(`${path}/`));

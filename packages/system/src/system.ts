@@ -68,11 +68,11 @@ export class System {
   }
 
   /**
-   * mount(2) on a thread of koffi's pool, for file systems that create files during the mount: on a busy disk that takes
+   * mount(2) on a thread of libuv's pool, for file systems that create files during the mount: on a busy disk that takes
    * milliseconds.
    */
-  async mountAside(target: SystemPath, options: MountCall): Promise<void> {
-    const result = await this.#libc.mountAside(...mountArguments(target, options));
+  async mountAsync(target: SystemPath, options: MountCall): Promise<void> {
+    const result = await this.#libc.mountAsync(...mountArguments(target, options));
     if (result === -1) this.mount(target, options); // retry here to get the errno
   }
 
@@ -110,9 +110,7 @@ export class System {
     this.#check(result, 'mount_setattr', `descriptor ${descriptor}`);
   }
 
-  /**
-   * Which of `ro`, `nosuid`, `nodev` and `noexec` are set on the mount that contains `path`. Throws `internal` if statvfs(3) fails.
-   */
+  /** Which of `ro`, `nosuid`, `nodev` and `noexec` are set on the mount that contains `path`. Throws `internal` if statvfs(3) fails. */
   async mountRestrictions(path: SystemPath): Promise<string[]> {
     const result = Buffer.alloc(STATVFS.bytes);
     if ((await this.#libc.statvfs(cString(path), result)) !== 0)

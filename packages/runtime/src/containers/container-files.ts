@@ -13,12 +13,12 @@ import {
 import type { ImageRecord, Snapshotter, UnpackTarget } from '@podwright/images';
 import {
   bindIdMapped,
-  giveToUsers,
+  chownToMappedIds,
   grantTraversal,
   type IdMappings,
   type MappedUsers,
   type Mount,
-  mountAllAside,
+  mountAllAsync,
   mountAllIdMapped,
   resolveInRoot,
   type System,
@@ -124,7 +124,7 @@ export class ContainerFiles {
 
   async #mount(mounts: Mount[], target: string, users: MappedUsers | undefined): Promise<void> {
     const { system } = this.#dependencies;
-    if (users === undefined) await mountAllAside(system, mounts, target);
+    if (users === undefined) await mountAllAsync(system, mounts, target);
     else mountAllIdMapped(system, mounts, { target, users });
   }
 
@@ -198,7 +198,7 @@ export class ContainerFiles {
       }
       made.set(source, target);
       await mkdir(target, { recursive: true, mode: CONTAINER_DIRECTORY });
-      if (users !== undefined) giveToUsers(target, users.mappings);
+      if (users !== undefined) chownToMappedIds(target, users.mappings);
       await fillVolume(path, { source, target, signal });
     }
   }

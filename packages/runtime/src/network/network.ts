@@ -43,8 +43,6 @@ export interface Network {
   list(): Promise<string[]>;
   /** Sets the pod CIDR that the kubelet received. */
   setPodCidr(cidr: string): Promise<void>;
-  /**
-   * Closes the network. `removeHostState` also removes the default bridge and rules from the host, and fails if sandboxes remain.
-   */
+  /** Closes the network. `removeHostState` also removes the default bridge and rules from the host, and fails if sandboxes remain. */
   close(options: { removeHostState: boolean }): Promise<void>;
 }

@@ -48,9 +48,7 @@ export class InfraProcess {
     return state;
   }
 
-  /**
-   * The pid of a watched process, without reading any file; `undefined` if it does not run or is not watched yet (see `resume`).
-   */
+  /** The pid of a watched process, without reading any file; `undefined` if it does not run or is not watched yet (see `resume`). */
   watchedPid(sandboxId: string): number | undefined {
     return this.#watches.get(sandboxId)?.pid;
   }

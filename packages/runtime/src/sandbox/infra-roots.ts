@@ -16,8 +16,8 @@ export interface InfraRoots {
 }
 
 /**
- * The uid and gid of the infra process: an id that no user of the host can have, as it equalled -1 in the past. The host's `nobody`
- * could signal and trace the process.
+ * The uid and gid of the infra process: an id that no user of the host can have, as it was (uid_t)-1 with 16-bit ids. The host's
+ * `nobody` could signal and trace the process.
  */
 const NO_USER = 65_535;
 

@@ -13,9 +13,7 @@ export type PinnedControllerDependencies = {
   init: SharedPidInit;
 };
 
-/**
- * Sandboxes without a process: bind mounts pin their namespaces. Only a pod whose containers share a PID namespace gets an init.
- */
+/** Sandboxes without a process: bind mounts pin their namespaces. Only a pod whose containers share a PID namespace gets an init. */
 export class PinnedController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pinned';
   readonly makesUserNamespaces = true;

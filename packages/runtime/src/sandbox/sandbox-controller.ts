@@ -44,9 +44,7 @@ export interface SandboxController {
   environment(sandbox: SandboxRecord): SandboxEnvironment;
   /** Path of the PID namespace that all containers of the pod share. The first call starts its init. */
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
-  /**
-   * Whether everything that `create` and `start` made still exists; `reason` is for users. From then on `onLost` reports its loss.
-   */
+  /** Whether everything that `create` and `start` made still exists; `reason` is for users. From then on `onLost` reports its loss. */
   status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
   /** Calls `listener` when a sandbox's infra process exits by itself, even during its start. */
   onLost(listener: (sandboxId: string, reason: string) => void): void;

@@ -57,9 +57,7 @@ export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' |
   }
 }
 
-/**
- * Reads to the end and stores the first 16 MiB, so that a program with more output is neither blocked nor uses unbounded memory.
- */
+/** Reads to the end and stores the first 16 MiB, so that a program with more output is neither blocked nor uses unbounded memory. */
 function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
   return new Promise((resolve) => {
     const output = new BoundedBytes(EXEC_OUTPUT_BYTES);

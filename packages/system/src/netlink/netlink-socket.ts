@@ -93,7 +93,7 @@ export class NetlinkSockets {
 
 /**
  * A netlink socket of the network namespace in which it was opened, wherever it is used later. Requests are sent on a thread of
- * koffi's pool, one batch at a time, because the kernel processes them in send(2) and may wait for locks there. Dumps are also
+ * libuv's pool, one batch at a time, because the kernel processes them in send(2) and may wait for locks there. Dumps are also
  * received on such a thread: the kernel generates their next part in recv(2).
  */
 export class NetlinkSocket {
@@ -195,9 +195,7 @@ export class NetlinkSocket {
     }
   }
 
-  /**
-   * As `#receive`, but on a thread of koffi's pool, whose errno cannot be read here. A failure there means lost answers (ENOBUFS).
-   */
+  /** As `#receive`, but on a thread of libuv's pool, whose errno cannot be read here. A failure there means lost answers (ENOBUFS). */
   async #receiveLater(buffer: Buffer, what: string): Promise<number | undefined> {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);

@@ -44,9 +44,7 @@ export type PodConnection = {
  */
 export const POD_PORT = { hairpin: true, learning: false } as const;
 
-/**
- * The links of pods: veth pairs. Both ends are created in their final namespaces, because moving one waits for RCU grace periods.
- */
+/** The links of pods: veth pairs. Both ends are created in their final namespaces, because moving one waits for RCU grace periods. */
 export class PodLinks {
   readonly #options: PodLinksOptions;
 

@@ -92,7 +92,7 @@ function beginSession(
   record: MonitoredStdio,
   { stdin: takesStdin, signal, system, pid }: AttachOptions,
 ): Omit<ExecSession, 'exit'> {
-  const stop = () => connection.leave();
+  const stop = () => connection.disconnect();
   signal.addEventListener('abort', stop, { once: true });
   connection.onClose = () => signal.removeEventListener('abort', stop);
   const resize = (columns: number, rows: number) => {
@@ -171,7 +171,7 @@ class AttachConnection {
   }
 
   /** Ends the session after the client has disconnected. */
-  leave(): void {
+  disconnect(): void {
     const session = this.#session;
     if (this.#closed || session === undefined) return;
     if (this.#keep === undefined) return this.close();
@@ -182,7 +182,7 @@ class AttachConnection {
     this.#turn();
   }
 
-  /** Whether a new session can use the connection: pending output of the time before is discarded. */
+  /** Whether a new session can use the connection. Output that arrived while it was idle must not reach the session, and closes it. */
   isQuiet(): boolean {
     this.#turn();
     return !this.#closed;
@@ -201,9 +201,7 @@ class AttachConnection {
     this.onClose();
   }
 
-  /**
-   * Closes stdin if it is for one session only. Otherwise conmon would not close it, but only stop reading from this connection.
-   */
+  /** Closes stdin if it is for one session only. Otherwise conmon would not close it, but only stop reading from this connection. */
   #endStdin(): void {
     if (this.#closed || (this.#keep !== undefined && !this.#holdsStdin)) return;
     this.#holdsStdin = false;

@@ -42,9 +42,7 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   return await shims.join(bundle, started.endpoint, signal);
 }
 
-/**
- * The id of a shim that only serves tasks: the task's, or its pod's. `undefined` if the shim belongs to a sandbox, which ends it.
- */
+/** The id of a shim that only serves tasks: the task's, or its pod's. `undefined` if the shim belongs to a sandbox, which ends it. */
 export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' | 'group'>): string | undefined {
   if (group === '' || group === id) return id;
   const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);

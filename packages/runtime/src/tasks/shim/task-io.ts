@@ -70,16 +70,16 @@ export class TaskIo {
     const stdout = this.#stdout.add();
     const stderr = this.#stderr?.add();
     const stdin = this.#input(withStdin);
-    const leave = () => {
-      this.#sessions.delete(leave);
-      signal.removeEventListener('abort', leave);
+    const detach = () => {
+      this.#sessions.delete(detach);
+      signal.removeEventListener('abort', detach);
       this.#stdout.remove(stdout);
       if (stderr !== undefined) this.#stderr?.remove(stderr);
       stdin.destroy();
       if (withStdin && this.#options.stdinOnce) this.endStdin();
     };
-    this.#sessions.add(leave);
-    signal.addEventListener('abort', leave, { once: true });
+    this.#sessions.add(detach);
+    signal.addEventListener('abort', detach, { once: true });
     return { stdin, stdout, stderr };
   }
 
@@ -112,7 +112,7 @@ export class TaskIo {
       seen = this.#received;
       await sleep(QUIET_MS, ended.signal).catch(() => undefined);
       if (seen !== this.#received || !this.#isHeldUp) continue;
-      this.#leaveAll();
+      this.#detachAll();
       seen = -1; // output that the client delayed arrives now
     }
     const isLogged = !this.#isLogging;
@@ -126,12 +126,12 @@ export class TaskIo {
     this.#stderr?.close();
     this.#stdin?.destroy();
     this.#stdin = undefined;
-    this.#leaveAll();
+    this.#detachAll();
     this.#options.log?.close();
   }
 
-  #leaveAll(): void {
-    for (const leave of this.#sessions) leave();
+  #detachAll(): void {
+    for (const detach of this.#sessions) detach();
   }
 
   #hasProgress(seen: number): boolean {
