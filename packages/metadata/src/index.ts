@@ -1,3 +1,3 @@
-export * from './database.ts';
+export { checkWritable, migrate, openDatabase } from './database.ts';
 export { MetadataDatabase, type MetadataStatement } from './metadata-database.ts';
-export * from './record-table.ts';
+export { type DamagedRecord, type NamedRecord, RecordTable } from './record-table.ts';

@@ -1,3 +1,3 @@
-export { getDocument, type HttpDocument } from './get-document.ts';
-export { type AnswerOptions, type HttpAnswer, readAnswer } from './read-answer.ts';
+export { getDocument } from './get-document.ts';
+export { readAnswer } from './read-answer.ts';
 export { type RequestFields, requestText } from './request-text.ts';
