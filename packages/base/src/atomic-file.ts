@@ -6,14 +6,14 @@ import { namesIn } from './directory.ts';
 import { PRIVATE_FILE } from './modes.ts';
 
 /**
- * Writes `path` so that a reader, or a crash of this process, sees the old content or the new one, never a part. A power cut may lose
- * it: for what can be made again, or is of no use after a boot of the host.
+ * Writes `path` atomically: readers, also after a crash of this process, see the old content or the new one, never a part. Not synced
+ * to the disk, so a power cut may lose the file. For content that can be regenerated or that is useless after a reboot.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, (temporary) => writeFile(temporary, data, { mode, flag: 'wx' }));
 }
 
-/** As `writeFileAtomic`, and on the disk when it resolves: for what is known from this file alone. */
+/** As `writeFileAtomic`, and synced to the disk when it resolves. For data that has no other source than this file. */
 export async function writeFileDurable(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, async (temporary) => {
     await using file = await open(temporary, 'wx', mode);
@@ -23,13 +23,13 @@ export async function writeFileDurable(path: string, data: string | Uint8Array, 
   await syncDirectory(dirname(path));
 }
 
-/** Removes a file; when it resolves, a power cut does not bring the file back. Rejects if there is none. */
+/** Removes a file durably: once this resolves, a power cut does not bring the file back. Rejects if the file does not exist. */
 export async function removeFileDurable(path: string): Promise<void> {
   await rm(path);
   await syncDirectory(dirname(path));
 }
 
-/** Writes the names in a directory to the disk. */
+/** Syncs a directory's entries to the disk (fsync). */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();
@@ -46,7 +46,7 @@ async function replaceFile(path: string, write: (temporary: string) => Promise<v
   }
 }
 
-/** The same at once: for small files in memory, for which that takes a tenth of the time. */
+/** As `writeFileAtomic`, synchronously. For small files on tmpfs, where this takes a tenth of the time. */
 export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_FILE): void {
   const temporary = temporaryOf(path);
   try {
@@ -58,11 +58,11 @@ export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_F
   }
 }
 
-/** Removes what processes that were killed while they wrote `path` have left beside it. Nobody may be writing it meanwhile. */
+/** Removes temporary files of processes that were killed while they wrote `path`. No process may be writing `path` meanwhile. */
 export async function removeUnfinished(path: string): Promise<void> {
   const [directory, prefix] = [dirname(path), `${basename(path)}.`];
-  const isLeft = (name: string) => name.startsWith(prefix) && /^[\da-f]{12}\.tmp$/.test(name.slice(prefix.length));
-  for (const name of (await namesIn(directory)).filter(isLeft)) await rm(join(directory, name), { force: true });
+  const isLeftover = (name: string) => name.startsWith(prefix) && /^[\da-f]{12}\.tmp$/.test(name.slice(prefix.length));
+  for (const name of (await namesIn(directory)).filter(isLeftover)) await rm(join(directory, name), { force: true });
 }
 
 const temporaryOf = (path: string) => `${path}.${randomBytes(6).toString('hex')}.tmp`;

@@ -1,14 +1,14 @@
 /**
- * How a delay grows: `initialMs`, doubled at each failure, at most `maxMs`; from the beginning again when nothing failed for
- * `resetMs`, twice the maximum unless given.
+ * How a delay grows: it starts at `initialMs`, doubles at each failure up to `maxMs`, and starts again at `initialMs` after `resetMs`
+ * without a failure (default: twice `maxMs`).
  */
 export type BackoffPolicy = { initialMs: number; maxMs: number; resetMs?: number };
 
 type Entry = { delayMs: number; lastAtMs: number };
 
 /**
- * Exponential backoff a key, with the kubelet's rules: the delay doubles at each failure and is forgotten
- * when nothing failed for the policy's time (client-go's flowcontrol.Backoff: twice the maximum).
+ * Exponential backoff per key, with the kubelet's rules: the delay doubles at each failure and expires after the policy's
+ * `resetMs` without a failure (client-go's flowcontrol.Backoff: twice the maximum).
  */
 export class Backoff {
   readonly #policy: BackoffPolicy;
@@ -21,8 +21,8 @@ export class Backoff {
   }
 
   /**
-   * Records a failure of `key` and returns the delay in force from now on. `failedAtMs` is when it failed, if that
-   * was not just now: what ran well for long enough before it begins anew.
+   * Records a failure of `key` and returns the delay in force from now on. `failedAtMs` is the time of the failure (default: now);
+   * if the key's entry had expired by then, the delay starts again at `initialMs`.
    */
   next(key: string, failedAtMs?: number): number {
     const now = this.#now();
@@ -33,12 +33,12 @@ export class Backoff {
     return delayMs;
   }
 
-  /** The delay in force for `key`, 0 if there is none. */
+  /** The delay in force for `key` in ms, 0 if there is none. */
   delayOf(key: string): number {
     return this.#entries.get(key)?.delayMs ?? 0;
   }
 
-  /** Milliseconds still to wait since `sinceMs` (the last failure unless given), 0 if none. */
+  /** Milliseconds left to wait, counted from `sinceMs` (default: the last failure); 0 if none. */
   remainingMs(key: string, sinceMs?: number): number {
     const entry = this.#entries.get(key);
     if (entry === undefined || (sinceMs !== undefined && this.#isExpired(entry, sinceMs))) return 0;
@@ -49,7 +49,7 @@ export class Backoff {
     this.#entries.delete(key);
   }
 
-  /** Drops every entry that is forgotten. */
+  /** Drops every expired entry. */
   collectGarbage(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#isExpired(entry, this.#now())) this.#entries.delete(key);

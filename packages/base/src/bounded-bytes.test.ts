@@ -9,7 +9,7 @@ function gather(maxBytes: number, ...chunks: string[]): { text: string; isCut: b
   return { text: gathered.bytes().toString(), isCut: gathered.isCut };
 }
 
-test('chunks are kept in order up to the bound, and it is told whether that was all', () => {
+test('chunks are stored in order up to the bound, and isCut reports whether any bytes were dropped', () => {
   assert.deepEqual(gather(10), { text: '', isCut: false });
   assert.deepEqual(gather(10, 'ab', '', 'cde'), { text: 'abcde', isCut: false });
   assert.deepEqual(gather(5, 'ab', 'cde'), { text: 'abcde', isCut: false });
@@ -18,12 +18,12 @@ test('chunks are kept in order up to the bound, and it is told whether that was 
   assert.deepEqual(gather(0, 'a'), { text: '', isCut: true });
 });
 
-test('many chunks are one text, however the buffer grows', () => {
+test('many chunks are concatenated correctly across growths of the buffer', () => {
   const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
   assert.deepEqual(gather(1 << 20, ...words), { text: words.join(''), isCut: false });
 });
 
-test('a chunk may be used again once it was added', () => {
+test('the caller may reuse a chunk once it was added', () => {
   const gathered = new BoundedBytes(100);
   const chunk = Buffer.from('first');
   gathered.add(chunk);
@@ -32,7 +32,7 @@ test('a chunk may be used again once it was added', () => {
   assert.equal(gathered.bytes().toString(), 'firstother');
 });
 
-test('a million chunks of a byte cost little more than a megabyte', () => {
+test('a million one-byte chunks take little more than a megabyte of memory', () => {
   const gathered = new BoundedBytes(1 << 20);
   const before = process.memoryUsage();
   for (let count = 0; count < 1 << 20; count++) gathered.add(Buffer.alloc(1, 'x'));

@@ -1,9 +1,9 @@
-/** Size of a first buffer, in bytes: most programs and answers are shorter. */
+/** Size of the first buffer, in bytes: most outputs and responses fit in it. */
 const FIRST_BYTES = 4096;
 
 /**
- * Gathers bytes that come in chunks, up to a bound. They are copied into one buffer that doubles as it fills: a list of chunks
- * would cost about a kilobyte for each, however short it is, and it is the writer who chooses how long they are.
+ * Collects chunks of bytes up to a bound. The bytes are copied into one buffer that doubles when it is full: a list of chunks
+ * would cost about a kilobyte per chunk, however short, and the writer chooses the size of chunks.
  */
 export class BoundedBytes {
   readonly #maxBytes: number;
@@ -11,22 +11,22 @@ export class BoundedBytes {
   #sizeBytes = 0;
   #isCut = false;
 
-  /** `maxBytes` is the most that is kept. */
+  /** `maxBytes` is the most that is stored; further bytes are dropped. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that are kept. */
+  /** Number of bytes stored. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Whether something was left out, because it did not fit. */
+  /** Whether bytes were dropped because they did not fit. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** Keeps what still fits of a chunk, which may be used again afterwards. */
+  /** Copies as much of a chunk as still fits. The caller may reuse the chunk afterwards. */
   add(chunk: Uint8Array): void {
     const fits = Math.min(chunk.length, this.#maxBytes - this.#sizeBytes);
     if (fits < chunk.length) this.#isCut = true;
@@ -36,12 +36,12 @@ export class BoundedBytes {
     this.#sizeBytes += fits;
   }
 
-  /** What is kept. Not a copy: valid until more is added. */
+  /** The bytes stored. Not a copy: valid until more is added. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#sizeBytes);
   }
 
-  /** Forgets what is kept, and keeps the room for more. */
+  /** Empties the buffer without freeing its memory. */
   clear(): void {
     this.#sizeBytes = 0;
     this.#isCut = false;
@@ -56,7 +56,7 @@ export class BoundedBytes {
   }
 }
 
-/** All bytes of a stream of at most `maxBytes`; beyond that it rejects with what `refusal` makes, and reads no further. */
+/** All bytes of a stream of at most `maxBytes`. A longer stream is not read further, and the call rejects with the error of `refusal`. */
 export async function gatherBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CoalescedWork } from './coalesced-work.ts';
 
-test('whoever asks while work runs shares the run after it, which sees what there is by then', async () => {
+test('calls during a run share the next run, which sees the state at its own start', async () => {
   const seen: number[] = [];
   const runs: { end: () => void; fail: (error: Error) => void }[] = [];
   let state = 0;

@@ -1,6 +1,6 @@
 /**
- * Work on what there is by then, one run at a time. Whoever asks while one runs shares the run after it, so that never more than one
- * waits, however often it is asked for.
+ * Runs work on the current state, one run at a time. Calls made during a run share the run after it, so at most one run is
+ * pending, however many calls there are.
  */
 export class CoalescedWork {
   readonly #work: () => Promise<void>;
@@ -11,7 +11,7 @@ export class CoalescedWork {
     this.#work = work;
   }
 
-  /** Resolves, or rejects, with a run that began after the call. */
+  /** Settles with a run that starts after this call. */
   run(): Promise<void> {
     if (this.#next === undefined) {
       this.#next = this.settled().then(() => {
@@ -23,7 +23,7 @@ export class CoalescedWork {
     return this.#next;
   }
 
-  /** Resolves once nothing runs or waits of what was asked for by now. */
+  /** Resolves once every run that was requested before this call has ended, successfully or not. */
   settled(): Promise<void> {
     return this.#last.catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_TIMER_MS, raceAbort, sleep, withTimeout } from './deadline.ts';
 
-test('work that fails after it was given up ends no process', async () => {
+test('work that fails after raceAbort has rejected causes no unhandled rejection', async () => {
   const failures: unknown[] = [];
   const note = (reason: unknown) => failures.push(reason);
   process.on('unhandledRejection', note);
@@ -16,11 +16,11 @@ test('work that fails after it was given up ends no process', async () => {
 
 for (const [what, durationMs] of [
   ['30 days', 30 * 24 * 3600 * 1000],
-  ['the longest time of a timer of Node.js and a millisecond', MAX_TIMER_MS + 1],
+  ['one millisecond more than the longest Node.js timer', MAX_TIMER_MS + 1],
   ['292 million years', 2 ** 63],
-  ['no end', Number.POSITIVE_INFINITY],
+  ['infinity', Number.POSITIVE_INFINITY],
 ] as const) {
-  test(`a time of ${what} is not over before it is`, ({ mock }) => {
+  test(`a duration of ${what} does not elapse early`, ({ mock }) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     using deadline = withTimeout(undefined, durationMs, 'wait');
     const stop = new AbortController();
@@ -35,7 +35,7 @@ for (const [what, durationMs] of [
   });
 }
 
-test('a time of 30 days ends after 30 days', ({ mock }) => {
+test('a duration of 30 days elapses after 30 days', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   using deadline = withTimeout(undefined, 30 * 24 * 3600 * 1000, 'wait');
   mock.timers.tick(MAX_TIMER_MS);
@@ -45,5 +45,5 @@ test('a time of 30 days ends after 30 days', ({ mock }) => {
   assert.equal(deadline.aborted, true);
 });
 
-test('a time that is not a number is a defect of the caller', () =>
+test('a duration that is NaN is refused as an internal error', () =>
   assert.throws(() => withTimeout(undefined, Number.NaN, 'wait'), { code: 'internal' }));

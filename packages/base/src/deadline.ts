@@ -1,9 +1,9 @@
 import { PodwrightError } from './errors.ts';
 
-/** The longest time of a timer of Node.js, some 24 days: with more, `setTimeout` does not wait at all. */
+/** Longest delay of a Node.js timer, about 24 days: `setTimeout` fires at once for longer ones. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Calls `callback` once after a time of any length, also one that is longer than Node's timers. Returns a function that cancels the timer. */
+/** Calls `callback` once after `delayMs`, which may exceed `MAX_TIMER_MS`. Returns a function that cancels the timer. */
 function startTimer(callback: () => void, delayMs: number): () => void {
   if (Number.isNaN(delayMs)) throw new PodwrightError('internal', 'start a timer: its time is not a number');
   let timer: NodeJS.Timeout;
@@ -15,7 +15,10 @@ function startTimer(callback: () => void, delayMs: number): () => void {
   return () => clearTimeout(timer);
 }
 
-/** A signal that aborts when `parent` does or after `timeoutMs`, with a `deadline_exceeded` error as its reason. */
+/**
+ * A signal that aborts with `parent`'s reason when `parent` does, or with a `deadline_exceeded` error after `timeoutMs`. `what` names
+ * the operation in that error.
+ */
 export function withTimeout(
   parent: AbortSignal | undefined,
   timeoutMs: number,
@@ -52,7 +55,7 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The promise's outcome, or the signal's reason if that comes first. The work itself goes on; if it fails later, that error is ignored. */
+/** Settles as the promise does, or rejects with the signal's reason if that comes first. The work goes on; a later failure of it is ignored. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

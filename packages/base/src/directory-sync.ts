@@ -1,7 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { isErrno } from './errors.ts';
 
-/** Names of what is in a directory, at once; none in one that is not there. Here by itself: commands need no `node:fs/promises`. */
+/**
+ * Names of a directory's entries, read synchronously; empty if the directory does not exist. In a file of its own, so that commands
+ * need not load `node:fs/promises`.
+ */
 export function namesInSync(directory: string): string[] {
   try {
     return readdirSync(directory);
@@ -10,7 +13,7 @@ export function namesInSync(directory: string): string[] {
   }
 }
 
-/** No names for the error of a directory that is not there; throws any other. */
+/** Returns no names for the error of a missing directory; rethrows any other error. */
 export function noneWithoutDirectory(error: unknown): string[] {
   if (isErrno(error, 'ENOENT')) return [];
   throw error;

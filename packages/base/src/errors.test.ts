@@ -4,25 +4,25 @@ import { test } from 'node:test';
 import { errorCode, errorMessage, PodwrightError, wrapError } from './errors.ts';
 
 const table: [string, unknown, string][] = [
-  ['an error of ours', new PodwrightError('not_found', 'x'), 'not_found'],
+  ['a PodwrightError', new PodwrightError('not_found', 'x'), 'not_found'],
   [
-    'one of a plugin that was built apart from us',
+    'an error of a plugin that bundles its own copy of the class',
     Object.assign(new Error('x'), { code: 'already_exists' }),
     'already_exists',
   ],
   ['a system error', Object.assign(new Error('x'), { code: 'ENOENT' }), 'unknown'],
   ['a full disk', Object.assign(new Error('x'), { code: 'ENOSPC' }), 'resource_exhausted'],
-  ['full records', Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'resource_exhausted'],
+  ['a full SQLite database', Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'resource_exhausted'],
   ['a gRPC error', Object.assign(new Error('x'), { code: 5 }), 'unknown'],
   ['a timeout', AbortSignal.timeout(0).reason ?? new DOMException('x', 'TimeoutError'), 'deadline_exceeded'],
   ['an abort', AbortSignal.abort().reason, 'cancelled'],
-  ['a value that is no error', { code: 'not_found' }, 'unknown'],
+  ['a value that is not an Error', { code: 'not_found' }, 'unknown'],
 ];
 for (const [what, thrown, code] of table) {
   test(`the class of ${what} is ${code}`, () => assert.equal(errorCode(thrown), code));
 }
 
-test('an error of the system is told in words, and names what was tried once', () => {
+test('a system error is put into words, and its object is named only once', () => {
   const thrownBy = (work: () => unknown): unknown => {
     try {
       return work();
@@ -43,7 +43,7 @@ test('an error of the system is told in words, and names what was tried once', (
   const refused = { errno: -111, code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 1 };
   const refusal = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), refused);
   assert.equal(errorMessage(refusal), 'connect to 127.0.0.1:1: connection refused');
-  // an error of ours has said what there is to say of the cause
+  // a PodwrightError's message already covers its system error
   assert.equal(errorMessage(new PodwrightError('unavailable', 'no node runs', { cause: refusal })), 'no node runs');
   const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND no.test'), {
     ...{ errno: -3008, code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'no.test' },
@@ -53,7 +53,7 @@ test('an error of the system is told in words, and names what was tried once', (
   assert.equal(errorMessage(own), 'the transfer ended early');
 });
 
-test('a wrapped error keeps the class, and the message says each cause once', () => {
+test('a wrapped error keeps its class, and its message contains each cause once', () => {
   const wrapped = wrapError('start pod a', new PodwrightError('not_found', 'no image b'));
   assert.equal(wrapped.code, 'not_found');
   assert.equal(errorMessage(wrapped), 'start pod a: no image b');

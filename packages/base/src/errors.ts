@@ -1,12 +1,12 @@
 import { isSystemError, systemErrorMessage } from './system-error-message.ts';
 
 /**
- * The closed set of error classes, one a gRPC status code
+ * The closed set of error classes, one for each gRPC status code
  * (https://grpc.io/docs/guides/status-codes/).
  */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** In the order of their numbers, from 1: the only such table. */
+/** In the order of their gRPC status numbers, starting at 1. */
 const ERROR_CODES = [
   'cancelled',
   'unknown',
@@ -47,12 +47,12 @@ export class PodwrightError extends Error {
   }
 }
 
-/** What the system and SQLite say when there is no room for a file. */
+/** Codes of system and SQLite errors for a full disk or quota. */
 const FULL_DISK = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
 
 /**
- * The class of any thrown value: that of a `PodwrightError` or of a plugin's error that has such a `code`, of an abort, of a
- * full disk, or `unknown`.
+ * The class of any thrown value: its `code` for a `PodwrightError` or a plugin's error with such a code; the matching class for
+ * aborts, timeouts and full disks; otherwise `unknown`.
  */
 export function errorCode(error: unknown): ErrorCode {
   const code =
@@ -65,14 +65,14 @@ export function errorCode(error: unknown): ErrorCode {
 }
 
 /**
- * The error's message followed by those of its causes, without repeating what a message already contains. System errors are in
- * words; an error of ours has said itself what it needs of one that is its cause.
+ * The error's message followed by those of its causes, without repeating what a message already contains. System errors are put
+ * into words. A system error that is the cause of a `PodwrightError` is left out: the `PodwrightError`'s message covers it.
  */
 export function errorMessage(error: unknown): string {
   return messageAfter('', error);
 }
 
-/** The message as it goes on after `context`, which need not be told again. */
+/** The message to append to `context`, without the object of a system error if `context` names it already. */
 function messageAfter(context: string, error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = isSystemError(error) ? systemErrorMessage(error, context) : error.message;
@@ -81,7 +81,7 @@ function messageAfter(context: string, error: unknown): string {
   return message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
-/** Wraps `cause` with what was attempted; keeps its class unless `code` says otherwise. */
+/** Wraps `cause` in an error whose message says what was attempted. Keeps the class of `cause` unless `code` is given. */
 export function wrapError(message: string, cause: unknown, code: ErrorCode = errorCode(cause)): PodwrightError {
   return new PodwrightError(code, `${message}: ${messageAfter(message, cause)}`, { cause });
 }
@@ -92,7 +92,7 @@ export const isDeadlineExceeded = (error: unknown): boolean => errorCode(error) 
 export const isUnimplemented = (error: unknown): boolean => errorCode(error) === 'unimplemented';
 export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
 
-/** True if nothing is at a path, also because nothing can be: a part of it is no directory, or a name in it is too long. */
+/** True if the error means that nothing exists at a path, also because nothing can: a parent is not a directory, or a name is too long. */
 export function isNothingThere(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].some((code) => isErrno(error, code));
 }

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How long work may hold the event loop before others get a turn. */
+/** How long synchronous work may hold the event loop before it must yield. */
 const BUDGET_MS = 4;
 
-/** The time on the event loop that long synchronous work takes at once: where it `isSpent`, `renew` lets others have a turn. */
+/** Splits long synchronous work into slices: once the slice `isSpent`, the work awaits `renew`, which lets other events run. */
 export class EventLoopBudget {
   #endMs = performance.now() + BUDGET_MS;
 
@@ -11,7 +11,7 @@ export class EventLoopBudget {
     return performance.now() > this.#endMs;
   }
 
-  /** Rejects if the signal has aborted. */
+  /** Yields to the event loop and starts a new slice. Rejects if the signal has aborted. */
   async renew(signal?: AbortSignal): Promise<void> {
     await setImmediate();
     signal?.throwIfAborted();

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { Broadcast, follow, type Subscription } from './event-stream.ts';
 
 async function collect(subscription: Subscription<number>, count = Number.POSITIVE_INFINITY): Promise<number[]> {
-  const heard: number[] = [];
-  for await (const value of subscription) if (heard.push(value) >= count) break;
-  return heard;
+  const received: number[] = [];
+  for await (const value of subscription) if (received.push(value) >= count) break;
+  return received;
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('every subscriber hears everything from its subscription on, in order', async () => {
+test('every subscriber receives every value from its subscription on, in order', async () => {
   const broadcast = new Broadcast<number>();
   const signal = new AbortController().signal;
   const early = [1, 2, 3].map(() => collect(broadcast.subscribe(signal), 4));
@@ -24,38 +24,38 @@ test('every subscriber hears everything from its subscription on, in order', asy
   assert.deepEqual(await late, [2, 3]);
 });
 
-test('a subscriber that does not read ends with what was queued, and the others go on', async () => {
+test('a subscriber that does not read gets the queued values and an error, and the others go on', async () => {
   const broadcast = new Broadcast<number>();
   const signal = new AbortController().signal;
   const slow = broadcast.subscribe(signal, 10);
   const quick = collect(broadcast.subscribe(signal), 1000);
   for (const number of numbers(1000)) broadcast.publish(number);
   assert.deepEqual(await quick, numbers(1000));
-  const heard: number[] = [];
+  const received: number[] = [];
   const reading = (async () => {
-    for await (const value of slow) heard.push(value);
+    for await (const value of slow) received.push(value);
   })();
   const message = 'watch: more than 10 changes are waiting; list and watch again';
   await assert.rejects(reading, { code: 'resource_exhausted', message });
-  assert.deepEqual(heard, numbers(10), 'no more than the bound was kept');
+  assert.deepEqual(received, numbers(10), 'no more than the bound was queued');
 });
 
-test('who follows a broadcast is asked to read what is there after an overflow, and misses nothing from then on', async () => {
+test('after an overflow, follow calls onOverflow with a new subscription in place, and loses no later values', async () => {
   const broadcast = new Broadcast<number>();
   const controller = new AbortController();
-  const heard: (number | string)[] = [];
+  const received: (number | string)[] = [];
   let isFirst = true;
   const following = follow(
     {
       subscribe: (signal) => broadcast.subscribe(signal, 3),
       onValue: (value: number) => {
-        heard.push(value);
+        received.push(value);
         if (value === 9) controller.abort();
         if (isFirst) for (const number of numbers(9)) broadcast.publish(number);
         isFirst = false;
       },
       onOverflow: () => {
-        heard.push('overflow');
+        received.push('overflow');
         broadcast.publish(9);
       },
     },
@@ -63,28 +63,28 @@ test('who follows a broadcast is asked to read what is there after an overflow, 
   );
   broadcast.publish(0);
   await following;
-  assert.deepEqual(heard, [0, 0, 1, 2, 'overflow', 9]);
+  assert.deepEqual(received, [0, 0, 1, 2, 'overflow', 9]);
 });
 
-test('following ends when the subscription is ended by another than its signal', async () => {
+test('follow ends when its subscription ends for another reason than its signal', async () => {
   const broadcast = new Broadcast<number>();
   const values = broadcast.subscribe(new AbortController().signal);
   const giveUp = new AbortController();
   const iterate = values[Symbol.asyncIterator].bind(values);
   let iterations = 0;
   values[Symbol.asyncIterator] = () => {
-    if (iterations++ > 10) giveUp.abort(); // a loop would block the event loop for ever
+    if (iterations++ > 10) giveUp.abort(); // otherwise a defect would block the event loop for ever
     return iterate();
   };
   broadcast.publish(1);
   values.end();
-  const heard: number[] = [];
-  const onValue = (value: number) => heard.push(value);
+  const received: number[] = [];
+  const onValue = (value: number) => received.push(value);
   await follow({ subscribe: () => values, onValue, onOverflow: () => undefined }, giveUp.signal);
-  assert.deepEqual([heard, iterations], [[1], 1]);
+  assert.deepEqual([received, iterations], [[1], 1]);
 });
 
-test('an error of the callback ends following, also when the queue has overflowed meanwhile', async () => {
+test('an error of onValue ends follow, even if the queue has overflowed meanwhile', async () => {
   const broadcast = new Broadcast<number>();
   const controller = new AbortController();
   let overflows = 0;
@@ -107,20 +107,20 @@ test('an error of the callback ends following, also when the queue has overflowe
   assert.equal(overflows, 0);
 });
 
-test('a subscription that ends leaves nothing on a signal that lives on', () => {
+test('a subscription that ends removes its listener from the signal', () => {
   const broadcast = new Broadcast<number>();
   const { signal } = new AbortController();
   for (let count = 0; count < 100; count++) broadcast.subscribe(signal).end();
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-test('a subscription ends with its signal, also one that had aborted before', async () => {
+test('a subscription ends when its signal aborts, or at once if it has aborted already', async () => {
   const broadcast = new Broadcast<number>();
   const controller = new AbortController();
-  const heard = collect(broadcast.subscribe(controller.signal));
+  const received = collect(broadcast.subscribe(controller.signal));
   broadcast.publish(1);
   controller.abort();
   broadcast.publish(2);
-  assert.deepEqual(await heard, [1]);
+  assert.deepEqual(await received, [1]);
   assert.deepEqual(await collect(broadcast.subscribe(controller.signal)), []);
 });

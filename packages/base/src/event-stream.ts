@@ -1,8 +1,8 @@
 import { PodwrightError } from './errors.ts';
 
 /**
- * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does not keep up gets what was
- * queued, and then an error: it has to subscribe and list again.
+ * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does not keep up gets the queued
+ * values, then an error: it has to subscribe and list again.
  */
 export class Broadcast<T> {
   readonly #subscribers = new Set<Subscription<T>>();
@@ -11,7 +11,7 @@ export class Broadcast<T> {
     for (const subscriber of this.#subscribers) subscriber.push(value);
   }
 
-  /** Values published from this call on, until the signal aborts. */
+  /** Values published from this call on, until the signal aborts. `maxQueued` bounds the values not yet read (default 10,000). */
   subscribe(signal: AbortSignal, maxQueued = 10_000): Subscription<T> {
     const onAbort = () => subscription.end();
     const subscription = new Subscription<T>(maxQueued, () => {
@@ -29,7 +29,7 @@ export class Broadcast<T> {
 export type Follower<T> = {
   subscribe: (signal: AbortSignal) => Subscription<T>;
   onValue: (value: T) => void;
-  /** Values were lost: read the current state. Called after the new subscription has begun. */
+  /** Values were lost: read the current state again. Called after the new subscription has begun. */
   onOverflow: () => void;
 };
 
@@ -49,7 +49,7 @@ export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>,
 
 class Overflow extends PodwrightError {}
 
-/** Iterating ends when the subscription does, and rejects with `resource_exhausted` if more came than its queue holds. */
+/** Iteration ends when the subscription does, and rejects with `resource_exhausted` if its queue has overflowed. */
 export class Subscription<T> implements AsyncIterable<T> {
   #overflowed = false;
   #queue: T[] = [];

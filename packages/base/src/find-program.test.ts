@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findProgram, programDirectories, requireProgram } from './find-program.ts';
 
-function places(t: TestContext) {
+function makeDirectories(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), 'podwright-programs-'));
   t.after(() => rmSync(root, { recursive: true }));
   const [first, second] = ['first', 'second'].map((name) => join(root, name)) as [string, string];
@@ -14,23 +14,23 @@ function places(t: TestContext) {
   return { first, second };
 }
 
-test('the first directory that has a program which can be run wins', (t) => {
-  const { first, second } = places(t);
+test('the program is taken from the first directory that has an executable file of that name', (t) => {
+  const { first, second } = makeDirectories(t);
   mkdirSync(join(first, 'tool'));
-  assert.equal(findProgram('tool', [first, second]), join(second, 'tool'), 'a directory is none');
+  assert.equal(findProgram('tool', [first, second]), join(second, 'tool'), 'a directory is not a program');
   rmSync(join(first, 'tool'), { recursive: true });
   writeFileSync(join(first, 'tool'), '', { mode: 0o644 });
-  assert.equal(findProgram('tool', [first, second]), join(second, 'tool'), 'nor is a file that cannot be run');
+  assert.equal(findProgram('tool', [first, second]), join(second, 'tool'), 'nor is a file that is not executable');
   assert.equal(findProgram('other', [first, second]), undefined);
 });
 
-test('a path is taken as it is, if a program is there', (t) => {
-  const { first, second } = places(t);
+test('an absolute path is taken as it is, if there is a program at it', (t) => {
+  const { first, second } = makeDirectories(t);
   assert.equal(findProgram(join(second, 'tool'), [first]), join(second, 'tool'));
   assert.equal(findProgram(join(first, 'tool'), [second]), undefined);
 });
 
-test('programs are sought where PATH says and where daemons are, each place once; never below the working directory', (t) => {
+test('programs are looked up in PATH, then in the system directories, each once; relative entries of PATH are ignored', (t) => {
   const { PATH } = process.env;
   t.after(() => {
     process.env.PATH = PATH;
@@ -47,7 +47,7 @@ test('programs are sought where PATH says and where daemons are, each place once
   ]);
 });
 
-test('a program that is needed and not there is told with what to install', () => {
+test('the error for a missing program says what to install', () => {
   assert.throws(() => requireProgram('no-such-tool'), {
     code: 'failed_precondition',
     message: /no-such-tool.*install/,

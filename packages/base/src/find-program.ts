@@ -3,28 +3,28 @@ import { basename, isAbsolute, join } from 'node:path';
 import { PodwrightError } from './errors.ts';
 import { runProgram } from './program.ts';
 
-/** Where daemons' programs are, beside PATH: a service's PATH is often short, and so is that of a root shell without a login. */
+/** Searched after PATH, which is often short for services and for root shells that are not login shells. */
 const PROGRAM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** Directories in which programs are sought: those of PATH, and those of daemons' programs. */
+/** Directories in which programs are looked up: the absolute ones of PATH, then the usual system directories. */
 export function programDirectories(): string[] {
   const fromPath = (process.env.PATH ?? '').split(':').filter(isAbsolute);
   return [...new Set([...fromPath, ...PROGRAM_DIRECTORIES])];
 }
 
-/** A program's version as it says it. */
+/** A program that was found, and the version that it reports. */
 export type ProgramFinding = { path: string; version: string };
 
 /**
- * The path of a program given by name or path, the first in `directories`; `undefined` if there is none that can be run. It looks
- * in a few directories of the host, in microseconds.
+ * The path of a program given by name or absolute path: the first executable file in `directories`; `undefined` if there is none.
+ * Synchronous: it takes microseconds.
  */
 export function findProgram(nameOrPath: string, directories: string[] = programDirectories()): string | undefined {
   if (isAbsolute(nameOrPath)) return isProgram(nameOrPath) ? nameOrPath : undefined;
   return directories.map((directory) => join(directory, nameOrPath)).find(isProgram);
 }
 
-/** As `findProgram`, with what to do about it if there is none: `failed_precondition`. */
+/** As `findProgram`, but throws `failed_precondition` if there is none, with a message that says what to do. */
 export function requireProgram(nameOrPath: string): string {
   const path = findProgram(nameOrPath);
   if (path !== undefined) return path;
@@ -34,7 +34,7 @@ export function requireProgram(nameOrPath: string): string {
   );
 }
 
-/** The version in the first line of `PROGRAM --version`, '' if it tells none. */
+/** The version in the output of `PROGRAM --version`, '' if it contains none. */
 export async function readVersion(path: string): Promise<string> {
   const { stdout } = await runProgram(path, ['--version'], { signal: AbortSignal.timeout(10_000) });
   return / version (\S+)/.exec(stdout)?.[1] ?? '';

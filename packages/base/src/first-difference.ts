@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * The path of the first place where two plain values differ, `ports.0.port` for example; '' if they differ as a whole,
- * `undefined` if they are equal. A property that is `undefined` is the same as one that is absent, as in JSON.
+ * The path of the first difference between two plain values, such as `ports.0.port`; '' if they differ as a whole,
+ * `undefined` if they are equal. A property that is `undefined` equals an absent one, as in JSON.
  */
 export function firstDifference(one: unknown, other: unknown): string | undefined {
   if (!isContainer(one) || !isContainer(other) || Array.isArray(one) !== Array.isArray(other))

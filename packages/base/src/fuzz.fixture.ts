@@ -1,23 +1,23 @@
 /**
- * Fuzzing for the tests of decoders: seeded, so that what fails fails again, and bounded. The environment may ask for more:
- * TEST_SEED for another seed, TEST_FUZZ_ROUNDS for more rounds.
+ * Fuzzing for the tests of decoders: seeded, so that failures can be reproduced, and bounded. Environment variables override the
+ * defaults: TEST_SEED the seed, TEST_FUZZ_ROUNDS the number of rounds.
  */
 
-/** Numbers from 0 up to, not including, `below`. */
+/** Returns integers from 0 up to, not including, `below`. */
 export type Random = (below: number) => number;
 
 export type FuzzOptions = {
-  /** Valid inputs, from which the others are made. */
+  /** Valid inputs, from which the damaged ones are made. */
   samples: Buffer[];
-  /** How many inputs are tried, unless the environment says otherwise. */
+  /** Number of inputs to try, unless TEST_FUZZ_ROUNDS is set. */
   rounds: number;
 };
 
-/** Longest that one input may take: a decoder that backtracks takes minutes. */
+/** Longest time that one input may take: a decoder that backtracks would take minutes. */
 const SLOW_MS = 5000;
 
 /**
- * Calls `check` with inputs that are damaged in one to eight ways. What it throws is reported with the seed, the
+ * Calls `check` with inputs that are damaged in one to eight ways. An error of `check` is rethrown with the seed, the
  * round and the input.
  */
 export async function fuzz(
@@ -41,7 +41,7 @@ export async function fuzz(
   }
 }
 
-/** The same seed gives the same numbers (mulberry32). */
+/** A deterministic generator (mulberry32): the same seed gives the same numbers. */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return (below) => {
@@ -52,7 +52,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** The same bytes in pieces of random lengths. */
+/** Splits bytes into pieces of random lengths, from 1 to `longest`. */
 export function* pieces(random: Random, bytes: Buffer, longest = 64): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; ) {
     const end = offset + 1 + random(longest);
@@ -72,7 +72,7 @@ function damage(random: Random, samples: Buffer[]): Buffer {
 
 type Change = { bytes: Buffer; at: number; random: Random; samples: Buffer[] };
 
-/** Where limits, signs and terminators are. */
+/** Values at limits, signs, separators and terminators. */
 const ODD_BYTES = [0, 1, 0x7f, 0x80, 0xff, 0x20, 0x2f, 0x3a, 0x22, 0x5c];
 const ODD_WORDS = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x00ff_ffff, 0x0000_ffff];
 

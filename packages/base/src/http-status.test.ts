@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOfHttpStatus } from './http-status.ts';
 
-test('what the status of an HTTP answer means', () => {
+test('HTTP statuses are mapped to error codes', () => {
   assert.equal(codeOfHttpStatus(404, 'aborted'), 'not_found');
   assert.equal(codeOfHttpStatus(409, 'aborted'), 'aborted');
   assert.equal(codeOfHttpStatus(409, 'already_exists'), 'already_exists');

@@ -12,7 +12,7 @@ const CODES: Record<number, ErrorCode> = {
   504: 'deadline_exceeded',
 };
 
-/** What an HTTP answer that is no success means. `conflict` is what the API that gave it means by 409; undefined for any other status. */
+/** The error code for an HTTP error status; `undefined` if there is none. `conflict` is the meaning of 409 in the API that was called. */
 export function codeOfHttpStatus(status: number, conflict: ErrorCode): ErrorCode | undefined {
   return status === 409 ? conflict : CODES[status];
 }

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { KeyedLock, Limiter } from './keyed-lock.ts';
 
-test('work of one key runs in order of arrival, also after a failure; other keys run at once', async () => {
+test('work of one key runs in order of arrival, also after a failure; other keys run concurrently', async () => {
   const lock = new KeyedLock();
   const order: string[] = [];
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ test('work of one key runs in order of arrival, also after a failure; other keys
   assert.deepEqual(order, ['other', 'first', 'second']);
 });
 
-test('a caller that leaves before its turn is never run, and holds up nobody', async () => {
+test('work whose caller aborts before its turn never runs, and does not delay later work', async () => {
   const lock = new KeyedLock();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const leaving = new AbortController();
@@ -34,7 +34,7 @@ test('a caller that leaves before its turn is never run, and holds up nobody', a
   assert.equal(await third, 'third');
 });
 
-test('a limiter runs so many at once', async () => {
+test('a limiter runs at most its limit at once', async () => {
   const limiter = new Limiter(2);
   let running = 0;
   let most = 0;
@@ -47,7 +47,7 @@ test('a limiter runs so many at once', async () => {
   assert.equal(most, 2);
 });
 
-test('a limiter does not let work that takes long hold up the others', async () => {
+test('work that exceeds the patience of a limiter does not block other work', async () => {
   const limiter = new Limiter(1, 10);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const long = limiter.run(() => held);
@@ -56,14 +56,14 @@ test('a limiter does not let work that takes long hold up the others', async () 
   await long;
   let running = 0;
   const alone = async () => {
-    assert.equal(++running, 1, 'what was not counted any more is not given back twice');
+    assert.equal(++running, 1, 'work that lost its slot does not free it a second time');
     await new Promise(setImmediate);
     running--;
   };
   await Promise.all([limiter.run(alone), limiter.run(alone), limiter.run(alone)]);
 });
 
-test('work that is admitted beyond the limit begins at once, and gives its place to nobody', async () => {
+test('work that is admitted beyond the limit begins at once, and its end admits no other work', async () => {
   const limiter = new Limiter(1);
   const held = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const begun: number[] = [];
@@ -84,7 +84,7 @@ test('work that is admitted beyond the limit begins at once, and gives its place
   assert.deepEqual([begun, limiter.running, limiter.waiting], [[0, 1, 2, 3], 0, 0]);
 });
 
-test('a caller that leaves while it waits for a limiter is gone at once, and takes no turn', async () => {
+test('a caller that aborts while it waits for a limiter leaves at once, and takes no slot', async () => {
   const limiter = new Limiter(1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const first = limiter.run(() => held);
@@ -99,7 +99,7 @@ test('a caller that leaves while it waits for a limiter is gone at once, and tak
   assert.equal(await limiter.run(async () => 'fourth'), 'fourth');
 });
 
-test('a caller that leaves just as its turn comes gives the turn on', async () => {
+test('a caller that aborts just as its turn comes frees the slot for the next', async () => {
   const limiter = new Limiter(1);
   const leaving = new AbortController();
   const first = limiter.run(async () => undefined).then(() => leaving.abort(new Error('left')));
@@ -110,7 +110,7 @@ test('a caller that leaves just as its turn comes gives the turn on', async () =
   assert.equal(await third, 'third');
 });
 
-test('a limiter begins nothing for a signal that has aborted, and drops its listener when a turn comes', async () => {
+test('a limiter runs nothing for an aborted signal, and removes its abort listener when the turn comes', async () => {
   const limiter = new Limiter(1);
   await assert.rejects(
     limiter.run(() => assert.fail('begun'), AbortSignal.abort(new Error('before'))),

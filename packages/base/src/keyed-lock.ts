@@ -1,10 +1,10 @@
 import { raceAbort } from './deadline.ts';
 
-/** Runs work one at a time a key, in order of arrival; different keys run at once. */
+/** Serializes work per key, in order of arrival. Work of different keys runs concurrently. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /** A caller whose signal aborts before its turn leaves at once with the signal's reason; its work is not begun. */
+  /** If the signal aborts before the work's turn, this rejects at once with the signal's reason, and the work never starts. */
   async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const previous = this.#tails.get(key) ?? Promise.resolve();
     const current = previous.then(() => {
@@ -26,8 +26,8 @@ export class KeyedLock {
 }
 
 /**
- * Lets at most `limit` pieces of work run at once; the others wait in order of arrival. With a `patienceMs`, work that takes
- * longer than that goes on and is not counted any more: it holds up no other work.
+ * Runs at most `limit` pieces of work at once; the others wait in order of arrival. With `patienceMs`, work that takes longer
+ * than that goes on but no longer counts towards the limit, so it does not block other work.
  */
 export class Limiter {
   readonly #limit: number;
@@ -48,7 +48,7 @@ export class Limiter {
     return this.#waiting.size;
   }
 
-  /** Begins so many of those that wait, beyond the limit. */
+  /** Starts up to `most` waiting pieces of work beyond the limit. */
   admit(most: number): void {
     for (const begin of [...this.#waiting].slice(0, most)) {
       this.#running++;
@@ -57,7 +57,7 @@ export class Limiter {
     }
   }
 
-  /** A caller whose signal aborts before its turn leaves the queue at once with the signal's reason; its work is not begun. */
+  /** If the signal aborts before the work's turn, this rejects at once with the signal's reason, and the work never starts. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#running >= this.#limit) await this.#turn(signal);
@@ -91,7 +91,7 @@ export class Limiter {
     });
   }
 
-  /** Gives the place of work that has ended to the first of those that wait; one beyond the limit is given to none. */
+  /** Passes the slot of finished work to the first waiting caller. A slot beyond the limit is dropped instead. */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#running > this.#limit) {

@@ -1,6 +1,6 @@
 /**
- * Work that gives way to what somebody waits for: each piece begins after `delayMs`, or as soon as it is asked for. What has not
- * begun when the process ends is not done: a start has to find it.
+ * Defers work in favour of work that a caller waits for: each piece starts after `delayMs`, or as soon as `begin` requests it. Pieces
+ * that have not started when the process exits are lost: the next start of the process has to detect them.
  */
 export class Later {
   readonly #delayMs: number;
@@ -10,14 +10,14 @@ export class Later {
     this.#delayMs = delayMs;
   }
 
-  /** `key` names the piece: one that waits under it is replaced. */
+  /** Schedules a piece of work. It replaces a waiting one of the same `key`. */
   add(key: string, work: () => void): void {
     clearTimeout(this.#waiting.get(key)?.timer);
     const timer = setTimeout(() => this.begin(key), this.#delayMs);
     this.#waiting.set(key, { timer, work });
   }
 
-  /** Begins the piece now, if it waits. */
+  /** Starts the piece now, if it is waiting. */
   begin(key: string): void {
     const waiting = this.#waiting.get(key);
     this.#waiting.delete(key);
@@ -25,12 +25,12 @@ export class Later {
     waiting?.work();
   }
 
-  /** Begins all that waits now. */
+  /** Starts all waiting pieces now. */
   beginAll(): void {
     for (const key of [...this.#waiting.keys()]) this.begin(key);
   }
 
-  /** Forgets what waits. */
+  /** Drops all waiting pieces. */
   close(): void {
     for (const { timer } of this.#waiting.values()) clearTimeout(timer);
     this.#waiting.clear();

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** A structured logger: fields first, then what happened. */
+/** A structured logger. `fields` is the first argument, as in pino. */
 export type Logger = {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -9,12 +9,12 @@ export type Logger = {
   child(fields: object): Logger;
 };
 
-/** What waits in memory while the disk of the log is full; later lines are dropped. */
+/** Bound of the log lines buffered in memory while the disk is full; further lines are dropped. */
 const MAX_WAITING_BYTES = 1 << 20;
 
 /**
- * A logger of JSON lines on stderr, or in the file at `path`. Levels: debug, info, warn, error, silent. It never throws: what
- * cannot be written is written before the next line that can.
+ * A logger of JSON lines on stderr, or to the file at `path`. `level`: debug, info (default), warn, error or silent. It never throws:
+ * a line that cannot be written is buffered and written before the next one.
  */
 export function createLogger(options: { level?: string; path?: string; name?: string } = {}): Logger {
   const dest = options.path ?? 2;

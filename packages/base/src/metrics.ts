@@ -3,17 +3,17 @@ import type { Registry } from '@prometheus-io/client';
 
 export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
-/** The registry's metric of that name; made if it is not there: those who share a registry share its metrics. */
+/** The registry's metric of that name, created by `make` if it does not exist. Users of one registry share its metrics. */
 export function metricIn<M>(registry: Registry, name: string, make: () => M): M {
   return (registry.getSingleMetric(name) as M | undefined) ?? make();
 }
 
-/** Metrics of probes have names of pods: they are told on a page of their own, as upstream's kubelet does. */
+/** Probe metrics are labelled with pod names, so they are served on an endpoint of their own (/metrics/probes), as upstream does. */
 export function isProbeMetric(name: string): boolean {
   return name.startsWith('prober_');
 }
 
-/** The metrics whose names are wanted in Prometheus' text format. */
+/** The metrics whose names pass `wanted`, in Prometheus' text format. */
 export async function metricsText(registry: Registry, wanted: (name: string) => boolean): Promise<string> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all(names.filter(wanted).map((name) => registry.getSingleMetricAsString(name)));

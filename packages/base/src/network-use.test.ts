@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseInterfaces } from './network-use.ts';
 
-test('the counters of each interface are read from the right columns', () => {
+test('the counters of each interface are parsed from the right columns', () => {
   const text = `Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
     lo:     100       2    0    0    0     0          0         0      100       2    0    0    0     0       0          0

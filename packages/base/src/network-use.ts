@@ -1,4 +1,4 @@
-/** One network interface of a pod, as the kernel counts it since it is there. */
+/** Counters of one network interface of a pod, since the interface was created. */
 export type InterfaceUse = {
   name: string;
   rxBytes: number;
@@ -11,7 +11,7 @@ export type InterfaceUse = {
   txDropped: number;
 };
 
-/** The lines of /proc/net/dev (proc_pid_net(5)): 8 columns of what came, then 8 of what went. */
+/** Parses /proc/net/dev (proc_pid_net(5)): 8 columns of received traffic, then 8 of transmitted traffic. */
 export function parseInterfaces(text: string): InterfaceUse[] {
   return text.split('\n').flatMap((line) => {
     const match = /^\s*([^:]+):\s*(.*)$/.exec(line);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 
-/** Names that containers and archives may give to files. Decoded as UTF-8 text, the first three lead to no file. */
+/** File names that containers and archives may use. The first three are not UTF-8: decoded as text, they name no file. */
 export const ODD_NAMES: readonly Buffer[] = [
   Buffer.from('caf\xe9', 'latin1'),
   Buffer.from('a\xff\xfeb', 'latin1'),
@@ -14,21 +14,21 @@ export const ODD_NAMES: readonly Buffer[] = [
   Buffer.from('\u{1f600}\ufffd'),
 ];
 
-/** Makes `root` with a file, a directory with a file in it, and a link of each odd name. Links lead to the same odd name, or to nothing. */
+/** Creates `root` with a file, a directory that contains a file, and a symbolic link of each odd name. Each link's target is its own name. */
 export function makeOddTree(root: string): void {
   mkdirSync(root);
   for (const kind of ['directories', 'links']) mkdirSync(`${root}/${kind}`);
   for (const name of ODD_NAMES) {
-    const place = (kind: string) => Buffer.concat([Buffer.from(`${root}/${kind}/`), name]);
-    writeFileSync(place('.'), 'content', { mode: 0o600 });
-    mkdirSync(place('directories'), 0o700);
-    writeFileSync(Buffer.concat([place('directories'), Buffer.from('/'), name]), 'below', { mode: 0o600 });
-    symlinkSync(name, place('links'));
+    const pathIn = (kind: string) => Buffer.concat([Buffer.from(`${root}/${kind}/`), name]);
+    writeFileSync(pathIn('.'), 'content', { mode: 0o600 });
+    mkdirSync(pathIn('directories'), 0o700);
+    writeFileSync(Buffer.concat([pathIn('directories'), Buffer.from('/'), name]), 'below', { mode: 0o600 });
+    symlinkSync(name, pathIn('links'));
   }
   chmodSync(Buffer.concat([Buffer.from(`${root}/`), ODD_NAMES[0]!]), 0o711);
 }
 
-/** Makes directories in each other with a file each; no path to the last is short enough for the kernel (PATH_MAX is 4096). */
+/** Creates nested directories with a file in each, so deep that the path of the last exceeds the kernel's PATH_MAX (4096). */
 export function makeDeepTree(root: string, levels = 300): void {
   const script = `
     const { mkdirSync, writeFileSync } = require('node:fs');
@@ -40,7 +40,7 @@ export function makeDeepTree(root: string, levels = 300): void {
   execFileSync(process.execPath, ['-e', script, root]);
 }
 
-/** What `find` prints of each file below `root`, in its `format`, a character a byte (latin1), sorted. */
+/** The output of `find -printf format` for each file below `root`, decoded as latin1 and sorted. */
 export function found(root: string, format: string): string[] {
   const options = { encoding: 'latin1', maxBuffer: 64 << 20 } as const;
   const all = execFileSync('find', ['.', '-mindepth', '1', '-printf', `${format}\\0`], { ...options, cwd: root });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { findProcesses, listProcesses, parseProcessStart, readProcessStart } from './processes.ts';
 
-test('of a long command line the first 16 KiB are read, and an argument that is cut is left out', async () => {
+test('the first 16 KiB of a long command line are read, and an incomplete last argument is dropped', async () => {
   const child = spawn('sleep', ['100', ...Array<string>(2_000).fill('123456789')], { argv0: 'sleep', stdio: 'ignore' });
   await once(child, 'spawn');
   try {
@@ -19,18 +19,18 @@ test('of a long command line the first 16 KiB are read, and an argument that is 
   }
 });
 
-test('of a process that is gone nothing is read', async () => {
+test('reading the environment of a process that does not exist returns nothing', async () => {
   assert.equal((await readProcessStart(2 ** 22 + 1, 'environ')).length, 0);
 });
 
-test('processes are asked for a few at a time, and one that has ended meanwhile is none', async () => {
-  let asked = 0;
+test('findProcesses looks at four processes at a time, and skips those that have exited meanwhile', async () => {
+  let concurrent = 0;
   let most = 0;
   const found = await findProcesses(async (pid) => {
-    most = Math.max(most, ++asked);
+    most = Math.max(most, ++concurrent);
     await readProcessStart(pid, 'cmdline');
-    asked--;
-    if (pid !== process.pid) throw new Error('it has ended');
+    concurrent--;
+    if (pid !== process.pid) throw new Error('it has exited');
     return true;
   });
   assert.deepEqual(found, [process.pid]);

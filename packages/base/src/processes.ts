@@ -3,19 +3,19 @@ import { isErrno } from './errors.ts';
 import { Limiter } from './keyed-lock.ts';
 
 /**
- * How much of a process's arguments or environment is read, in bytes: a program that we start is known by less, and one in a
- * container may have megabytes of arguments.
+ * How much of a process's arguments or environment is read, in bytes. Enough to recognize programs that Podwright started; a process
+ * in a container may have megabytes of arguments.
  */
 const START_BYTES = 16 * 1024;
-/** Processes that are looked at concurrently. */
+/** Processes inspected concurrently. */
 const MAX_CONCURRENT_LOOKS = 4;
 
-/** The pids of all processes that /proc shows, in no order. */
+/** The pids of all processes in /proc, in no particular order. */
 export async function listProcesses(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** The processes for which `belongs` resolves to true; it is called for four at a time, and one that rejects has ended meanwhile. */
+/** The processes for which `belongs` resolves to true. At most four calls run at a time; a rejection means that the process has exited. */
 export async function findProcesses(belongs: (pid: number) => Promise<boolean>): Promise<number[]> {
   const pids = await listProcesses();
   const limiter = new Limiter(MAX_CONCURRENT_LOOKS);
@@ -24,8 +24,8 @@ export async function findProcesses(belongs: (pid: number) => Promise<boolean>):
 }
 
 /**
- * The first 16 KiB of a process's argv or environment, a NUL after each string (proc_pid_cmdline(5), proc_pid_environ(5));
- * nothing if it is gone. The kernel reads them from the memory of the process, which may block.
+ * The first 16 KiB of a process's argv or environment, NUL-terminated strings (proc_pid_cmdline(5), proc_pid_environ(5)); empty
+ * if the process has exited. The kernel reads them from the memory of the process, which may block.
  */
 export async function readProcessStart(pid: number, name: 'cmdline' | 'environ'): Promise<Buffer> {
   const start = Buffer.allocUnsafe(START_BYTES);
@@ -39,7 +39,7 @@ export async function readProcessStart(pid: number, name: 'cmdline' | 'environ')
   }
 }
 
-/** The arguments or variables in what `readProcessStart` has read; one that was cut is left out. */
+/** Splits the result of `readProcessStart` into arguments or variables; an incomplete last one is dropped. */
 export function parseProcessStart(start: Buffer): string[] {
   return start.toString('utf8').split('\0').slice(0, -1);
 }

@@ -1,27 +1,27 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** How a program is started. `stdio` per descriptor: a pipe to us, /dev/null, or a descriptor of ours. */
+/** How to start a program. `stdio`, per descriptor: a pipe to this process, /dev/null, or a descriptor of this process. */
 export type StartOptions = {
   cwd?: string;
   env: NodeJS.ProcessEnv;
   stdio: ('pipe' | 'ignore' | number)[];
-  /** In a session of its own (setsid). */
+  /** Starts the program in a session of its own (setsid(2)). */
   detached?: boolean;
-  /** Calls what starts the program, at once: it is born in the namespaces in which the thread is then. */
+  /** Must call `start` synchronously. It may switch the thread's namespaces around the call: the program inherits them. */
   within?: <T>(start: () => T) => T;
 };
 
-/** A program that was started, as node:child_process shows it. */
+/** A started program: the part of node:child_process's ChildProcess that callers use. */
 export interface StartedProgram {
-  /** `undefined` if it could not be started; the event `error` tells why. */
+  /** `undefined` if the program could not be started; the `error` event has the reason. */
   readonly pid?: number | undefined;
   readonly exitCode: number | null;
   readonly signalCode: NodeJS.Signals | null;
-  /** The pipes' ends, by descriptor: the first is written to, the others are read. */
+  /** This process's ends of the pipes, by descriptor: the first is writable, the others are readable. */
   readonly stdio: readonly (Readable | Writable | null | undefined)[];
   kill(signal?: NodeJS.Signals): boolean;
-  /** `exit` when it has ended, `close` when its pipes are closed too; with its exit code, or the signal that killed it. */
+  /** `exit`: the program has exited; `close`: its pipes are closed too. Passes the exit code, or the signal that killed it. */
   on(event: 'exit' | 'close', listener: (exitCode: number | null, signal: NodeJS.Signals | null) => void): this;
   on(event: 'error', listener: (error: Error) => void): this;
   once(event: 'exit' | 'close', listener: (exitCode: number | null, signal: NodeJS.Signals | null) => void): this;
@@ -31,6 +31,6 @@ export interface StartedProgram {
 /** Starts a program without a shell. */
 export type ProgramStarter = (file: string, args: string[], options: StartOptions) => StartedProgram;
 
-/** Starts programs as node:child_process does. */
+/** Starts programs with node:child_process. */
 export const startByFork: ProgramStarter = (file, args, { within = (start) => start(), ...options }) =>
   within(() => spawn(file, args, options));

@@ -3,7 +3,10 @@ import { BoundedBytes } from './bounded-bytes.ts';
 import { PodwrightError, wrapError } from './errors.ts';
 import { type ProgramStarter, startByFork } from './program-starter.ts';
 
-/** Options of `runProgram`; `maxOutputBytes` bounds each of stdout and stderr (1 MiB). `stderr: false` lets it go. */
+/**
+ * Options of `runProgram`. `maxOutputBytes` bounds each of stdout and stderr (default 1 MiB); `stderr: false` discards stderr; `start`
+ * starts the program (default: by fork).
+ */
 export type ProgramOptions = {
   stdin?: string | Uint8Array;
   env?: NodeJS.ProcessEnv;
@@ -14,18 +17,18 @@ export type ProgramOptions = {
   start?: ProgramStarter;
 };
 
-/** How a program ended: its exit code, or the signal that killed it. */
+/** How a program ended: its exit code or the signal that killed it, and its output. */
 export type ProgramResult = {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
-  /** stdout as it came, for programs that do not write text. */
+  /** stdout undecoded, for programs that do not write text. */
   stdoutBytes: Buffer;
 };
 
 /**
- * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found`), was aborted,
+ * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found` if it does not exist), was aborted,
  * or wrote more than `maxOutputBytes`; a non-zero exit is a result. An aborted program is killed and reaped first.
  */
 export function runProgram(file: string, args: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
@@ -72,7 +75,7 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   return promise;
 }
 
-/** Runs a program that must succeed and returns its stdout; otherwise an `internal` error with the end of its stderr, or else of its stdout. */
+/** Runs a program and returns its stdout. If it fails, rejects with `internal` and the end of its stderr, or of its stdout if that is empty. */
 export async function runChecked(file: string, args: string[], options: ProgramOptions = {}): Promise<string> {
   const result = await runProgram(file, args, options);
   if (result.exitCode === 0) return result.stdout;

@@ -1,4 +1,4 @@
-/** A map of bounded size: what was not set for longest goes first. */
+/** A map of bounded size: the entry that was set least recently is dropped first. */
 export class RecentlyUsed<V> {
   readonly #values = new Map<string, V>();
   readonly #maxSize: number;

@@ -22,7 +22,7 @@ function scratch(t: TestContext): string {
   return directory;
 }
 
-/** Directories in each other with a file each, of which no path to the last is short enough for the kernel. */
+/** Creates nested directories with a file in each, so deep that the path of the last exceeds the kernel's PATH_MAX. */
 function makeDeep(directory: string, levels: number): void {
   const script = `
     const { mkdirSync, writeFileSync } = require('node:fs');
@@ -34,7 +34,7 @@ function makeDeep(directory: string, levels: number): void {
   execFileSync(process.execPath, ['-e', script]);
 }
 
-test('a tree goes with all that is in it, whatever the names; a file, a link and nothing are removed as well', async (t) => {
+test('removeTree removes a tree with names of any bytes, and a file; a missing path is no error', async (t) => {
   const root = join(scratch(t), 'root');
   mkdirSync(join(root, 'a/b/c'), { recursive: true });
   writeFileSync(join(root, 'a/file'), '');
@@ -48,7 +48,7 @@ test('a tree goes with all that is in it, whatever the names; a file, a link and
   assert.ok(!existsSync(root));
 });
 
-test('what cannot be there is removed: a name that is too long, and one below a file', async (t) => {
+test('removing a path that cannot exist is no error: a name that is too long, and one below a file', async (t) => {
   const root = scratch(t);
   writeFileSync(join(root, 'file'), '');
   const trash = new Trash(join(root, 'trash'), silentLogger);
@@ -60,7 +60,7 @@ test('what cannot be there is removed: a name that is too long, and one below a 
   assert.deepEqual(readdirSync(root).sort(), ['file', 'trash']);
 });
 
-test('a tree too deep for any path goes, also with many deep branches', async (t) => {
+test('a tree deeper than PATH_MAX is removed, also with several deep branches', async (t) => {
   const root = join(scratch(t), 'root');
   makeDeep(root, 400);
   for (const name of ['one', 'two']) makeDeep(join(root, name), 40);
@@ -68,7 +68,7 @@ test('a tree too deep for any path goes, also with many deep branches', async (t
   assert.ok(!existsSync(root));
 });
 
-test('a directory of very many entries goes while others have the thread', async (t) => {
+test('removing a directory of very many entries does not block the event loop', async (t) => {
   const root = join(scratch(t), 'root');
   execFileSync('sh', ['-c', 'mkdir "$0"; cd "$0"; seq 20000 | xargs touch', root]);
   let turns = 0;
@@ -79,7 +79,7 @@ test('a directory of very many entries goes while others have the thread', async
   assert.ok(!existsSync(root));
 });
 
-test('links are removed, and nothing that they lead to', async (t) => {
+test('symbolic links are removed, and their targets are not', async (t) => {
   const directory = scratch(t);
   const root = join(directory, 'root');
   mkdirSync(join(directory, 'precious'));
@@ -94,7 +94,7 @@ test('links are removed, and nothing that they lead to', async (t) => {
   assert.equal(readFileSync(join(directory, 'precious/file'), 'utf8'), 'x');
 });
 
-test('an abort ends it in the middle, and it can be taken up again', async (t) => {
+test('an abort stops the removal half-way, and another call completes it', async (t) => {
   const root = join(scratch(t), 'root');
   execFileSync('sh', ['-c', 'mkdir "$0"; cd "$0"; seq 5000 | xargs touch', root]);
   const stop = new AbortController();

@@ -6,14 +6,15 @@ import { isErrno, isNothingThere, PodwrightError, wrapError } from './errors.ts'
 import { runProgram } from './program.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Directories below this depth are moved to the top and taken apart there: each level holds two descriptors. */
+/** Directories below this depth are moved to the top of the tree and removed there, as each level holds two descriptors open. */
 const MAX_DEPTH = 16;
 const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
 
 /**
- * Removes a file or a directory with all that is in it, however deep or wide: other work goes on meanwhile, and little memory is
- * used. Processes may change the tree meanwhile, and delay the removal until the signal aborts: links are not followed, and nothing behind a
- * mount is removed, which is `failed_precondition`. No error if nothing is there, or can be. Rejects with the signal's reason once it aborts; the rest then stays.
+ * Removes a file or a directory with its contents, however deep or wide, in little memory and without blocking the event loop. Other
+ * processes may change the tree meanwhile, which can delay the removal until the signal aborts. Symbolic links are not followed. A
+ * mount in the tree is not removed: the call rejects with `failed_precondition`. No error if nothing exists at `path`, or can. Once
+ * the signal aborts, the call rejects with its reason, and the rest of the tree stays.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -27,9 +28,9 @@ export async function removeTree(path: string, signal?: AbortSignal): Promise<vo
 }
 
 /**
- * Clears the flags of files that are immutable or can only be appended to (ioctl_iflags(2)): a container with CAP_LINUX_IMMUTABLE sets
- * them. `found` are arguments of find(1), which passes names of any bytes to chattr(1). They are relative to the open directory, and
- * neither program follows links. An error of these programs is ignored: the removal then fails with the name of the file.
+ * Clears the immutable and append-only flags of files (ioctl_iflags(2)), which a container with CAP_LINUX_IMMUTABLE can set. `found`
+ * are arguments of find(1), relative to the open directory; find passes names of any bytes to chattr(1). Neither program follows
+ * links. Errors of these programs are ignored: the removal then fails with the name of the file.
  */
 async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSignal | undefined): Promise<void> {
   const bound = AbortSignal.any([AbortSignal.timeout(CLEAR_FLAGS_TIMEOUT_MS), ...(signal ? [signal] : [])]);
@@ -39,21 +40,20 @@ async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSign
   );
 }
 
-/** Looking again cures these: another process put one kind of file in the place of another, or something into a directory. */
+/** Errors on which a retry helps: another process has replaced the entry by one of another type, or added files to a directory. */
 const CHANGED_MEANWHILE = ['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP'];
 
-/** An entry of a directory; `isDirectory` is what was read, which may have changed. */
+/** A directory entry. `isDirectory` is the type when the directory was read; it may have changed since. */
 type Entry = { name: Buffer; depth: number; isDirectory: boolean };
 
 /**
- * Names are always looked up in an open directory, by proc_pid_fd(5): so paths stay short, and no part of one can turn into a link
- * on the way.
+ * Looks up every name in an open directory, by proc_pid_fd(5): so paths stay short, and no parent can be replaced by a link meanwhile.
  */
 class TreeRemoval {
   readonly #mount: string;
   readonly #signal: AbortSignal | undefined;
   #top: FileHandle | undefined;
-  /** An error that remains without the flags: the directories above do not try again. */
+  /** An error that remained after the flags were cleared: the parent directories rethrow it without another attempt. */
   #refusal: unknown;
 
   constructor(parent: FileHandle, signal: AbortSignal | undefined) {
@@ -61,14 +61,14 @@ class TreeRemoval {
     this.#signal = signal;
   }
 
-  /** Goes on for as long as another process changes the entry: the signal is the bound. */
+  /** Retries for as long as another process changes the entry; only the signal bounds that. */
   async remove(parent: FileHandle, entry: Entry): Promise<void> {
-    const place = inDirectory(parent, entry.name);
+    const path = inDirectory(parent, entry.name);
     let hasCleared = false;
     for (let { isDirectory } = entry; ; isDirectory = !isDirectory) {
       this.#signal?.throwIfAborted();
       try {
-        return isDirectory ? await this.#removeDirectory(place, entry.depth) : await unlink(place);
+        return isDirectory ? await this.#removeDirectory(path, entry.depth) : await unlink(path);
       } catch (error) {
         if (isErrno(error, 'ENOENT')) return;
         if (isErrno(error, 'ENOTEMPTY')) isDirectory = !isDirectory;
@@ -85,28 +85,28 @@ class TreeRemoval {
     }
   }
 
-  /** Of the directory and all its entries at once, but of the parent of the tree only that entry. */
+  /** Clears the flags of the directory and all its entries at once; in the parent of the whole tree, only those of the tree's top. */
   async #clearFlags(parent: FileHandle, { name, depth }: Entry): Promise<void> {
     if (depth === 0) return await clearFlags(parent, [`./${name}`, '-maxdepth', '0'], this.#signal);
     await clearFlags(parent, ['.', '-maxdepth', '1'], this.#signal);
     if (depth > MAX_DEPTH) await clearFlags(this.#top!, ['.', '-maxdepth', '0'], this.#signal);
   }
 
-  async #removeDirectory(place: Buffer, depth: number): Promise<void> {
-    if (depth > MAX_DEPTH) return rename(place, inDirectory(this.#top!, Buffer.from(randomUUID())));
-    await using directory = await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  async #removeDirectory(path: Buffer, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) return rename(path, inDirectory(this.#top!, Buffer.from(randomUUID())));
+    await using directory = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (mountOf(directory) !== this.#mount)
-      throw new PodwrightError('failed_precondition', 'something is mounted in it; unmount that first');
+      throw new PodwrightError('failed_precondition', 'it contains a mount; unmount that first');
     this.#top ??= directory;
-    // Again while something has come meanwhile: deep directories come up here.
+    // Repeats while new entries appear: deep directories are moved to the top of the tree.
     do await this.#removeChildren(directory, depth + 1);
-    while (!(await removeEmpty(place)));
+    while (!(await removeEmpty(path)));
   }
 
   async #removeChildren(directory: FileHandle, depth: number): Promise<void> {
     this.#signal?.throwIfAborted();
     const path = `/proc/self/fd/${directory.fd}`;
-    // read in pieces: it may have millions of entries
+    // read in batches: it may have millions of entries
     for await (const entry of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {
       const name = entry.name as unknown as Buffer;
       await this.remove(directory, { name, depth, isDirectory: entry.isDirectory() });
@@ -114,7 +114,7 @@ class TreeRemoval {
   }
 }
 
-/** False if there is something in the directory. */
+/** Removes the directory; returns false if it is not empty. */
 async function removeEmpty(directory: Buffer): Promise<boolean> {
   try {
     await rmdir(directory);
@@ -127,7 +127,7 @@ async function removeEmpty(directory: Buffer): Promise<boolean> {
 
 const inDirectory = ({ fd }: FileHandle, name: Buffer) => Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);
 
-/** The mount that an open file is on: bind mounts within one file system have the same device, but not the same mount. */
+/** The mount id of an open file: bind mounts within one file system have the same device number, but different mount ids. */
 function mountOf({ fd }: FileHandle): string {
   return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))![1]!;
 }

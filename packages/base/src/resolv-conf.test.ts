@@ -11,7 +11,7 @@ before(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-/** `upstream` is what systemd-resolved asks, where it is there. */
+/** `upstream` is the resolv.conf of systemd-resolved's upstream servers; `undefined` if the host does not run it. */
 async function check(host: string, upstream: string | undefined, expected: string): Promise<void> {
   const [path, resolvedPath] = [join(directory, 'host'), join(directory, 'resolved')];
   writeFileSync(path, host);
@@ -20,7 +20,7 @@ async function check(host: string, upstream: string | undefined, expected: strin
   assert.equal(await readPodResolvConf(path, resolvedPath), expected);
 }
 
-test("a host's resolv.conf is as it is, but for one with stub resolvers alone", async () => {
+test("a host's resolv.conf is used as it is, unless it has only stub resolvers", async () => {
   const upstream = 'nameserver 10.0.0.2\nsearch example.org\n';
   const stub = '# stub\nnameserver 127.0.0.53\noptions edns0 trust-ad\nsearch .\n';
   await check(stub, upstream, upstream);
@@ -33,6 +33,6 @@ test("a host's resolv.conf is as it is, but for one with stub resolvers alone", 
   assert.equal(await readPodResolvConf(join(directory, 'missing'), join(directory, 'missing')), '');
 });
 
-test('what cannot be read is an error with its place', async () => {
+test('the error for an unreadable resolv.conf names its path', async () => {
   await assert.rejects(readPodResolvConf(directory), { code: 'failed_precondition', message: new RegExp(directory) });
 });

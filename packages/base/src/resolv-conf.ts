@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { isErrno, wrapError } from './errors.ts';
 
-/** Where systemd-resolved has the servers that it asks itself. */
+/** systemd-resolved's list of its upstream servers. */
 const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';
 
 /**
- * The text of a host's resolv.conf(5) as pods can use it, '' where there is none. A stub resolver on loopback cannot be reached from a
- * pod: where there is no other, what systemd-resolved itself asks is taken instead, if there is such a file.
+ * The text of a host's resolv.conf(5) for pods, '' if it does not exist. Pods cannot reach a stub resolver on loopback: if there is no
+ * other server, systemd-resolved's upstream servers are used instead, if that file exists and has any.
  */
 export async function readPodResolvConf(path: string, resolvedPath = SYSTEMD_RESOLVED_CONF): Promise<string> {
   const text = await readText(path);

@@ -5,7 +5,7 @@ import { SharedWork } from './shared-work.ts';
 
 const forever = new AbortController().signal;
 
-test('callers of one key share the work, and the next call after it begins anew', async () => {
+test('concurrent callers of one key share the work, and a call after its end starts it again', async () => {
   const work = new SharedWork();
   let runs = 0;
   const run = () => work.run({ key: 'pod' }, forever, async () => ++runs);
@@ -13,7 +13,7 @@ test('callers of one key share the work, and the next call after it begins anew'
   assert.equal(await run(), 2);
 });
 
-test('work goes on when the deadline of its caller passes, and a retry gets its result', async () => {
+test('work goes on after the deadline of its caller, and a retry gets its result', async () => {
   const work = new SharedWork();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -26,7 +26,7 @@ test('work goes on when the deadline of its caller passes, and a retry gets its 
   await work.idle();
 });
 
-test('work that fails after its caller has gone is no unhandled rejection', async () => {
+test('work that fails after its caller has aborted causes no unhandled rejection', async () => {
   const work = new SharedWork();
   await assert.rejects(
     work.run({ key: 'pod' }, AbortSignal.abort(new Error('gone')), () => Promise.reject(new Error('no'))),
@@ -35,7 +35,7 @@ test('work that fails after its caller has gone is no unhandled rejection', asyn
   await work.idle();
 });
 
-/** Work that ends when it is abandoned, and not before `rolledBack` is resolved. */
+/** Work that ends only after it is abandoned and `rolledBack` is resolved. */
 function endlessWork() {
   const rolledBack = Promise.withResolvers<void>();
   const work = async (abandoned: AbortSignal): Promise<never> => {
@@ -46,7 +46,7 @@ function endlessWork() {
   return { work, rolledBack };
 }
 
-test('work is abandoned once its last caller has gone away, and the next call waits for its roll back', async () => {
+test('work is abandoned once its last caller has cancelled, and the next call waits for its rollback', async () => {
   const shared = new SharedWork();
   const callers = [new AbortController(), new AbortController()];
   const { work, rolledBack } = endlessWork();
@@ -72,23 +72,23 @@ test('all work can be abandoned', async () => {
   await assert.rejects(call, { code: 'unavailable' });
 });
 
-test('a caller that asks for something else under the key is refused at once, and one that asks for the same shares', async () => {
+test('a call with the same key and another input is refused at once, and one with an equal input shares the work', async () => {
   const shared = new SharedWork();
   const { promise, resolve } = Promise.withResolvers<string>();
-  const wish = { labels: { app: 'web' }, ports: [{ port: 80 }] };
-  const first = shared.run({ key: 'run pod', input: wish }, forever, () => promise);
+  const input = { labels: { app: 'web' }, ports: [{ port: 80 }] };
+  const first = shared.run({ key: 'run pod', input }, forever, () => promise);
   const other = { labels: { app: 'web' }, ports: [{ port: 81 }] };
   await assert.rejects(
     shared.run({ key: 'run pod', input: other }, forever, () => assert.fail('the work runs already')),
     { code: 'already_exists', message: 'run pod: a call with another ports.0.port is under way' },
   );
-  const same = shared.run({ key: 'run pod', input: structuredClone(wish) }, forever, () => assert.fail('it runs'));
+  const same = shared.run({ key: 'run pod', input: structuredClone(input) }, forever, () => assert.fail('it runs'));
   resolve('made');
   assert.deepEqual(await Promise.all([first, same]), ['made', 'made']);
-  assert.equal(await shared.run({ key: 'run pod', input: other }, forever, async () => 'anew'), 'anew');
+  assert.equal(await shared.run({ key: 'run pod', input: other }, forever, async () => 'again'), 'again');
 });
 
-test('idle time counts from the end of the last work, and not while there is some', async () => {
+test('idle time is 0 while work runs, and counts from the end of the last work', async () => {
   const work = new SharedWork();
   const { promise, resolve } = Promise.withResolvers<void>();
   const running = work.run({ key: 'pod' }, forever, () => promise);

@@ -2,16 +2,16 @@ import { raceAbort } from './deadline.ts';
 import { isDeadlineExceeded, PodwrightError } from './errors.ts';
 import { firstDifference } from './first-difference.ts';
 
-/** What is done, such as `run sandbox NAME`, and what is asked for: callers of one key must ask for the same. */
+/** `key` names the operation, such as `run sandbox NAME`; `input` is its request, which must be equal for all callers of one key. */
 export type WorkKey = { key: string; input?: unknown };
 
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number; input: unknown };
 
 /**
- * Work that outlives its caller. A call with the key of work that runs shares it; one that asks for something else under
- * that key is an `already_exists`. A caller whose deadline passes leaves the work running: it will come again. Once the
- * last caller has gone away for good, the work's signal aborts, and a call after that waits for the roll back and begins
- * anew. What is finished is forgotten here: its record answers the retry.
+ * Work that outlives its caller. A call with the key of running work shares it; if its input differs, it rejects with
+ * `already_exists`. If a caller's deadline passes, the work goes on, as the caller is expected to retry. Once the last caller
+ * has aborted for another reason, the work's signal aborts; a later call waits for the rollback and starts the work again.
+ * Finished work is not remembered here: a retry finds its result in the caller's records.
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();
@@ -30,8 +30,8 @@ export class SharedWork {
       return await raceAbort(running.promise as Promise<T>, signal);
     } finally {
       running.callers--;
-      const gone = signal.aborted && !isDeadlineExceeded(signal.reason);
-      if (gone && running.callers === 0) running.controller.abort(signal.reason);
+      const hasCancelled = signal.aborted && !isDeadlineExceeded(signal.reason);
+      if (hasCancelled && running.callers === 0) running.controller.abort(signal.reason);
     }
   }
 
@@ -40,12 +40,12 @@ export class SharedWork {
     return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
   }
 
-  /** Ends when everything that runs now has ended, however it ends. */
+  /** Resolves when all work that runs now has ended, successfully or not. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
   }
 
-  /** Aborts the signals of all that runs, which rolls back what can be rolled back. */
+  /** Aborts the signals of all running work, so that it rolls back. */
   abandon(): void {
     const reason = new PodwrightError('unavailable', 'the runtime is being closed');
     for (const { controller } of this.#running.values()) controller.abort(reason);
@@ -54,7 +54,7 @@ export class SharedWork {
   #start({ key, input }: WorkKey, work: (abandoned: AbortSignal) => Promise<unknown>): Running {
     const controller = new AbortController();
     const promise = work(controller.signal).finally(() => this.#end(key));
-    promise.catch(() => undefined); // its caller may be gone
+    promise.catch(() => undefined); // every caller may have stopped waiting
     const running = { promise, controller, callers: 0, input };
     this.#running.set(key, running);
     return running;

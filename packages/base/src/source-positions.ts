@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 
-/** A position as stack traces have it: a file of ours, its line and its column. */
+/** A position in a stack trace: the path of a bundle, line and column. */
 const POSITION = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+:\d+)/g;
 
 /**
- * Text with stack traces, with the positions in bundles turned into those in the sources. The maps are read for each call and
- * not kept: Node.js' own `--enable-source-maps` holds them in memory from the start, 35 MiB in a node (November 2026).
+ * Translates the positions of stack traces in a text from bundles to sources. The source maps are read on each call and not
+ * cached: Node.js' own `--enable-source-maps` holds them in memory from the start, 35 MiB in a node (November 2026).
  * Positions in files without a map stay as they are.
  */
 export function withSourcePositions(text: string): string {
@@ -18,7 +18,7 @@ export function withSourcePositions(text: string): string {
   });
 }
 
-/** The map lies beside its file, where esbuild puts it. */
+/** The map is next to its file, where esbuild writes it. */
 function readMap(path: string): SourceMap | undefined {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMapPayload);

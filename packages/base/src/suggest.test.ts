@@ -12,7 +12,7 @@ test('the distance counts insertions, deletions, replacements and swaps', () => 
   for (const [a, b, expected] of table) assert.equal(editDistance(a, b), expected, `${a} ${b}`);
 });
 
-test('only words that are near are suggested', () => {
+test('only similar words are suggested', () => {
   const fields = ['image', 'imagePullPolicy', 'volumeMounts', 'env'];
   assert.equal(suggest('volumemounts', fields), 'volumeMounts');
   assert.equal(suggest('iamge', fields), 'image');

@@ -1,7 +1,7 @@
-/** Names longer than this get no suggestion: comparing costs the product of the lengths, and a hostile file may hold any. */
+/** Longer names get no suggestion: the comparison takes time proportional to the product of the lengths, and the input may be hostile. */
 const MAX_LENGTH = 64;
 
-/** The candidate that `name` was probably meant to be, if one is near enough. */
+/** The candidate that is most similar to `name`, if one is similar enough to be what the user meant. */
 export function suggest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const lower = name.toLowerCase();

@@ -12,7 +12,7 @@ export type SystemError = Error & {
   hostname?: string;
 };
 
-/** What says more to people than libuv's own words. */
+/** Clearer wordings than libuv's own, by error code. */
 const WORDS: Record<string, string> = {
   EISDIR: 'it is a directory',
   ENOTFOUND: 'no such host',
@@ -21,14 +21,14 @@ const WORDS: Record<string, string> = {
   EPIPE: 'the other side has closed it',
 };
 
-/** Whether `error` is one of the system, with a name such as `ENOENT`. */
+/** Whether `error` is a system error, with a code such as `ENOENT`. */
 export function isSystemError(error: unknown): error is SystemError {
   return error instanceof Error && /^E(?!RR_)[A-Z0-9_]+$/.test(String((error as NodeJS.ErrnoException).code));
 }
 
 /**
- * What a system error means, without its name: `open /x: no such file or directory`. What `context` names already is not named again.
- * An error that was made by somebody else keeps its own message.
+ * A system error in words, without its code: `open /x: no such file or directory`. The object is left out if `context` names it
+ * already. An error whose message is not Node.js's own keeps its message.
  */
 export function systemErrorMessage(error: SystemError, context = ''): string {
   const { code, errno, message } = error;
@@ -38,7 +38,7 @@ export function systemErrorMessage(error: SystemError, context = ''): string {
   return object === undefined || context.includes(object) ? words : `${verb} ${object}: ${words}`;
 }
 
-/** What was tried, and on what. */
+/** The operation that failed and its object: a path, host or address. */
 function attempt({ syscall = '', path, dest, address, port, hostname }: SystemError): {
   verb: string;
   object: string | undefined;
@@ -47,6 +47,6 @@ function attempt({ syscall = '', path, dest, address, port, hostname }: SystemEr
   const verb = { getaddrinfo: 'look up', connect: 'connect to', listen: 'listen on', bind: 'bind', spawn: 'start' }[
     name
   ];
-  const place = address === undefined || port === undefined || port < 0 ? address : `${address}:${port}`;
-  return { verb: verb ?? name, object: dest ?? path ?? hostname ?? place };
+  const endpoint = address === undefined || port === undefined || port < 0 ? address : `${address}:${port}`;
+  return { verb: verb ?? name, object: dest ?? path ?? hostname ?? endpoint };
 }

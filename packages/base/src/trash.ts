@@ -8,17 +8,17 @@ import type { Logger } from './log.ts';
 import { makePrivateDirectory } from './modes.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** How long a trash that is being closed still deletes: small trees are then gone when the process ends. */
+/** How long `close` goes on deleting, so that small trees are removed before the process exits. */
 const CLOSE_GRACE_MS = 1000;
 
-/** A tree that takes longer lets the others go first: a process that holds a directory of it can fill it again and again. */
+/** A deletion that takes longer is interrupted and retried after the others: a process may keep on adding files to the tree. */
 const TURN_MS = 60_000;
-/** When a tree that could not be deleted is tried again. */
+/** Delay before a failed deletion is retried. */
 const RETRY_MS = 60_000;
 
 /**
- * Deletes trees in the background: a tree is moved here, which is quick, and taken apart one file after the other. What is not
- * done when the process ends is done when the trash is opened again.
+ * Deletes trees in the background: a tree is moved into the trash directory, which is quick, and then removed file by file. Trees that
+ * are not deleted when the process ends are deleted when the trash is opened again.
  */
 export class Trash {
   readonly #directory: string;
@@ -27,7 +27,7 @@ export class Trash {
   readonly #stop = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
 
-  /** `directory` is on the same file system as what is thrown away, and on the same mount. */
+  /** `directory` must be on the same mount as the trees to delete. */
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
@@ -36,8 +36,8 @@ export class Trash {
   }
 
   /**
-   * Takes a tree out of its place at once, and deletes it later. No error if nothing is there, or can be. It is deleted
-   * where it is on a mount of its own, while it is immutable, and where a full disk has no room for another name in the trash.
+   * Moves a tree away at once, and deletes it later. No error if nothing exists at `path`, or can. If the tree cannot be moved, because
+   * it is on another mount, is immutable, or the disk has no room for a new directory entry, it is deleted in place, later as well.
    */
   throwAway(path: string): void {
     const trashed = join(this.#directory, randomUUID());
@@ -61,7 +61,7 @@ export class Trash {
     }
   }
 
-  /** Stops deleting, after a second at most; the rest stays for the next time. */
+  /** Stops deleting, after a second at most. Remaining trees are deleted when the trash is opened again. */
   async close(): Promise<void> {
     const emptied = new AbortController();
     const grace = sleep(CLOSE_GRACE_MS, emptied.signal).catch(() => undefined);
@@ -78,7 +78,7 @@ export class Trash {
     });
     this.#work = work.catch((error: unknown) => {
       if (this.#stop.signal.aborted) return;
-      this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree, it is tried again');
+      this.#logger.warn({ path, error: errorMessage(error) }, 'cannot delete a tree, will retry');
       setTimeout(() => !this.#stop.signal.aborted && this.#delete(path), RETRY_MS).unref();
     });
   }

@@ -1,11 +1,11 @@
 import { errorMessage } from './errors.ts';
 
-/** What could not be undone: the step's name and why. */
+/** A step that could not be undone, and the error. */
 export type UndoFailure = { step: string; error: unknown };
 
 /**
- * Rollback as an object: right after acquiring something, add how to give it back. `run` undoes the steps
- * in reverse order and reports the ones that failed, so that the caller can keep a record of them.
+ * Rollback as an object: right after acquiring a resource, add how to release it. `run` undoes the steps
+ * in reverse order and returns the ones that failed, so that the caller can record them.
  */
 export class Undo {
   #steps: { name: string; undo: () => Promise<void> | void }[] = [];
@@ -14,7 +14,7 @@ export class Undo {
     this.#steps.push({ name, undo });
   }
 
-  /** Forgets all steps: the work succeeded. */
+  /** Drops all steps, as the work has succeeded. */
   commit(): void {
     this.#steps = [];
   }

@@ -19,7 +19,7 @@ function newServer(t: TestContext): Server {
   return server;
 }
 
-/** Leaves the socket file of a daemon that was killed at `path`. */
+/** Creates a stale socket at `path`: that of a process that was killed. */
 async function leaveStaleSocket(path: string): Promise<void> {
   const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
   await assert.rejects(runChecked(process.execPath, ['-e', script]), /SIGKILL/);
@@ -33,7 +33,7 @@ async function answers(path: string): Promise<boolean> {
   return promise;
 }
 
-test('a free path gets a socket with its mode, and nothing else', async (t) => {
+test('listening on a free path creates the socket with its mode, and no other file', async (t) => {
   const directory = await scratch(t);
   const path = join(directory, 'a.sock');
   const file = await listenUnix(newServer(t), path, 0o640);
@@ -65,20 +65,20 @@ test('the socket of a running daemon is left alone', async (t) => {
   assert.equal(await answers(path), true);
 });
 
-test('a path without a daemon is refused to none', async (t) => {
+test('refuseTakenSocket accepts a free path and a stale socket', async (t) => {
   const path = join(await scratch(t), 'a.sock');
   await refuseTakenSocket(path);
   await leaveStaleSocket(path);
   await refuseTakenSocket(path);
 });
 
-test('a file that is no socket is left alone', async (t) => {
+test('a file that is not a socket is left alone', async (t) => {
   const path = join(await scratch(t), 'a.sock');
   await writeFile(path, 'precious');
   await assert.rejects(listenUnix(newServer(t), path, 0o600), { code: 'failed_precondition', message: /not a socket/ });
 });
 
-test('of daemons that start together on a stale socket one gets it and the others are told', async (t) => {
+test('of daemons that start together on a stale socket, one gets it and the others get already_exists', async (t) => {
   const directory = await scratch(t);
   const path = join(directory, 'a.sock');
   await leaveStaleSocket(path);
@@ -90,7 +90,7 @@ test('of daemons that start together on a stale socket one gets it and the other
   assert.deepEqual(await readdir(directory), ['a.sock']);
 });
 
-test('a daemon that stops late does not take its successor’s socket away', async (t) => {
+test('a daemon that stops late does not remove the socket of its successor', async (t) => {
   const path = join(await scratch(t), 'a.sock');
   const first = newServer(t);
   const file = await listenUnix(first, path, 0o600);
@@ -100,7 +100,7 @@ test('a daemon that stops late does not take its successor’s socket away', asy
   assert.equal(await answers(path), true);
 });
 
-test('a directory that is missing and a path that is too long are named', async (t) => {
+test('errors name the path if its directory is missing or it is too long', async (t) => {
   const directory = await scratch(t);
   const missing = join(directory, 'missing', 'a.sock');
   await assert.rejects(listenUnix(newServer(t), missing, 0o600), { message: new RegExp(`^listen on ${missing}: `) });

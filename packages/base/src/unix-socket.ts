@@ -8,23 +8,23 @@ import { isErrno, PodwrightError, wrapError } from './errors.ts';
 import { PRIVATE_FILE } from './modes.ts';
 import { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 
-/** A bound socket file; `remove` takes it away again if it is still ours. */
+/** A bound socket file; `remove` deletes it unless another process has replaced it. */
 export type SocketFile = { path: string; remove(): Promise<void> };
 
-/** How often a socket file may appear and disappear under our hands before we give up. */
+/** How often the socket file may appear and disappear while we try to claim the path. */
 const MAX_ATTEMPTS = 5;
-/** A live daemon accepts a connection at once; one that is so busy that it doesn't within this time is alive too. */
+/** A live daemon accepts a connection at once; a connection that is pending for this long means a busy daemon, also alive. */
 const PROBE_TIMEOUT_MS = 2000;
-/** Replacing a dead daemon's socket takes less than a probe. */
+/** Longer than another daemon needs to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
 
 /**
  * Makes `server` listen on the unix socket `path` with `mode`.
  *
- * The socket is bound under a temporary name and linked to its own once its mode is right, so that no client can
- * connect too early and two daemons that start together cannot both get the name. The file of a daemon that
- * died is replaced. Throws `already_exists` if a daemon answers there, and `failed_precondition` if the path is
- * something else than a socket.
+ * The socket is bound under a temporary name and hard-linked to `path` once its mode is set, so that no client can
+ * connect too early and two daemons that start together cannot both get the path. A stale socket of a dead daemon
+ * is replaced. Throws `already_exists` if a daemon answers at the path, and `failed_precondition` if the path is
+ * not a socket.
  */
 export async function listenUnix(server: Server, path: string, mode: number): Promise<SocketFile> {
   const temporary = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
@@ -75,10 +75,10 @@ async function claim(temporary: string, path: string): Promise<void> {
     }
     await removeStale(path);
   }
-  throw new PodwrightError('aborted', `listen on ${path}: the socket is replaced again and again by other daemons`);
+  throw new PodwrightError('aborted', `listen on ${path}: other daemons keep replacing the socket`);
 }
 
-/** Removes the socket of a dead daemon. As long as the file is there no other daemon can link its own. */
+/** Removes the socket of a dead daemon. As long as the file exists, no other daemon can link its own. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path);
   const found = await lookAt(path);
@@ -93,7 +93,7 @@ async function removeStale(path: string): Promise<void> {
   await unlink(path);
 }
 
-/** For daemons that do much before they listen: throws as `listenUnix` if a daemon answers at the path. */
+/** An early check for daemons that do much before they listen: throws `already_exists` if a daemon answers at the path. */
 export async function refuseTakenSocket(path: string): Promise<void> {
   if ((await lookAt(path))?.isSocket() && (await isAlive(path))) throw taken(path);
 }
@@ -106,12 +106,12 @@ function taken(path: string): PodwrightError {
 }
 
 /**
- * Keeps other daemons from removing the file that was stale a moment ago. The lock is a name in the abstract
- * namespace of unix(7), which goes away with its process. Every user of the host can take that name, so a
- * process that holds it for long is not waited for.
+ * Serializes the removal of a stale socket, so that no daemon removes the live socket that another has just linked. The lock is a
+ * name in the abstract namespace of unix(7), which vanishes with its process. Any user of the host can take that name, so this
+ * goes on without the lock after `LOCK_TIMEOUT_MS`.
  */
 async function takeoverLock(path: string): Promise<AsyncDisposable> {
-  // a directory may be reached by several paths, and by a descriptor of each process
+  // by device and inode: one directory may have several paths, such as /proc/PID/fd/N
   const { dev, ino } = await stat(dirname(path));
   const name = `\0podwright-${createHash('sha256')
     .update(`${dev} ${ino} ${basename(path)}`)
@@ -127,7 +127,7 @@ async function takeoverLock(path: string): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: async () => void lock.close() };
 }
 
-/** What is at the path; nothing if there is nothing. */
+/** `lstat` of the path; `undefined` if it does not exist. */
 async function lookAt(path: string): Promise<Stats | undefined> {
   return await lstat(path).catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return undefined;
@@ -150,5 +150,5 @@ async function isAlive(path: string): Promise<boolean> {
 
 async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
   const found = await lookAt(path);
-  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // a later daemon may take it away just now
+  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // `force`, as another daemon may remove it just now
 }

@@ -1,5 +1,5 @@
 /** The version of all packages. */
 export const VERSION = '0.1.0';
 
-/** The name by which Podwright's runtime answers the CRI's Version. */
+/** The runtime name that Podwright's runtime reports in the CRI's Version call. */
 export const RUNTIME_NAME = 'podwright';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CpuSamples } from './cpu-samples.ts';
 
-test('the use of CPUs is told from the second look on, over a tenth of a second at least', () => {
+test('CPU usage is reported from the second sample on, over intervals of at least 100 ms', () => {
   const samples = new CpuSamples();
   const check = (readAtMs: number, usageNanoseconds: number, expected: number | undefined) => {
     const cpu = { usageNanoseconds } as never;

@@ -1,17 +1,17 @@
 import type { CgroupStats } from './stats.ts';
 
-/** CPU use is told over at least this long. */
+/** Shortest interval over which CPU usage is computed. */
 const SAMPLE_MS = 100;
-/** Samples of things that are gone are forgotten in time. */
+/** Age at which the sample of an id that is no longer asked for is dropped. */
 const SAMPLE_LIFETIME_MS = 600_000;
 
 type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };
 
-/** The use of CPUs between two looks at the same thing, from what the kernel counts since its start. */
+/** Computes CPU usage rates by id, from two samples of the kernel's cumulative counter. */
 export class CpuSamples {
   readonly #samples = new Map<string, Sample>();
 
-  /** In billionths of a CPU, since the last look at `id`; nothing at the first. */
+  /** Average usage since the previous sample of `id`, in billionths of a CPU; `undefined` for the first sample. */
   nanoCores(id: string, { readAtMs, cpu }: Pick<CgroupStats, 'readAtMs' | 'cpu'>): number | undefined {
     if (cpu === undefined) return undefined;
     const known = this.#samples.get(id);

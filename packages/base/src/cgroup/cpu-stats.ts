@@ -5,7 +5,7 @@ export type CpuStats = {
   usageNanoseconds: number;
   userNanoseconds: number;
   systemNanoseconds: number;
-  /** Periods of the CPU quota that have passed, and those in which the cgroup was held back. */
+  /** Elapsed periods of the CPU quota (`nr_periods`), and those in which the cgroup was throttled (`nr_throttled`). */
   periods: number;
   throttledPeriods: number;
   throttledNanoseconds: number;

@@ -19,7 +19,7 @@ test('a host with v2 alone has one tree', () => {
   });
 });
 
-test('a host with v1 alone has a tree a mount, which may have several controllers, or only a name', () => {
+test('a host with v1 alone has one tree per mount, with one or several controllers, or only a name', () => {
   const hierarchy = parseCgroupHierarchy({
     mountinfo: [
       root,
@@ -42,7 +42,7 @@ test('a host with v1 alone has a tree a mount, which may have several controller
   );
 });
 
-test('a hybrid host finds each controller where it is', () => {
+test('on a hybrid host each controller is found in its own tree, v1 or v2', () => {
   const hierarchy = parseCgroupHierarchy({
     mountinfo: [
       mount('/sys/fs/cgroup/memory', 'cgroup', 'rw,memory'),

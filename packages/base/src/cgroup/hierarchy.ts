@@ -3,16 +3,16 @@ import { open, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '../errors.ts';
 
-/** More than most files of a cgroup have; little enough to come from Node.js's pool of buffers. */
+/** Larger than most cgroup files, and small enough to be allocated from Node.js's buffer pool. */
 const SMALL_FILE_BYTES = 2048;
 
 /**
- * How a host has its control groups: `v1` (a tree a controller), `v2` (one tree), or `hybrid` (v1 trees and a v2
- * tree beside them, which may have some of the controllers).
+ * A host's cgroup setup: `v1` (one tree per controller), `v2` (one tree), or `hybrid` (v1 trees plus a v2 tree, which may
+ * have some of the controllers).
  */
 export type CgroupMode = 'v1' | 'hybrid' | 'v2';
 
-/** One mounted tree. Named v1 trees without a controller have their name in `controllers`: `name=systemd`. */
+/** One mounted tree. A named v1 tree without a controller has its name in `controllers`, as `name=systemd`. */
 export type CgroupTree = { version: 1 | 2; mountPoint: string; controllers: string[] };
 
 /** The cgroup trees of this host as this process sees them. */
@@ -21,10 +21,10 @@ export type CgroupHierarchy = {
   trees: CgroupTree[];
 };
 
-/** What the kernel says: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` of the v2 tree's root. */
+/** Contents of /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` of the v2 tree's root. */
 export type CgroupSources = { mountinfo: string; selfCgroup: string; unifiedControllers: string };
 
-/** Reads the hierarchy from its textual sources (cgroups(7), proc_pid_mountinfo(5)). */
+/** Parses the hierarchy from the kernel's files (cgroups(7), proc_pid_mountinfo(5)). */
 export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
   const known = v1Controllers(sources.selfCgroup);
   const trees: CgroupTree[] = [];
@@ -66,8 +66,8 @@ export function treeOf(hierarchy: CgroupHierarchy, controller: string): CgroupTr
 }
 
 /**
- * The directory of cgroup `path` in a tree. `invalid_argument` for a path that is not absolute or not in its shortest
- * form, so that nothing outside of the tree is ever named.
+ * The directory of cgroup `path` in a tree. Throws `invalid_argument` unless the path is absolute and normalized, so that it
+ * cannot escape from the tree.
  */
 export function cgroupDirectory(tree: CgroupTree, path: string): string {
   if (!path.startsWith('/') || posix.normalize(path) !== path || path.includes('\0'))
@@ -75,31 +75,35 @@ export function cgroupDirectory(tree: CgroupTree, path: string): string {
   return join(tree.mountPoint, path);
 }
 
-/** A cgroup file's text, `undefined` if the file or the cgroup is not there, or has no such text (ENOTSUP: EOPNOTSUPP to the kernel). */
+/**
+ * A cgroup file's text; `undefined` if the file or the cgroup does not exist, or if the kernel does not support reading the file
+ * (the kernel's EOPNOTSUPP, which Node.js calls ENOTSUP).
+ */
 export async function readCgroupFile(file: string): Promise<string | undefined> {
   try {
     await using handle = await open(file);
-    // `readFile` takes 64 KiB for each file whose size the kernel does not tell
+    // `readFile` would allocate 64 KiB for each file, as the kernel reports no size for them
     for (let text = ''; ; ) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(SMALL_FILE_BYTES));
       if (bytesRead === 0) return text;
       text += buffer.toString('latin1', 0, bytesRead);
     }
   } catch (error) {
-    return nothingOfOneThatIsGone(error);
+    return undefinedIfMissing(error);
   }
 }
 
-/** The same at once: for files that the kernel does not take long to write. */
+/** As `readCgroupFile`, synchronously. For files that the kernel generates quickly. */
 export function readCgroupFileSync(file: string | Buffer): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    return nothingOfOneThatIsGone(error);
+    return undefinedIfMissing(error);
   }
 }
 
-function nothingOfOneThatIsGone(error: unknown): undefined {
+/** Throws `error` unless it means that the cgroup or the file does not exist. */
+function undefinedIfMissing(error: unknown): undefined {
   if (!['ENOENT', 'ENODEV', 'ENOTDIR', 'ENOTSUP'].some((code) => isErrno(error, code))) throw error;
 }
 

@@ -11,7 +11,7 @@ export type DeviceIo = {
   writes: number;
 };
 
-/** Huge pages of one size. `peakBytes` is v1's alone. */
+/** Huge pages of one size. Only v1 has `peakBytes`. */
 export type HugepageStats = { usageBytes: number; peakBytes: number | undefined };
 
 type Counter = Exclude<keyof DeviceIo, 'major' | 'minor'>;
@@ -25,10 +25,10 @@ const V2_COUNTERS: Record<string, Counter> = {
   wios: 'writes',
 };
 
-/** v1's files: throttling counts on every device, BFQ on those of kernels whose throttling is switched off. */
+/** Prefixes of v1's files, in order of preference: `throttle` covers every device; kernels without throttling may have only `bfq`. */
 const V1_POLICIES = ['throttle', 'bfq'];
 
-/** Input and output by device; `undefined` without a controller for it. */
+/** I/O by device; `undefined` if the host has neither the `io` nor the `blkio` controller. */
 export function readIo(hierarchy: CgroupHierarchy, path: string): DeviceIo[] | undefined {
   const v2 = statsFilesOf(hierarchy, path, 'io');
   if (v2?.version === 2) return byDevice(v2Counts(v2.read('io.stat')));
@@ -74,7 +74,7 @@ function byDevice(counted: Counted[]): DeviceIo[] {
   return [...devices.values()];
 }
 
-/** Huge pages by size; `undefined` without their controller. */
+/** Huge pages by page size; `undefined` if the host has no `hugetlb` controller. */
 export function readHugepages(hierarchy: CgroupHierarchy, path: string): Record<string, HugepageStats> | undefined {
   const files = statsFilesOf(hierarchy, path, 'hugetlb');
   if (files === undefined) return undefined;

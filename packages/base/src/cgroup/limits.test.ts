@@ -28,7 +28,7 @@ test('shares become weights as the OCI runtimes convert them', () => {
   check(1_000_000, 10_000);
 });
 
-test('limits are written into the files of each version', () => {
+test('limits are converted to the files of cgroup v1 and v2', () => {
   const limits: CgroupLimits = {
     cpuShares: 512,
     cpuQuotaUs: 50_000,
@@ -60,7 +60,7 @@ test('limits are written into the files of each version', () => {
   });
 });
 
-test('no limit is written as each version has it, and nothing for what is not asked', () => {
+test('unlimited is written in the form of each version, and unset limits are not written', () => {
   assert.deepEqual(writes(v1, { memoryLimitBytes: -1, cpuQuotaUs: -1 }), {
     'cpu.cfs_quota_us': '-1',
     'memory.limit_in_bytes': '-1',
@@ -73,6 +73,6 @@ test('no limit is written as each version has it, and nothing for what is not as
   assert.deepEqual(writes(v2, {}), {});
 });
 
-test('limits of controllers that the host lacks are left out', () => {
+test('limits of controllers that the host lacks are ignored', () => {
   assert.deepEqual(writes({ mode: 'v1', trees: [] }, { pidsLimit: 3 }), {});
 });

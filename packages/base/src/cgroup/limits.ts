@@ -3,47 +3,47 @@ import { join } from 'node:path';
 import { errorCode, isErrno, wrapError } from '../errors.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, treeOf } from './hierarchy.ts';
 
-/** Limits of a cgroup; absent ones are left as they are, -1 is unlimited. */
+/** Limits of a cgroup. Absent ones are not changed; -1 means unlimited. */
 export type CgroupLimits = {
-  /** Weight against other cgroups, 2 to 262144, in v1's units. */
+  /** Relative CPU weight, 2 to 262144, in v1's units (`cpu.shares`). */
   cpuShares?: number;
-  /** Microseconds of CPU time in each period. */
+  /** Microseconds of CPU time per period. */
   cpuQuotaUs?: number;
   cpuPeriodUs?: number;
   cpusetCpus?: string;
   cpusetMems?: string;
   memoryLimitBytes?: number;
-  /** Memory and swap together, as v1 counts. */
+  /** Limit of memory plus swap, as in v1's `memory.memsw.limit_in_bytes`. */
   memorySwapLimitBytes?: number;
   pidsLimit?: number;
   /** Bytes of huge pages by page size (`2MB`). */
   hugepageLimits?: Record<string, number>;
-  /** Files of v2 with their content, written last; ignored without a v2 tree that has the controller. */
+  /** Contents of v2 files by file name, written after the other limits; ignored if the controller is not in a v2 tree. */
   unified?: Record<string, string>;
 };
 
-/** One file of a cgroup to write. */
+/** A value to write into one file of a cgroup. */
 export type CgroupWrite = { tree: CgroupTree; file: string; value: string };
 
-/** The period that the kernel starts with. */
+/** The kernel's default CPU period. */
 const DEFAULT_PERIOD_US = 100_000;
 
 /**
- * v2's weight (1 to 10000) for v1's shares (2 to 262144), as the OCI runtimes and the kubelet convert: both ranges are
- * mapped linearly, so the default of 1024 becomes 39.
+ * Converts v1's shares (2 to 262144) to v2's weight (1 to 10000) as OCI runtimes and the kubelet do: one range is mapped linearly
+ * to the other, so the default of 1024 becomes 39.
  */
 export function cpuWeightOfShares(shares: number): number {
   const bounded = Math.min(Math.max(shares, 2), 262_144);
   return Math.floor(1 + ((bounded - 2) * 9999) / 262_142);
 }
 
-/** The files to write, in order. Limits of controllers that the host lacks are left out. Pure. */
+/** The files to write, in order. Limits of controllers that the host lacks are ignored. Pure. */
 export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): CgroupWrite[] {
   const writes = Object.entries(controllerFiles).flatMap(([controller, files]) => {
     const tree = treeOf(hierarchy, controller);
     if (tree === undefined) return [];
-    const wanted = tree.version === 1 ? files.v1(limits) : files.v2(limits);
-    return wanted.flatMap(([file, value]) => (value === undefined ? [] : [{ tree, file, value }]));
+    const values = tree.version === 1 ? files.v1(limits) : files.v2(limits);
+    return values.flatMap(([file, value]) => (value === undefined ? [] : [{ tree, file, value }]));
   });
   const unified = Object.entries(limits.unified ?? {}).flatMap(([file, value]) => {
     const tree = treeOf(hierarchy, file.split('.', 1)[0]!);
@@ -52,11 +52,11 @@ export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): C
   return [...writes, ...unified];
 }
 
-/** Sets limits of a cgroup that is there. An error names the file and the value that the kernel refused. */
+/** Sets limits of an existing cgroup. An error names the file and the value that the kernel refused. */
 export async function setCgroupLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   const deferred: CgroupWrite[] = [];
   for (const write of limitWrites(hierarchy, limits)) {
-    // v1's limit of memory may not go above that of memory and swap, which may be raised by a later write.
+    // v1 refuses a memory limit above the limit of memory plus swap, which a later write may raise: retry it last.
     if (write.file !== 'memory.limit_in_bytes') await applyWrite(path, write);
     else if (!(await applyWrite(path, write).then(() => true, refusedValue))) deferred.push(write);
   }
@@ -117,7 +117,7 @@ function cpuMax({ cpuQuotaUs, cpuPeriodUs }: CgroupLimits): string | undefined {
   return `${text(cpuQuotaUs ?? -1, 'max')} ${cpuPeriodUs ?? DEFAULT_PERIOD_US}`;
 }
 
-/** v2 counts swap alone. Without a limit of memory, a limit of both cannot be expressed and is left out. */
+/** v2 limits swap by itself. Without a memory limit, a limit of memory plus swap cannot be expressed and is ignored. */
 function swapMax({ memoryLimitBytes, memorySwapLimitBytes }: CgroupLimits): string | undefined {
   if (memorySwapLimitBytes === undefined) return undefined;
   if (memorySwapLimitBytes < 0) return 'max';
@@ -134,7 +134,7 @@ async function applyWrite(path: string, { tree, file, value }: CgroupWrite): Pro
   }
 }
 
-/** False for a value that the kernel refused; other errors are thrown on. */
+/** Returns false if the kernel refused the value; rethrows other errors. */
 function refusedValue(error: unknown): false {
   if (errorCode(error) === 'invalid_argument') return false;
   throw error;

@@ -4,9 +4,9 @@ import { bounded, keyed, type StatsFiles, statsFilesOf } from './stats-files.ts'
 
 export type MemoryStats = {
   usageBytes: number;
-  /** The most that was ever used at once; absent on kernels that do not keep it (v2 before Linux 5.19). */
+  /** Highest usage so far; absent if the kernel does not record it (v2 before Linux 5.19). */
   peakBytes: number | undefined;
-  /** Usage less the file cache that can be given back at once: what the kubelet decides evictions by. */
+  /** Usage minus inactive file cache: the value on which the kubelet bases evictions. */
   workingSetBytes: number;
   /** Anonymous memory. */
   rssBytes: number;
@@ -14,21 +14,21 @@ export type MemoryStats = {
   mappedFileBytes: number;
   activeFileBytes: number;
   inactiveFileBytes: number;
-  /** What the kernel keeps for the cgroup: stacks, page tables, slabs. */
+  /** Kernel memory of the cgroup: stacks, page tables, slabs. */
   kernelBytes: number;
   swapBytes: number;
   limitBytes: number | undefined;
-  /** Limit of swap alone, `undefined` for none. */
+  /** Limit of swap without memory; `undefined` for none. */
   swapLimitBytes: number | undefined;
-  /** How often a limit stopped an allocation. */
+  /** How often usage hit the limit (v1's `failcnt`, v2's `max` event). */
   limitHits: number;
-  /** Processes that the kernel killed for memory. */
+  /** Processes killed by the OOM killer. */
   oomKills: number;
   pageFaults: number;
   majorPageFaults: number;
 };
 
-/** Memory: v1's memory controller, its hierarchical (`total_`) numbers, or v2's. */
+/** Memory usage from v1's memory controller (its hierarchical `total_` numbers) or from v2's. */
 export function readMemoryStats(hierarchy: CgroupHierarchy, path: string): MemoryStats | undefined {
   const files = statsFilesOf(hierarchy, path, 'memory');
   return files?.version === 2 ? readV2(files) : files && readV1(files);
@@ -67,7 +67,7 @@ function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   const names = ['current', 'max', 'peak', 'swap.current', 'swap.max'];
   const [usage, limit, peak, swap, swapLimit] = names.map((name) => readNumber(`memory.${name}`));
   const [stat, events] = [keyed(read('memory.stat')), keyed(read('memory.events'))];
-  // The root cgroup has no memory.current: what its parts sum up to comes close.
+  // The root cgroup has no memory.current: anonymous memory plus page cache comes close.
   const used = usage ?? (stat.anon === undefined ? undefined : stat.anon + (stat.file ?? 0));
   if (used === undefined) return undefined;
   return {
@@ -90,12 +90,12 @@ function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   };
 }
 
-/** Linux 5.18 has the sum; older ones have its parts. */
+/** Linux 5.18 and later report the sum, older kernels only its parts. */
 function kernelBytesOf(stat: Record<string, number | undefined>): number {
   return stat.kernel ?? (stat.kernel_stack ?? 0) + (stat.pagetables ?? 0) + (stat.percpu ?? 0) + (stat.slab ?? 0);
 }
 
-/** How many processes of the cgroup the kernel killed for memory; 0 where it does not count, or without the cgroup. */
+/** How many processes of the cgroup the OOM killer has killed; 0 if the cgroup or the counter does not exist. */
 export function readOomKills(hierarchy: CgroupHierarchy, path: string): number {
   const tree = treeOf(hierarchy, 'memory');
   if (tree === undefined) return 0;

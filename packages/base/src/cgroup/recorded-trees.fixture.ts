@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CgroupHierarchy, CgroupMode } from './hierarchy.ts';
 
-/** The cgroup that every tree here has files of; the v2 one has a child, too. */
+/** The cgroup whose files are recorded in every tree here. It has a child cgroup with a process in the v2 and `pids` trees. */
 export const recordedCgroup = '/kubepods/pod7/c';
 
-/** A host's cgroup files as they were: which trees, and in each the text of each file of `recordedCgroup`. */
+/** A host's recorded cgroup files: its trees, and for each tree the text of each file of `recordedCgroup`. */
 type RecordedHost = {
   mode: CgroupMode;
   trees: { name: string; version: 1 | 2; controllers: string[]; files: Record<string, string> }[];
@@ -26,7 +26,7 @@ total_inactive_file 2048000
 total_active_file 1024000
 `;
 
-/** A kernel 6.18 with v1, as a container with 64 MiB of memory, half a CPU and one disk had it. */
+/** Recorded on Linux 6.18 with v1, for a container with 64 MiB of memory, half a CPU and one disk. */
 const v1Trees: RecordedHost['trees'] = [
   {
     name: 'cpu',
@@ -94,7 +94,7 @@ const pressure = {
   'io.pressure': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n',
 };
 
-/** v2 as the kernel's cgroup-v2.rst and psi.rst give the formats. */
+/** Written after the formats in the kernel's cgroup-v2.rst and psi.rst. */
 const v2Tree: RecordedHost['trees'][number] = {
   name: 'unified',
   version: 2,
@@ -143,7 +143,7 @@ export const recordedHosts: Record<CgroupMode, RecordedHost> = {
   v2: { mode: 'v2', trees: [v2Tree] },
 };
 
-/** Writes a host's trees below `root`, with `changes` to their files (`undefined` leaves one out), and returns where they are. */
+/** Writes a host's trees below `root`, with `changes` to their files (`undefined` omits a file), and returns the hierarchy. */
 export function writeRecordedHost(
   root: string,
   { mode, trees }: RecordedHost,
@@ -157,8 +157,12 @@ export function writeRecordedHost(
       writeFileSync(path, text);
     }
   }
-  const where = trees.map(({ name, version, controllers }) => ({ version, mountPoint: join(root, name), controllers }));
-  return { mode, trees: where };
+  const written = trees.map(({ name, version, controllers }) => ({
+    version,
+    mountPoint: join(root, name),
+    controllers,
+  }));
+  return { mode, trees: written };
 }
 
 function pick(files: Record<string, string>, changes: Record<string, string | undefined>) {

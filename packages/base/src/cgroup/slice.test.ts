@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupPathOf, parseSystemdCgroup, scopeOf, slicePath } from './slice.ts';
 
-test('names of systemd cgroups are read', () => {
+test('cgroup names in the form slice:prefix:name are parsed', () => {
   assert.deepEqual(parseSystemdCgroup('kubepods-besteffort-podX.slice:cri:abc'), {
     slice: 'kubepods-besteffort-podX.slice',
     prefix: 'cri',
@@ -12,7 +12,7 @@ test('names of systemd cgroups are read', () => {
   assert.equal(parseSystemdCgroup('/a.slice:b:c'), undefined);
 });
 
-test('the cgroup of a scope is below those of all slices above it', () => {
+test('the path of a scope contains all its ancestor slices', () => {
   const path = '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1_2.slice/podwright-abc.scope';
   assert.equal(cgroupPathOf('kubepods-besteffort-pod1_2.slice:podwright:abc'), path);
   assert.equal(scopeOf(path), 'podwright-abc.scope');
@@ -21,7 +21,7 @@ test('the cgroup of a scope is below those of all slices above it', () => {
   assert.equal(slicePath('-.slice'), '/');
 });
 
-test('what is no name of a slice names no cgroup', () => {
+test('invalid slice names are refused', () => {
   for (const name of ['.slice', 'a--b.slice', '-a.slice', 'a-.slice', 'a b.slice', 'a/b.slice', 'a.scope'])
     assert.throws(() => slicePath(name), /systemd has no such names/, name);
 });

@@ -3,16 +3,16 @@ import { namesInSync } from '../directory-sync.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /**
- * The files of one cgroup in one tree. They are in the kernel's memory, and a look at all pods reads thousands: by way of the thread
- * pool each took ten times as long.
+ * The files of one cgroup in one tree. They are read synchronously: the kernel generates them from memory, collecting the stats of all
+ * pods reads thousands of them, and each took ten times as long through the thread pool.
  */
 export type StatsFiles = {
   version: 1 | 2;
-  /** A file's text, '' if it is not there. */
+  /** A file's text, '' if it does not exist. */
   read(name: string): string;
-  /** A file of one number; `undefined` without the file, and for `max`. */
+  /** The number in a file; `undefined` if the file does not exist or contains `max`. */
   readNumber(name: string): number | undefined;
-  /** Names of the files, none if the cgroup is gone. */
+  /** Names of the files; empty if the cgroup does not exist. */
   names(): string[];
 };
 
@@ -34,7 +34,7 @@ export function statsFilesIn(tree: CgroupTree, path: string): StatsFiles {
   };
 }
 
-/** A file of `name value` lines. */
+/** Parses `name value` lines. */
 export function keyed(text: string): Record<string, number | undefined> {
   return Object.fromEntries(
     text
@@ -44,7 +44,7 @@ export function keyed(text: string): Record<string, number | undefined> {
   );
 }
 
-/** v1 writes a huge number, the largest multiple of the page size, for no limit. */
+/** A v1 limit; `undefined` if unlimited, which v1 shows as a huge number, the largest multiple of the page size. */
 export const bounded = (limit: number | undefined): number | undefined =>
   limit !== undefined && limit < 2 ** 62 ? limit : undefined;
 

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** What the recorded container uses, on each kind of host. */
+/** Expected statistics of the recorded container, the same on each kind of host. */
 const expected: Omit<CgroupStats, 'readAtMs'> = {
   cpu: {
     usageNanoseconds: 5_000_000,
@@ -85,14 +85,14 @@ for (const [mode, different] of [
   ['hybrid', {}],
   ['v2', { hugepages: noPeaks }],
 ] as const) {
-  test(`the recorded container of a ${mode} host uses what it uses on the others`, async () => {
+  test(`statistics of the recorded container are read on a ${mode} host`, async () => {
     const { hierarchy, stats } = await read(mode);
     assert.deepEqual(stats, { ...expected, ...different });
     assert.equal(readOomKills(hierarchy, recordedCgroup), 1);
   });
 }
 
-test('limits that are not set are absent', async () => {
+test('unlimited resources have no limit in the statistics', async () => {
   const v2 = await read('v2', { 'memory.max': 'max\n', 'memory.swap.max': 'max\n', 'pids.max': '100\n' });
   assert.deepEqual([v2.stats.memory?.limitBytes, v2.stats.memory?.swapLimitBytes], [undefined, undefined]);
   assert.equal(v2.stats.threads?.limit, 100);
@@ -101,12 +101,12 @@ test('limits that are not set are absent', async () => {
   assert.deepEqual([v1.stats.memory?.limitBytes, v1.stats.memory?.swapLimitBytes], [undefined, undefined]);
 });
 
-test('swap is told to be forbidden also where memory has no limit', async () => {
+test('a swap limit of 0 is reported even if memory has no limit', async () => {
   const { stats } = await read('v2', { 'memory.max': 'max\n', 'memory.swap.max': '0\n' });
   assert.equal(stats.memory?.swapLimitBytes, 0);
 });
 
-test('older kernels tell less', async () => {
+test('statistics that older kernels lack are absent, computed or zero', async () => {
   const changes = {
     'memory.peak': undefined,
     'memory.stat': 'anon 1\nfile 2\nkernel_stack 32768\npagetables 65536\npercpu 0\nslab 300000\n',
@@ -123,7 +123,7 @@ test('older kernels tell less', async () => {
   assert.equal(stats.cpu?.periods, 0);
 });
 
-test('a kernel without swap accounting counts no swap', async () => {
+test('without swap accounting, swap usage is 0 and has no limit', async () => {
   const { stats } = await read('v1', {
     'memory.memsw.usage_in_bytes': undefined,
     'memory.memsw.limit_in_bytes': undefined,
@@ -131,13 +131,13 @@ test('a kernel without swap accounting counts no swap', async () => {
   assert.deepEqual([stats.memory?.swapBytes, stats.memory?.swapLimitBytes], [0, undefined]);
 });
 
-test('a hybrid host whose runtime leaves the v2 tree alone tells no pressure', async () => {
+test('a hybrid host reports no pressure for a cgroup that has no processes in the v2 tree', async () => {
   const { stats } = await read('hybrid', { 'cgroup.events': 'populated 0\nfrozen 0\n' });
   assert.equal(stats.pressure, undefined);
 });
 
 for (const mode of ['v1', 'hybrid', 'v2'] as const) {
-  test(`a cgroup of a ${mode} host that is gone has no statistics`, async () => {
+  test(`a cgroup that does not exist has no statistics on a ${mode} host`, async () => {
     const { hierarchy } = await read(mode);
     const { readAtMs: _, io, hugepages, ...parts } = await readCgroupStats(hierarchy, '/gone');
     assert.deepEqual(

@@ -6,22 +6,22 @@ import { type CgroupPressure, readPressure } from './pressure.ts';
 import { statsFilesOf } from './stats-files.ts';
 import { countCgroupProcesses } from './tree.ts';
 
-/** What a cgroup with all below it uses, the same from v1, v2 and hybrid hosts. Parts that the host does not count are absent. */
+/** Resource usage of a cgroup and its descendants, in one form for v1, v2 and hybrid hosts. Parts that the host does not count are absent. */
 export type CgroupStats = {
   readAtMs: number;
   cpu?: CpuStats;
   memory?: MemoryStats;
-  /** Tasks as the kernel counts them: every thread is one. `limit` is absent for none. */
+  /** Tasks as the kernel's `pids` controller counts them, one per thread. `limit` is absent if unlimited. */
   threads?: { current: number; limit: number | undefined };
   processes?: number;
-  /** Input and output on block devices that the cgroup has used. */
+  /** I/O on each block device that the cgroup has used. */
   io?: DeviceIo[];
-  /** By page size, `2MB` for instance. */
+  /** By page size, such as `2MB`. */
   hugepages?: Record<string, HugepageStats>;
   pressure?: CgroupPressure;
 };
 
-/** CPU, memory and pressure alone, whose cost does not grow with what is below the cgroup. */
+/** Reads only CPU, memory and pressure: the cost does not grow with the number of cgroups below this one. */
 export function readCgroupUse(
   hierarchy: CgroupHierarchy,
   path: string,
@@ -34,15 +34,15 @@ export function readCgroupUse(
   };
 }
 
-/** Reads a cgroup's use. A cgroup that is gone gives a value without parts. */
+/** Reads all statistics of a cgroup. For a cgroup that does not exist, most parts are absent, and `io` and `hugepages` are empty. */
 export function readCgroupStats(hierarchy: CgroupHierarchy, path: string): CgroupStats {
   const use = readCgroupUse(hierarchy, path);
   const threads = readThreads(hierarchy, path);
-  const there = [use.cpu, use.memory, threads].some((part) => part !== undefined);
+  const exists = [use.cpu, use.memory, threads].some((part) => part !== undefined);
   return {
     ...use,
     threads,
-    processes: there ? countCgroupProcesses(hierarchy, path) : undefined,
+    processes: exists ? countCgroupProcesses(hierarchy, path) : undefined,
     io: readIo(hierarchy, path),
     hugepages: readHugepages(hierarchy, path),
   };

@@ -1,4 +1,4 @@
-/** What is asked of systemd, which manages the cgroups of most hosts: by its own programs, as it is rarely asked. */
+/** Calls to systemd, which manages the cgroups of most hosts. They go through its own programs, as calls are rare. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -10,34 +10,34 @@ import { type CgroupHierarchy, type CgroupMode, cgroupDirectory } from './hierar
 import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
-/** Who makes cgroups: we ourselves anywhere in the tree, or systemd, which has us only where it has delegated a part of it. */
+/** The creator of cgroups: `cgroupfs`: this process, anywhere in the tree; `systemd`: this process, but only below a delegated unit. */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-/** A start of a unit waits for other jobs of systemd's. */
+/** Generous, as the start of a unit may wait for other systemd jobs. */
 const UNIT_TIMEOUT_MS = 30_000;
 
-/** What systemd has for no limit. */
+/** systemd's value for "no limit" (`infinity`). */
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 
-/** In the delegated cgroup: processes may be in cgroups without others below them alone (cgroup-v2.rst). */
+/** Children of the delegated cgroup. The keeper process has one of its own, as only leaf cgroups may have processes (cgroup-v2.rst). */
 const [KEEPER, PODS] = ['keeper', 'pods'];
 
-/** Whether systemd is the init process here (sd_booted(3)), and not only that of the host of a container that we are in. */
+/** Whether systemd is PID 1 here (sd_booted(3)): inside a container, /run/systemd alone may be the host's. */
 export function isSystemdHost(): boolean {
   return existsSync('/run/systemd/system') && readFileSync('/proc/1/comm', 'utf8').trim() === 'systemd';
 }
 
-/** Why the systemd driver cannot work on such a host; `undefined` if it can. */
+/** Why the systemd cgroup driver cannot work on this host; `undefined` if it can. */
 export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): string | undefined {
   if (!host.systemd) return 'systemd is not the init process here';
   if (host.mode !== 'v2')
-    return `this host has cgroup ${host.mode === 'v1' ? 'v1' : 'v1 beside v2'}, where systemd delegates nothing safely; boot it with cgroup v2 alone`;
+    return `this host has cgroup ${host.mode === 'v1' ? 'v1' : 'v1 and v2'}, where systemd cannot delegate cgroups safely; boot it with cgroup v2 only`;
   return undefined;
 }
 
 /**
- * The service that has the cgroups of a node's pods delegated; `parent` is the node's `cgroup_parent`, which is to tell several nodes
- * apart. `invalid_argument` if no unit can have such a name.
+ * Name of the service to which the cgroups of a node's pods are delegated. `parent` is the node's `cgroup_parent`, which must differ
+ * between nodes on one host. Throws `invalid_argument` if it makes no valid unit name.
  */
 export function delegatedUnit(parent: string): string {
   const unit = `${[...parent.split('/').filter((name) => name !== ''), 'pods'].join('-')}.service`;
@@ -49,10 +49,10 @@ export function delegatedUnit(parent: string): string {
 }
 
 /**
- * Has systemd delegate a part of the cgroup tree, unless it has already, and returns the path of the cgroup for pods in it. Below
- * that all cgroups are ours: systemd neither changes nor removes any, whatever is reloaded. A process that sleeps keeps the service,
- * which outlives us; of a scope nothing would be left once the last pod ends. The end of the service ends that process alone, and no
- * pod. systemd cannot start it again before they end; so long they, and new ones, are in its cgroup as it was left.
+ * Makes systemd delegate a part of the cgroup tree, unless it has already, and returns the path of the cgroup for pods in it. systemd
+ * does not change or remove cgroups below that path, not even on a daemon-reload. The unit is a service with a sleeping process, which
+ * outlives this process; a scope would vanish when the last pod ends. Stopping the service ends only the sleeping process, no pod.
+ * systemd then cannot start the service again until all pods have ended; until then, these and new pods use its old cgroup.
  */
 export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
   const path = (await delegatedPath(unit)) ?? (await startDelegated(hierarchy, unit, logger));
@@ -63,7 +63,7 @@ export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, l
   return `${path}/${PODS}`;
 }
 
-/** Gives back what `delegateCgroup` returned, once no process is in it any more, whether systemd still knows of it or not. */
+/** Undoes `delegateCgroup`, whose result is `pods`. No process may be in the cgroup any more. The unit need not be loaded. */
 export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): Promise<void> {
   const path = dirname(pods);
   await stopUnit(basename(path));
@@ -71,20 +71,20 @@ export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): P
   await removeCgroup(hierarchy, path);
 }
 
-/** Limits of a slice as systemd calls them (org.freedesktop.systemd1(5)); what is absent has none. */
+/** Limits of a slice, by systemd's names (org.freedesktop.systemd1(5)). `undefined` means unlimited. */
 export type SliceProperties = {
   CPUWeight?: bigint;
-  /** Microseconds of CPU time in each second. */
+  /** Microseconds of CPU time per second. */
   CPUQuotaPerSecUSec?: bigint | undefined;
   CPUQuotaPeriodUSec?: bigint;
-  /** Memory that is kept in any case, and as long as there is other memory to take. */
+  /** Memory that is never reclaimed (`MemoryMin`), or only if there is no other memory to reclaim (`MemoryLow`). */
   MemoryMin?: bigint;
   MemoryLow?: bigint;
   MemoryMax?: bigint | undefined;
   TasksMax?: bigint | undefined;
 };
 
-/** Makes a slice with its limits, or changes those of one that is there. */
+/** Creates a slice with these limits, or changes those of an existing slice. */
 export async function setSlice(slice: string, properties: SliceProperties): Promise<void> {
   const values = Object.entries(properties).flatMap(([name, value]) => [name, 't', String(value ?? UNLIMITED)]);
   const list = [String(values.length / 3), ...values];
@@ -94,25 +94,25 @@ export async function setSlice(slice: string, properties: SliceProperties): Prom
   if (exitCode !== 0)
     throw new PodwrightError(
       'internal',
-      `limit ${slice}: ${stderr.trim() || exitCode}; to make it: ${started.stderr.trim() || started.exitCode}`,
+      `limit ${slice}: ${stderr.trim() || exitCode}; create it: ${started.stderr.trim() || started.exitCode}`,
     );
 }
 
-/** Ends a slice that has no processes any more. No error if there is none. */
+/** Stops a slice that has no processes any more. No error if it does not exist. */
 export async function endSlice(hierarchy: CgroupHierarchy, slice: string): Promise<void> {
   if (await cgroupExists(hierarchy, slicePath(slice))) await stopUnit(slice);
 }
 
 /**
- * Whether scopes may have an `OOMPolicy`: from systemd 253 on, and in later ones of Debian's 252. Others refuse to make one that has.
- * Asked of a scope that is always there.
+ * Whether scopes support `OOMPolicy`: since systemd 253, and in Debian's later builds of 252. Older versions refuse to create a scope
+ * with that property. Queried on `init.scope`, which always exists.
  */
 export async function takesScopeOomPolicy(): Promise<boolean> {
   const { stdout } = await systemctl('show', '--property=OOMPolicy', 'init.scope');
   return stdout.startsWith('OOMPolicy=');
 }
 
-/** Ends a unit, and its cgroup with it if nothing else is in that. No error if there is none. */
+/** Stops a unit, which removes its cgroup if that is empty. No error if the unit is not loaded. */
 async function stopUnit(unit: string): Promise<void> {
   const { exitCode, stderr } = await systemctl('stop', unit);
   if (exitCode !== 0 && !stderr.includes('not loaded'))
@@ -120,8 +120,9 @@ async function stopUnit(unit: string): Promise<void> {
 }
 
 /**
- * Kills what is in a container's scope and has systemd end that, which it does by itself some time after the last process. Nobody
- * else is to remove its cgroup: systemd would not notice any more that it is empty. Other cgroups are left alone.
+ * Kills the processes in a container's scope and stops the scope, which systemd would do by itself some time after the last process
+ * exits. The caller must not remove the scope's cgroup: systemd would then miss that it became empty. Cgroups that are not scopes are
+ * not touched.
  */
 export async function endScope(hierarchy: CgroupHierarchy, path: string): Promise<void> {
   const scope = scopeOf(path);
@@ -133,18 +134,21 @@ export async function endScope(hierarchy: CgroupHierarchy, path: string): Promis
 async function startDelegated(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
   const former = `/${unit}`;
   const pids = await cgroupPids(hierarchy, former, { recursive: true });
-  if (pids.length === 0) await removeCgroup(hierarchy, former); // with cgroups in it, no process could be started there
+  if (pids.length === 0) await removeCgroup(hierarchy, former); // systemd cannot start a process in a cgroup that has children
   await systemctl('reset-failed', unit);
   const { exitCode, stderr } = await startKeeper(unit);
-  const path = await delegatedPath(unit); // also when another process of ours was faster
+  const path = await delegatedPath(unit); // also if another Podwright process started the unit first
   if (path !== undefined) return path;
   const reason = `start ${unit}: ${stderr.trim() || `systemd-run: ${exitCode}`}`;
   if (pids.length === 0) throw new PodwrightError('failed_precondition', reason);
-  logger.warn({ unit, error: reason }, 'the unit of the pods was ended, and cannot start before they have ended');
+  logger.warn(
+    { unit, error: reason },
+    'the unit of the pods was stopped and cannot start again until all pods have ended',
+  );
   return former;
 }
 
-/** The unit's cgroup while it is active; `failed_precondition` for a unit of somebody else. */
+/** The unit's cgroup; `undefined` if the unit is not active. Rejects with `failed_precondition` for a unit that Podwright did not make. */
 async function delegatedPath(unit: string): Promise<string | undefined> {
   const { exitCode, stdout, stderr } = await systemctl('show', '--property=ActiveState,Delegate,ControlGroup', unit);
   if (exitCode !== 0) throw new PodwrightError('unavailable', `ask systemd for ${unit}: ${stderr.trim() || exitCode}`);
@@ -153,11 +157,11 @@ async function delegatedPath(unit: string): Promise<string | undefined> {
   if (values.Delegate === 'yes' && values.ControlGroup?.startsWith('/')) return values.ControlGroup;
   throw new PodwrightError(
     'failed_precondition',
-    `use ${unit}: there is a unit of this name that is not ours; set another cgroup_parent`,
+    `use ${unit}: a unit of this name exists that Podwright did not create; set another cgroup_parent`,
   );
 }
 
-/** Limits of services in general are not for pods, and neither is the end of one of them for all the others. */
+/** Overrides the host's default limits for services, and keeps systemd from ending all pods when one of them is OOM-killed. */
 async function startKeeper(unit: string): Promise<ProgramResult> {
   const properties = [
     'Delegate=yes',

@@ -6,17 +6,17 @@ import { type TestContext, test } from 'node:test';
 import type { CgroupHierarchy } from './hierarchy.ts';
 import { createCgroup } from './tree.ts';
 
-/** A directory that stands for a v2 tree whose kernel has these controllers and refuses to delegate any of them. */
+/** A fake v2 tree with these controllers, in which every write to `cgroup.subtree_control` fails. */
 function refusingTree(context: TestContext, controllers: string): CgroupHierarchy {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-cgroup-'));
   context.after(() => rmSync(mountPoint, { recursive: true }));
   mkdirSync(join(mountPoint, 'pods'));
   writeFileSync(join(mountPoint, 'cgroup.controllers'), controllers);
-  symlinkSync('/proc/version', join(mountPoint, 'cgroup.subtree_control')); // can be read, and refuses every write
+  symlinkSync('/proc/version', join(mountPoint, 'cgroup.subtree_control')); // readable, and every write fails
   return { mode: 'v2', trees: [{ version: 2, mountPoint, controllers: controllers.split(' ') }] };
 }
 
-test('controllers that the kernel refuses to the children of a cgroup are told, and the cgroup is made', async (context) => {
+test('createCgroup returns the controllers that the kernel refused to delegate, and creates the cgroup', async (context) => {
   const hierarchy = refusingTree(context, 'cpu memory');
   const refusals = await createCgroup(hierarchy, '/pods/one');
   const [{ mountPoint } = assert.fail()] = hierarchy.trees;
@@ -30,7 +30,7 @@ test('controllers that the kernel refuses to the children of a cgroup are told, 
   for (const { error } of refusals) assert.match(String(error), /EIO|EACCES|EPERM/);
 });
 
-test('a cgroup whose controllers are all delegated has no refusals', async (context) => {
+test('createCgroup returns no refusals if there is nothing to delegate', async (context) => {
   const hierarchy = refusingTree(context, '');
   assert.deepEqual(await createCgroup(hierarchy, '/pods/one'), []);
 });

@@ -6,12 +6,12 @@ import { isErrno, PodwrightError, wrapError } from '../errors.ts';
 import { CONTAINER_DIRECTORY } from '../modes.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
-/** A controller that the kernel does not let the children of a v2 cgroup use: limits of it do not hold there. */
+/** A controller that the kernel refused to delegate to the children of a v2 cgroup: its limits have no effect there. */
 export type DelegationRefusal = { directory: string; controller: string; error: unknown };
 
 /**
- * Makes cgroup `path` and its parents in every tree, ready to take processes. No error if it is there. Returns the controllers
- * that the kernel refused on the way: whether they matter is the caller's to say.
+ * Creates cgroup `path` and its parents in every tree, ready to take processes. No error if it exists. Returns the controllers
+ * that the kernel refused to delegate: the caller decides whether they matter.
  */
 export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
@@ -26,22 +26,22 @@ export async function createCgroup(hierarchy: CgroupHierarchy, path: string): Pr
   return refusals;
 }
 
-/** Whether the cgroup is there in any tree. */
+/** Whether the cgroup exists in any tree. */
 export async function cgroupExists(hierarchy: CgroupHierarchy, path: string): Promise<boolean> {
   const files = hierarchy.trees.map((tree) => join(cgroupDirectory(tree, path), 'cgroup.procs'));
   const found = await Promise.allSettled(files.map((file) => access(file)));
   return found.some(({ status }) => status === 'fulfilled');
 }
 
-/** Names of the cgroups directly below `path`, over all trees. */
+/** Names of the cgroups directly below `path`, from all trees. */
 export async function listChildCgroups(hierarchy: CgroupHierarchy, path: string): Promise<string[]> {
   const names = hierarchy.trees.flatMap((tree) => childDirectories(Buffer.from(cgroupDirectory(tree, path))));
   return [...new Set(names.map(String))].sort();
 }
 
 /**
- * Ids of the processes in the cgroup and, with `recursive`, in all below it: over all trees, or, with `controller`, in the
- * tree that has it alone, where the host has it.
+ * Ids of the processes in the cgroup and, with `recursive`, in its descendants. Searches all trees; with `controller`, only the
+ * tree that has this controller, if the host has it.
  */
 export async function cgroupPids(
   hierarchy: CgroupHierarchy,
@@ -56,7 +56,7 @@ export async function cgroupPids(
   return [...new Set(directories.flatMap(pidsIn))];
 }
 
-/** How many processes are in the cgroup and below it, by the tree of the `pids` controller if there is one. */
+/** Number of processes in the cgroup and its descendants, counted in the tree of the `pids` controller if there is one. */
 export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): number {
   const tree = treeOf(hierarchy, 'pids');
   const trees = tree === undefined ? hierarchy.trees : [tree];
@@ -65,8 +65,8 @@ export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): 
 }
 
 /**
- * Kills every process in the cgroup and below it, until none is left. `deadline_exceeded` if some survive
- * `timeoutMs` (10 s), as processes in an uninterruptible wait do. Never touches the root cgroup.
+ * Kills every process in the cgroup and its descendants, until none is left. Rejects with `deadline_exceeded` if some survive
+ * `timeoutMs` (default 10 s), as processes in an uninterruptible wait do. Refuses the root cgroup.
  */
 export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 10_000): Promise<void> {
   refuseRoot(path);
@@ -82,8 +82,8 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
 }
 
 /**
- * Removes the cgroup and those below it from every tree. The kernel lets go of ended processes a little late, so
- * EBUSY is tried again for `timeoutMs` (2 s), then `failed_precondition`. No error if it is not there.
+ * Removes the cgroup and its descendants from every tree. The kernel releases exited processes with a delay, so EBUSY is
+ * retried for `timeoutMs` (default 2 s), then it rejects with `failed_precondition`. No error if the cgroup does not exist.
  */
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
@@ -92,7 +92,7 @@ export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, tim
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Most cgroups have none below them, so that is looked into only where the kernel says EBUSY. */
+/** Lists child cgroups only after EBUSY, as most cgroups have none. */
 async function removeDirectory(directory: Buffer, deadline: number): Promise<void> {
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
     try {
@@ -109,14 +109,14 @@ async function removeDirectory(directory: Buffer, deadline: number): Promise<voi
   }
 }
 
-/** The directory and all below it, children before their parents. */
+/** The directory and all its descendants, children before their parents. */
 function directoriesBottomUp(directory: Buffer): Buffer[] {
   return [...childDirectories(directory).flatMap((name) => directoriesBottomUp(below(directory, name))), directory];
 }
 
 const below = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, Buffer.from('/'), name]);
 
-/** Containers with cgroups of their own may give them names that are not UTF-8. */
+/** Buffers, as containers may create cgroups whose names are not UTF-8. */
 function childDirectories(directory: Buffer): Buffer[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
@@ -127,13 +127,13 @@ function childDirectories(directory: Buffer): Buffer[] {
   }
 }
 
-/** The directories of the cgroups on the way from just below the root down to `path`. */
+/** The directories of `path` and its ancestors below the root, top down. */
 function levelsBelow(tree: CgroupTree, path: string): string[] {
   const names = path.split('/').filter((name) => name !== '');
   return names.map((_, index) => join(tree.mountPoint, ...names.slice(0, index + 1)));
 }
 
-/** Lets the children of a v2 cgroup use every controller that it has; the kernel refuses some one by one. */
+/** Enables every controller of a v2 cgroup for its children. One write per controller, as the kernel may refuse some. */
 async function delegateControllers(directory: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
   const available = readCgroupFileSync(join(directory, 'cgroup.controllers'))?.trim().split(/\s+/) ?? [];
@@ -148,7 +148,7 @@ async function delegateControllers(directory: string): Promise<DelegationRefusal
   return refusals;
 }
 
-/** A new v1 cpuset is empty and takes no process until it has CPUs and memory nodes: its parent's. */
+/** Copies the parent's CPUs and memory nodes: a new v1 cpuset is empty and takes no processes until it has some. */
 async function inheritCpuset(directory: string): Promise<void> {
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
     const own = readCgroupFileSync(join(directory, name));
@@ -162,7 +162,7 @@ function pidsIn(directory: Buffer): number[] {
 }
 
 function parsePids(text = ''): number[] {
-  // 0 stands for a process outside of our pid namespace.
+  // 0 is a process outside of this process's PID namespace
   return text
     .split('\n')
     .map(Number)
@@ -178,5 +178,6 @@ function killProcess(pid: number): void {
 }
 
 function refuseRoot(path: string): void {
-  if (path === '/' || path === '') throw new PodwrightError('invalid_argument', 'the root cgroup is not ours to end');
+  if (path === '/' || path === '')
+    throw new PodwrightError('invalid_argument', 'refusing to kill or remove the root cgroup');
 }

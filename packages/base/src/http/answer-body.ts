@@ -4,11 +4,11 @@ import type { AnswerInput, Step } from './answer-input.ts';
 
 /** Longest line of a chunked body, and its longest trailer, in bytes (Go's net/http/internal, maxLineLength). */
 const MAX_CHUNK_LINE_BYTES = 4096;
-/** What chunks may have beyond their bytes: 16 bytes and twice their bytes each, and so much more (as Go). */
+/** Allowed overhead of chunks, as in Go: each may have 16 bytes plus twice its data, and all together MAX_EXCESS_BYTES more. */
 const FREE_CHUNK_BYTES = 16;
 const MAX_EXCESS_BYTES = 16 << 10;
 
-/** The beginning of a body: `isCut` if it is larger than what was wanted, `error` if it ended before its end. */
+/** A body, or its beginning: `isCut` if it is larger than the caller's bound, `error` if it could not be read to its end. */
 export type AnswerBody = { bytes: Buffer; isCut: boolean; error?: Error };
 
 /** Reads a body up to `maxBytes`. */
@@ -53,7 +53,7 @@ function* readChunks(input: AnswerInput, body: BoundedBytes): Step<void> {
   }
 }
 
-/** LF alone does not end a line here (RFC 9112, 2.2 and 7.1). */
+/** Chunk lines must end with CRLF, not with LF alone (RFC 9112, 2.2 and 7.1). */
 function* readChunkLine(input: AnswerInput): Step<string> {
   const line = yield* input.line(MAX_CHUNK_LINE_BYTES);
   if (line === undefined) throw new Error('unexpected EOF');
@@ -63,7 +63,7 @@ function* readChunkLine(input: AnswerInput): Step<string> {
   return line.slice(0, -1);
 }
 
-/** The size of a chunk; its extensions are left out. */
+/** The size of a chunk; chunk extensions are ignored. */
 function chunkSize(line: string): number {
   const size = line.split(';', 1)[0]!.trimEnd();
   if (size === '') throw new Error('empty hex number for chunk length');

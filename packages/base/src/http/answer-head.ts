@@ -1,30 +1,30 @@
 import type { AnswerInput, Step } from './answer-input.ts';
 
-/** The status and fields of an answer. */
+/** The status line and fields of a response. */
 export type AnswerHead = {
   status: number;
-  /** What follows the status in its line. */
+  /** The reason phrase of the status line. */
   reason: string;
-  /** By name in small letters, in the order in which they came. */
+  /** Values by lower-case name, in the order received. */
   fields: Map<string, string[]>;
   framing: Framing;
 };
 
-/** How the end of a body is found: after so many bytes, after the last chunk, or where the server closes the connection. */
+/** What ends a body: a number of bytes, the last chunk, or the server closing the connection. */
 export type Framing = { until: 'length'; bytes: number } | { until: 'last-chunk' } | { until: 'close' };
 
-/** What a field counts beyond its bytes (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
+/** Overhead counted for each field (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
 const FIELD_BYTES = 32;
-/** Go reads lengths of 63 bits. */
+/** Go parses lengths as 63 bits. */
 const MAX_LENGTH = 2n ** 63n - 1n;
 const NO_BODY: Framing = { until: 'length', bytes: 0 };
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** What is left of the bytes that the heads of an answer may have. */
+/** Bytes that the heads of a response, interim ones included, may still take. */
 export type HeadBudget = { bytes: number };
 
-/** Reads the next head; `undefined` if the connection ends before its first byte. Throws in the words of Go's net/http. */
+/** Reads the next head; `undefined` if the connection ends before its first byte. Errors are worded as in Go's net/http. */
 export function* readHead(input: AnswerInput, budget: HeadBudget): Step<AnswerHead | undefined> {
   if ((yield* input.peek()) === undefined) return undefined;
   const statusLine = yield* readStatusLine(input, budget);
@@ -62,16 +62,16 @@ function* readFields(input: AnswerInput, budget: HeadBudget): Step<Map<string, s
 
 const isBlank = (byte: number | undefined) => byte === SPACE || byte === TAB;
 
-/** A line without its end, which may be LF alone. */
+/** Reads a line and strips its end, CRLF or LF alone. */
 function* readLine(input: AnswerInput, budget: HeadBudget): Step<string> {
   const line = yield* input.line(budget.bytes);
   if (line === undefined) throw malformed('unexpected EOF');
   budget.bytes -= Buffer.byteLength(line) + FIELD_BYTES;
-  if (budget.bytes < 0) throw new Error('the answer is too large');
+  if (budget.bytes < 0) throw new Error('the head of the response is too large');
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Name and value; a name may have spaces, as a field with such a name is kept apart from the one without. */
+/** Splits a field into name and value. As in Go, a name may contain spaces; it is then another field than the name without them. */
 function fieldOf(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   const name = line.slice(0, colon);
@@ -81,7 +81,7 @@ function fieldOf(line: string): [name: string, value: string] {
   return [name.toLowerCase(), trim(value)];
 }
 
-/** Whether a text has a character that no field may have; a tab is none. */
+/** Whether a text contains a control character that no field value may have; a tab is allowed. */
 export function hasControlCharacter(text: string): boolean {
   return /[\0-\x08\x0a-\x1f\x7f]/.test(text);
 }
@@ -98,7 +98,7 @@ function framingOf({ status, isBefore11 }: StatusLine, fields: Map<string, strin
   return bytes === undefined ? { until: 'close' } : { until: 'length', bytes };
 }
 
-/** A length that is given more than once must be the same each time. */
+/** Repeated Content-Length fields must all have the same value. */
 function lengthOf(lengths: string[]): number | undefined {
   const [length] = lengths;
   if (length === undefined) return undefined;
@@ -108,7 +108,7 @@ function lengthOf(lengths: string[]): number | undefined {
   return Number(length);
 }
 
-/** Without spaces and tabs around it. A pattern would take a time that grows with the square of their number. */
+/** Strips spaces and tabs at both ends. A regular expression would take quadratic time. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -122,5 +122,5 @@ function malformed(problem: string, found?: unknown): Error {
   return new Error(`net/http: HTTP/1.x transport connection broken: ${what}`);
 }
 
-/** The server chooses how long its lines are. */
+/** Bounds the length of error messages: the server chooses how long its lines are. */
 const shortened = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -1,28 +1,28 @@
-/** A computation that yields whenever it needs more bytes than have come. */
+/** A computation that yields whenever it needs more bytes than have arrived. */
 export type Step<T> = Generator<void, T, void>;
 
 const LINE_FEED = 0x0a;
 
-/** The bytes of an answer that have come and were not read yet. */
+/** The bytes of a response that have arrived and were not read yet. */
 export class AnswerInput {
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
   #closed: { error: Error | undefined } | undefined;
 
-  /** Copies the bytes that the connection brought. */
+  /** Copies bytes received from the connection. */
   add(chunk: Buffer): void {
     if (this.#buffer.length - this.#end < chunk.length) this.#makeRoom(chunk.length);
     this.#buffer.set(chunk, this.#end);
     this.#end += chunk.length;
   }
 
-  /** Nothing more comes, because the server has closed the connection or because of an error. */
+  /** Marks the end of the input: the server has closed the connection, or `error` has broken it. */
   close(error?: Error): void {
     this.#closed ??= { error };
   }
 
-  /** The next line without its LF; `undefined` if the connection ends first. Throws for one of more than `maxBytes`. */
+  /** The next line without its LF; `undefined` if the connection ends first. Throws if the line has more than `maxBytes`. */
   *line(maxBytes: number): Step<string | undefined> {
     for (let seen = 0; ; ) {
       const unread = this.#buffer.subarray(this.#start, this.#end);
@@ -38,7 +38,7 @@ export class AnswerInput {
     }
   }
 
-  /** The next byte, which stays unread; `undefined` if the connection ends first. */
+  /** The next byte, without consuming it; `undefined` if the connection ends first. */
   *peek(): Step<number | undefined> {
     while (this.#start === this.#end) {
       if (this.#isAtEnd()) return undefined;

@@ -5,29 +5,29 @@ import { VERSION } from '../version.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
 import { type RequestFields, requestText } from './request-text.ts';
 
-/** Bytes of all fields of an answer; Go's client takes 10 MiB. */
+/** Bytes of all fields of a response; Go's client allows 10 MiB. */
 const MAX_HEAD_BYTES = 1 << 20;
-/** As many as Go's client follows. */
+/** As in Go's client. */
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export type DocumentOptions = {
-  /** Added to those of each request; one of the same name replaces it. */
+  /** Fields added to each request. They replace default fields of the same name, except Host and Connection. */
   fields?: RequestFields;
   maxBytes: number;
-  /** What to throw when the document is larger. */
+  /** Makes the error to throw if the body is larger than `maxBytes`. */
   refusal: () => Error;
-  /** Throws for a redirect that is not to be followed. */
+  /** Must throw for a redirect that is not to be followed. */
   checkRedirect: (from: URL, to: URL) => void;
   signal: AbortSignal;
 };
 
-/** A whole answer; its body is not compressed any more. */
+/** A whole response, with its body decompressed. */
 export type HttpDocument = Omit<HttpAnswer, 'body'> & { body: Buffer };
 
 /**
- * Gets a whole answer, whatever its status, after redirects. Proxies are not asked, and certificates are verified. Rejects with
- * `refusal`, the signal's reason, or the error of the system or the answer.
+ * Gets a document and returns the whole response, whatever its status, after following redirects. Proxies are not used; certificates
+ * are verified. Rejects with the error of `refusal`, the signal's reason, or the error of the connection or the response.
  */
 export async function getDocument(first: URL, options: DocumentOptions): Promise<HttpDocument> {
   let url = first;
@@ -42,7 +42,7 @@ export async function getDocument(first: URL, options: DocumentOptions): Promise
   throw new Error(`more than ${MAX_REDIRECTS} redirects`);
 }
 
-/** Sends a request on a connection of its own. */
+/** Sends one request on a new connection. */
 async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument> {
   const { signal, maxBytes } = options;
   signal.throwIfAborted();
@@ -59,36 +59,36 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
     const { body, ...head } = await raceAbort(reading, signal);
     if (body.isCut) throw options.refusal();
     if (body.error !== undefined) throw body.error;
-    const isPacked = head.fields.get('content-encoding')?.[0]?.toLowerCase() === 'gzip';
-    return { ...head, body: isPacked ? await unpacked(body.bytes, options) : body.bytes };
+    const isCompressed = head.fields.get('content-encoding')?.[0]?.toLowerCase() === 'gzip';
+    return { ...head, body: isCompressed ? await decompress(body.bytes, options) : body.bytes };
   } finally {
     connection.destroy();
   }
 }
 
-/** As Go's client: fields replace others by name in any spelling, but `Host` is always that of the URL. */
+/** As in Go's client: given fields replace default ones by case-insensitive name, but `Host` is always that of the URL. */
 function requestFields(url: URL, given: RequestFields = {}): RequestFields {
-  const usual = { 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };
+  const defaults = { 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
-  const kept = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()));
+  const remaining = Object.entries(defaults).filter(([name]) => !names.has(name.toLowerCase()));
   const sent = Object.entries(given).filter(([name]) => !['host', 'connection'].includes(name.toLowerCase()));
-  return { Host: url.host, ...Object.fromEntries([...kept, ...sent]) };
+  return { Host: url.host, ...Object.fromEntries([...remaining, ...sent]) };
 }
 
-const portOf = (url: URL, usual: number) => Number(url.port || usual);
+const portOf = (url: URL, defaultPort: number) => Number(url.port || defaultPort);
 
-/** What takes long to load is loaded where it is needed: most commands fetch nothing. */
+/** Loads `node:tls` lazily: it takes long, and most commands fetch nothing. */
 function connectSecurely(url: URL, host: string): Duplex {
   const servername = isIP(host) === 0 ? host : '';
   return process.getBuiltinModule('node:tls').connect({ host, port: portOf(url, 443), servername });
 }
 
-function unpacked(bytes: Buffer, { maxBytes, refusal }: DocumentOptions): Promise<Buffer> {
+function decompress(bytes: Buffer, { maxBytes, refusal }: DocumentOptions): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   process.getBuiltinModule('node:zlib').gunzip(bytes, { maxOutputLength: maxBytes }, (error, unzipped) => {
     if (error === null) resolve(unzipped);
     else if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') reject(refusal());
-    else reject(new Error(`the body is no gzip: ${error.message}`));
+    else reject(new Error(`the body is not valid gzip: ${error.message}`));
   });
   return promise;
 }

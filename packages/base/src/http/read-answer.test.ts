@@ -6,7 +6,7 @@ import { readAnswer } from './read-answer.ts';
 
 const limits = { maxHeadBytes: 256 << 10, maxBodyBytes: 10 << 10 };
 
-/** Reads an answer that comes in pieces of so many bytes. */
+/** Reads a response that arrives in pieces of `pieceBytes`. */
 function read(raw: string, pieceBytes = raw.length || 1) {
   const connection = new PassThrough();
   const reading = readAnswer(connection, limits);
@@ -16,11 +16,11 @@ function read(raw: string, pieceBytes = raw.length || 1) {
   return reading;
 }
 
-/** Pieces of a byte show each place where a piece may end; long answers are cut into fewer. */
+/** One-byte pieces test every position at which a piece may end; long responses are split into about 1000 pieces. */
 const smallPieces = (raw: string) => Math.ceil(raw.length / 1000);
 
 for (const { name, raw, status, body } of readableAnswers) {
-  test(`${name}: read, however it comes`, async () => {
+  test(`${name}: read, whole and in pieces`, async () => {
     for (const pieceBytes of [undefined, smallPieces(raw)]) {
       const answer = await read(raw, pieceBytes);
       assert.deepEqual([answer.status, answer.body.bytes.toString(), answer.body.error], [status, body, undefined]);
@@ -29,7 +29,7 @@ for (const { name, raw, status, body } of readableAnswers) {
 }
 
 for (const { name, raw } of unreadableAnswers) {
-  test(`${name}: refused, however it comes`, async () => {
+  test(`${name}: refused, whole and in pieces`, async () => {
     for (const pieceBytes of [undefined, smallPieces(raw)]) {
       const error = await read(raw, pieceBytes).then(
         (answer) => answer.body.error,
@@ -40,7 +40,7 @@ for (const { name, raw } of unreadableAnswers) {
   });
 }
 
-test('a body is read as far as it is wanted', async () => {
+test('a body is read up to the bound', async () => {
   const { body } = await read(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(20_000)}`);
   assert.deepEqual([body.bytes.length, body.isCut, body.error], [limits.maxBodyBytes, true, undefined]);
 });
@@ -53,7 +53,7 @@ const hostile: Record<string, string> = {
   'a status line of spaces': `HTTP/1.1${' '.repeat(250_000)}x\r\n\r\n`,
 };
 for (const [name, raw] of Object.entries(hostile)) {
-  test(`${name} costs little`, async () => {
+  test(`${name} takes less than half a second of CPU time`, async () => {
     const before = process.threadCpuUsage();
     await read(raw, 4096).catch(() => undefined);
     const { user, system } = process.threadCpuUsage(before);
@@ -69,7 +69,7 @@ for (const [name, raw] of Object.entries({
   test(`too much of ${name} is refused`, () => assert.rejects(read(raw, 4096), /too (large|long)/));
 }
 
-test('an unknown transfer encoding is named in the words of Go', () =>
+test("the error for an unknown transfer encoding has Go's wording", () =>
   assert.rejects(read('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n'), {
     message: 'net/http: HTTP/1.x transport connection broken: unsupported transfer encoding: "gzip, chunked"',
   }));

@@ -3,22 +3,22 @@ import { type AnswerBody, readBody } from './answer-body.ts';
 import { type AnswerHead, type HeadBudget, readHead } from './answer-head.ts';
 import { AnswerInput, type Step } from './answer-input.ts';
 
-/** An answer to a GET, with as much of its body as was wanted. */
+/** The response to a GET, with its body up to the bound. */
 export type HttpAnswer = AnswerHead & { body: AnswerBody };
 
 export type AnswerOptions = {
-  /** Bytes of the status line and all fields, those of 1xx answers before it included. */
+  /** Bound of the status lines and all fields, including those of interim (1xx) responses, in bytes. */
   maxHeadBytes: number;
-  /** What is beyond that of a body is not read. */
+  /** Bytes of the body to read; the rest is not read. */
   maxBodyBytes: number;
-  /** Called when the fields have come. */
+  /** Called when the status line and all fields have been read. */
   onHead?: () => void;
 };
 
 /**
- * Reads an HTTP/1.x answer to a GET from a connection that is used for nothing else, as leniently as Go's net/http: Node's
- * parser refuses what servers in containers answer and what clients in Go read. Rejects with an error in Go's words, or with
- * the connection's. The connection is left open; the caller bounds the time.
+ * Reads an HTTP/1.x response to a GET from a connection that is used for nothing else, as leniently as Go's net/http: Node's
+ * parser refuses some responses of servers in containers that Go clients accept. Rejects with an error in Go's wording, or with
+ * the connection's error. The connection stays open; the caller has to bound the time.
  */
 export function readAnswer(connection: Duplex, options: AnswerOptions): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
@@ -57,7 +57,7 @@ function* answer(input: AnswerInput, options: AnswerOptions): Step<HttpAnswer> {
   }
 }
 
-/** An answer before the one that counts; after 101 the connection speaks another protocol. */
+/** Whether more responses follow: 1xx, but not 101, after which the connection speaks another protocol. */
 function isInterim(status: number): boolean {
   return status >= 100 && status < 200 && status !== 101;
 }

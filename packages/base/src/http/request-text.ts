@@ -1,11 +1,11 @@
 import { hasControlCharacter } from './answer-head.ts';
 
-/** Fields of a request, by name; one that stands there several times has a list. A character is a byte. */
+/** Fields of a request, by name; a list is sent as several fields of that name. Each character is sent as one byte (latin1). */
 export type RequestFields = Record<string, string | string[]>;
 
 /**
- * A GET of `target`, a path and query, in HTTP/1.1, to be sent as latin1. Throws in Go's words for a value that would not
- * end where its line does.
+ * The text of an HTTP/1.1 GET request for `target`, a path and query, to be sent as latin1. Throws, in Go's wording, for a value
+ * with control characters, which could inject fields.
  */
 export function requestText(target: string, fields: RequestFields): string {
   const lines = Object.entries(fields).flatMap(([name, values]) =>

@@ -1,6 +1,6 @@
 import type { Span } from './tracer.ts';
 
-/** How much is kept: traces, the oldest going first, and spans of each, the last to end being left out. */
+/** Bounds of the store: the oldest traces are dropped first; further spans of a full trace are not stored. */
 export type SpanStoreBounds = { traces: number; spansPerTrace: number };
 
 /** The spans of the latest traces. */
@@ -20,7 +20,7 @@ export class SpanStore {
     } else if (spans.length < this.#bounds.spansPerTrace) spans.push(span);
   }
 
-  /** In the order in which they ended; none of a trace that is not known. */
+  /** The spans of a trace, in the order in which they ended; empty for an unknown trace. */
   spans(traceId: string): readonly Span[] {
     return this.#traces.get(traceId) ?? [];
   }

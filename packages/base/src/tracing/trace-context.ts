@@ -1,4 +1,4 @@
-/** Where in which trace something happens (W3C Trace Context 1): ids in lower-case hex; `sampled`: it is to be exported. */
+/** A span of a trace (W3C Trace Context 1). Ids are lower-case hex; `sampled` means that the trace is to be exported. */
 export type TraceContext = { traceId: string; spanId: string; sampled: boolean };
 
 /** The header, and the key of gRPC metadata, that carries a context. */
@@ -7,10 +7,10 @@ export const TRACEPARENT = 'traceparent';
 /** Version, trace id, span id, flags; later versions may have more, after another dash. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Longer than any version's header will be: what is longer is not looked at. */
+/** Longer headers are ignored; no version of the specification needs as much. */
 const MAX_LENGTH = 512;
 
-/** The context that a header stands for; `undefined` for what is malformed, which W3C has us ignore. */
+/** Parses a header; `undefined` if it is malformed, as the specification requires to ignore it. */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined || header.length > MAX_LENGTH) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = FORM.exec(header) ?? [];
@@ -19,7 +19,7 @@ export function parseTraceparent(header: string | undefined): TraceContext | und
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** The header of a context. */
+/** Formats a context as a header. */
 export function formatTraceparent({ traceId, spanId, sampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }

@@ -2,33 +2,33 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { errorMessage } from '../errors.ts';
 import type { TraceContext } from './trace-context.ts';
 
-/** A piece of work in time, Unix milliseconds with fractions. */
+/** A piece of work with its start and end, in fractional Unix milliseconds. */
 export type Span = TraceContext & {
-  /** The span that it is part of; absent for the first of a trace. */
+  /** The parent span; absent for the first span of a trace. */
   parentId?: string;
   name: string;
   startMs: number;
   endMs: number;
-  /** Why it failed. */
+  /** Error message, if the work failed. */
   error?: string;
-  /** What it was about, for the collector of traces. */
+  /** Attributes for the trace collector. */
   attributes?: Record<string, string>;
-  /** It answers a call. */
+  /** Whether the span serves a remote call (OpenTelemetry's span kind SERVER). */
   isServer?: boolean;
 };
 
-/** Which spans go to a collector. */
+/** Which spans are exported to a collector. */
 export type TracingOptions = {
-  /** Where they go: `http://HOST:PORT`, or `HOST:PORT` and `unix:///PATH` for gRPC; '' for nowhere. */
+  /** The collector: `http://HOST:PORT`, or `HOST:PORT` or `unix:///PATH` for gRPC; '' exports nothing. */
   endpoint: string;
-  /** How many of a million traces that begin here are sent; those of others are sent if their caller sends his part. */
+  /** How many of a million traces that start here are exported. A trace that a caller started is exported if the caller sampled it. */
   samplingRatePerMillion: number;
 };
 
-/** Where ended spans go; must not throw. */
+/** Receives each span when it has ended; must not throw. */
 export type SpanSink = (span: Span) => void;
 
-/** Runs work as a span of the trace that its caller is in; without one it is only run. */
+/** Runs work as a span of the caller's current trace. Without a current trace, it just runs the work. */
 export type TraceWork = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /** Runs work without a trace. */
@@ -37,12 +37,12 @@ export const untraced: TraceWork = (_name, work) => work();
 /** Names and errors of spans are cut to this many characters. */
 const MAX_TEXT = 300;
 
-/** A span that work is in; nothing becomes part of it any more once it has ended. */
+/** The span of running work. Once it has ended, it gets no more child spans. */
 type Live = { context: TraceContext; ended: boolean };
 
 /**
- * Knows which trace the work at hand belongs to, across promises and callbacks, and tells of its spans. What a piece of work
- * leaves behind (timers, watchers, loops) is in no trace once the work has ended.
+ * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that outlive
+ * the work that started them are in no trace any more.
  */
 export class Tracer {
   readonly #live = new AsyncLocalStorage<Live>();
@@ -53,7 +53,7 @@ export class Tracer {
     this.#sink = sink;
   }
 
-  /** The span that the caller is in. */
+  /** The caller's current span; `undefined` if it is in no trace. */
   current(): TraceContext | undefined {
     const live = this.#live.getStore();
     return live === undefined || live.ended ? undefined : live.context;
@@ -64,7 +64,7 @@ export class Tracer {
     return [...this.#open];
   }
 
-  /** Runs work in a span that somebody else tells of. */
+  /** Runs work in a span that the caller reports to the sink. */
   async within<T>(context: TraceContext, work: () => Promise<T>): Promise<T> {
     const live: Live = { context, ended: false };
     try {
@@ -74,13 +74,13 @@ export class Tracer {
     }
   }
 
-  /** Runs work as a span of the trace that the caller is in; without one it is only run. */
+  /** Runs work as a span of the caller's current trace. Without a current trace, it just runs the work. */
   readonly span: TraceWork = (name, work) => {
     const parent = this.current();
     return parent === undefined ? work() : this.record({ parent, name }, work);
   };
 
-  /** Runs work as a span of `parent`, and tells of it when it has ended. */
+  /** Runs work as a child span of `parent`, and passes the span to the sink when the work has ended. */
   async record<T>(
     { parent, name, ...about }: { parent: TraceContext } & Pick<Span, 'name' | 'attributes' | 'isServer'>,
     work: () => Promise<T>,
@@ -101,17 +101,20 @@ export class Tracer {
   }
 }
 
-/** The first span of a new trace. */
+/** Creates the context of a new trace and its first span. */
 export function newTrace(sampled: boolean): TraceContext {
   return { traceId: newId() + newId(), spanId: newId(), sampled };
 }
 
-/** A new span of the same trace. */
+/** Creates the context of a new span of the same trace. */
 export function childOf({ traceId, sampled }: TraceContext): TraceContext {
   return { traceId, spanId: newId(), sampled };
 }
 
-/** 16 digits, not all 0. They tell spans apart and keep no secret: bytes of node:crypto cost several times as much as the rest of a span. */
+/**
+ * 16 hex digits, not all 0. The ids only distinguish spans and are no secret, so `Math.random` is enough: random bytes of node:crypto
+ * would take several times as long as the rest of a span.
+ */
 function newId(): string {
   return hex(1 + Math.floor(Math.random() * 0xffff_fffe)) + hex(Math.floor(Math.random() * 0xffff_ffff));
 }
@@ -120,7 +123,7 @@ function hex(number: number): string {
   return number.toString(16).padStart(8, '0');
 }
 
-/** Unix milliseconds with fractions, by the clock that does not jump. */
+/** Fractional Unix milliseconds, from the monotonic clock. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
