@@ -12,7 +12,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/cri/src/otlp/span-exporter.ts': ['delayMs'],
   'packages/cri/src/server/active-calls.ts': ['timeoutMs'], // longer times have no timer
   'packages/cri/src/server/listeners.ts': ['graceMs'],
-  'packages/images/src/pull/failed-pulls.ts': ['this.#options.keepMs'],
+  'packages/images/src/pull/failed-pulls.ts': ['this.#options.retentionMs'],
   'packages/kube-client/src/informing/first-objects.ts': ['silenceMs'],
   'packages/kube-client/src/transport/http2-connection.ts': ['timeoutMs', 'afterMs / 2'],
   'packages/volumes/src/api-objects/within.ts': ['timeoutMs'],

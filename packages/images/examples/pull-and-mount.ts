@@ -9,16 +9,18 @@ await using store = await openImages({ root });
 const image = await store.images.pull(reference, { signal });
 console.log(`${image.repoTags[0]} runs ${image.config.config.Cmd?.join(' ')}`);
 
-// The root file system: a writable snapshot on the image's topmost layer. The store names mounts, the caller makes them.
+// The root file system: a writable snapshot on the image's topmost layer. The snapshotter returns mounts, the caller mounts them.
 const system = loadSystem();
 const target = `${root}/rootfs`;
 mkdirSync(target, { recursive: true });
 mountAll(system, await store.snapshotter.prepare('my-container', image.chainId), target);
-console.log(`in it: ${readdirSync(target).join(', ')}`);
+console.log(`root file system: ${readdirSync(target).join(', ')}`);
 unmountOnce(system, target);
 await store.snapshotter.remove('my-container');
 
-for (const { id, sizeBytes } of store.images.list()) console.log(`${id}: ${sizeBytes} bytes, packed`);
-await store.images.remove(reference); // with all that only this image needed
-await store.images.collectGarbage(); // after the last snapshot of a removed image has gone, too
-console.log(`images left: ${store.images.list().length}, snapshots left: ${(await store.snapshotter.list()).length}`);
+for (const { id, sizeBytes } of store.images.list()) console.log(`${id}: ${sizeBytes} bytes, compressed`);
+await store.images.remove(reference); // also removes the content that only this image needed
+await store.images.collectGarbage(); // also needed after removing the last snapshot of a removed image
+console.log(
+  `remaining images: ${store.images.list().length}, remaining snapshots: ${(await store.snapshotter.list()).length}`,
+);

@@ -1,4 +1,4 @@
-/** A time for node:fs, in seconds since 1970. As a text, because Node takes a negative number for the present time. */
+/** Formats a Unix time in seconds for node:fs. A string, as Node.js takes a negative number for the current time. */
 export function fileTime(seconds: number): string {
   return String(seconds);
 }

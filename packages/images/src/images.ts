@@ -25,38 +25,38 @@ import { VerifiedLayers } from './store/verified-layers.ts';
 import type { UnpackLayer } from './unpack/unpack-options.ts';
 
 export type ImageServiceOptions = {
-  /** Lasting data; the content goes to `<root>/content`. */
+  /** Directory of persistent data. Blobs are in `<root>/content`. */
   root: string;
   database: MetadataDatabase;
   snapshotter: Snapshotter;
   unpackLayer: UnpackLayer;
-  /** Called when a layer to unpack is likely to come soon. */
+  /** Called when a layer will probably have to be unpacked soon, so that a worker can be started in advance. */
   prepareUnpacking?: () => void;
-  /** Directory with a `hosts.toml` a registry. */
+  /** Directory with a `hosts.toml` per registry, as containerd's `config_path`. */
   registryConfigDir: string;
   logger: Logger;
-  /** Architecture whose images are taken, as Node.js, the kernel or Go call it (the process's). */
+  /** Architecture of the images to pull, by the name of Node.js, the kernel or Go. Default: this process's. */
   arch?: string;
-  /** Names of images that must never be collected. */
+  /** Names of images that the kubelet must never garbage-collect (`pinned` in the CRI). Default: none. */
   pinnedImages?: string[];
-  /** Downloads of one pull that run at once (3, as containerd's max_concurrent_downloads). */
+  /** Concurrent downloads per pull, as containerd's max_concurrent_downloads. Default: 3. */
   parallelDownloads?: number;
-  /** How long what a failed pull has fetched is kept for the next attempt (15 minutes; a kubelet waits 5 at most). */
+  /** How long the content fetched by a failed pull is retained for a retry. Default: 15 minutes; a kubelet retries after at most 5. */
   failedPullLifetimeMs?: number;
-  /** A connection without a byte for so long is given up and tried again (60 s). */
+  /** A download that receives no byte for this long is aborted and retried. Default: 60 s. */
   stallTimeoutMs?: number;
-  /** A manifest, a token or a registry's error takes at most so long to come (60 s). */
+  /** Longest time to receive a manifest, a token or an error response. Default: 60 s. */
   documentTimeoutMs?: number;
   retryPolicy?: RetryPolicy;
-  /** Where the proxy settings are looked up (the process's environment). */
+  /** Environment variables with proxy settings. Default: those of this process. */
   environment?: NodeJS.ProcessEnv;
-  /** Told of the steps of pulls; left out, nobody is. */
+  /** Traces the steps of pulls. Optional. */
   trace?: TraceWork;
-  /** Ends the recovery of images that must be unpacked again. */
+  /** Aborts the recovery at start of images that must be unpacked again. Optional. */
   signal?: AbortSignal;
 };
 
-/** Opens the images below `root`: repairs what a crash left, and removes what nothing needs. */
+/** Opens the images below `root`: repairs the effects of a crash or power cut, and collects garbage. */
 export async function createImageService(options: ImageServiceOptions): Promise<Images> {
   const { root, database, snapshotter, unpackLayer, logger } = options;
   const content = await ContentStore.open(root);
@@ -106,8 +106,8 @@ export class Images implements ImageService {
     this.#logger = logger;
     this.#pinned = options.pinnedImages ?? [];
     this.#http = new HttpClient({ stallTimeoutMs, documentTimeoutMs, environment });
-    const keepMs = options.failedPullLifetimeMs ?? FAILED_PULL_LIFETIME_MS;
-    this.#failedPulls = new FailedPulls({ keepMs, collectGarbage: () => this.#tidyUp('a failed pull has left') });
+    const retentionMs = options.failedPullLifetimeMs ?? FAILED_PULL_LIFETIME_MS;
+    this.#failedPulls = new FailedPulls({ retentionMs, collectGarbage: () => this.#tidyUp('a failed pull') });
     const pulling = { ...shared, installer, failedPulls: this.#failedPulls, http: this.#http, trace };
     this.#puller = new ImagePuller({ ...pulling, registryConfigDir, retryPolicy, logger });
     this.#loader = new ImageLoader({ ...shared, installer, platform });
@@ -128,7 +128,7 @@ export class Images implements ImageService {
       this.beginSync();
       return [...loaded].map(([id, names]) => ({ ...this.#require(id), names }));
     } finally {
-      await this.#tidyUp('an archive may have left'); // it may hold more than its images need
+      await this.#tidyUp('a loaded archive'); // it may contain blobs that no image needs
     }
   }
 
@@ -158,7 +158,7 @@ export class Images implements ImageService {
 
   async remove(reference: string): Promise<void> {
     this.#stores.records.remove(this.#requireStored(reference).id);
-    await this.#tidyUp('a removed image has left');
+    await this.#tidyUp('a removed image');
   }
 
   async untag(reference: string): Promise<boolean> {
@@ -189,12 +189,12 @@ export class Images implements ImageService {
     return this.#progress.subscribe(signal);
   }
 
-  /** Has new images written to the disk in the background. */
+  /** Starts syncing new images to the disk in the background. */
   beginSync(): void {
     this.#sync.begin();
   }
 
-  /** Ends the pulls that run (`cancelled`) and closes the connections to registries. */
+  /** Aborts running pulls (`cancelled`) and closes the connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
     await this.#collector.close().catch(() => undefined); // its caller gets the failure
@@ -202,14 +202,14 @@ export class Images implements ImageService {
     this.#http.close();
   }
 
-  /** The work itself is done: what cannot be removed now goes with a later collection. */
-  async #tidyUp(whose: string): Promise<void> {
+  /** Collects garbage after successful work. A failure is only logged, as a later collection will remove the rest. */
+  async #tidyUp(origin: string): Promise<void> {
     await this.collectGarbage().catch((error: unknown) => {
-      this.#logger.warn({ error: errorMessage(error) }, `could not remove what ${whose}`);
+      this.#logger.warn({ error: errorMessage(error) }, `could not remove the leftovers of ${origin}`);
     });
   }
 
-  /** An id, which is what most callers have, costs no look through all images. */
+  /** Looks up an image by id, which most callers have, without searching; otherwise searches all images. */
   #find(reference: string): StoredImage | undefined {
     const { records } = this.#stores;
     return records.get(reference) ?? findImage(records.list(), reference);
@@ -226,6 +226,6 @@ export class Images implements ImageService {
   #requireStored(reference: string): StoredImage {
     const image = this.#find(reference);
     if (image !== undefined) return image;
-    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists what is there`);
+    throw new PodwrightError('not_found', `image "${reference}" not found; \`podwright images\` lists all images`);
   }
 }

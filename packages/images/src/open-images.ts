@@ -7,37 +7,37 @@ import { openSnapshotter, type SnapshotterOptions } from './snapshots/open-snaps
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 import { LayerUnpacker } from './unpack/unpack-layer.ts';
 
-/** All but `root` may be left out. */
+/** All options but `root` are optional. */
 export type OpenImagesOptions = Partial<
   Omit<ImageServiceOptions, 'database' | 'snapshotter' | 'unpackLayer' | 'prepareUnpacking'>
 > & {
-  /** Directory of the store, on a real file system: overlayfs cannot lie on another overlayfs, nor on tmpfs everywhere. */
+  /** Directory of the store. For overlayfs it must not be on overlayfs itself, nor, with some kernels, on tmpfs. */
   root: string;
-  /** How layers are kept: overlayfs where it works, else full copies. */
+  /** The snapshotter. Default `auto`: overlayfs if it works on `root`, otherwise full copies. */
   snapshotterKind?: SnapshotterOptions['kind'];
 };
 
-/** An image store that stands alone. Disposing of it ends what runs, and leaves the images on the disk. */
+/** A stand-alone image store. Disposing of it aborts running work and closes it; the images stay on the disk. */
 export type ImageStore = { images: Images; snapshotter: Snapshotter } & AsyncDisposable;
 
 /**
- * Opens the image store in a directory, which is made if need be: records, snapshots, unpacking threads and images. It is for one
- * process at a time, and needs root, as layers have owners and devices. What a crash left is repaired first.
- * Errors: `already_exists` (the store is open already), `data_loss` (the records are damaged), `failed_precondition` (they are of a
- * newer version, or overlayfs was asked for and does not work).
+ * Opens the image store in a directory, creating it if necessary. Only one process at a time can open it. It needs root, as layers have
+ * owners and devices. The effects of a crash are repaired first.
+ * Errors: `already_exists` (the store is open already), `data_loss` (the records are damaged), `failed_precondition` (the records are of
+ * a newer version, or `overlayfs` is requested and does not work).
  */
 export async function openImages({ snapshotterKind = 'auto', ...options }: OpenImagesOptions): Promise<ImageStore> {
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
   const parts = new Undo();
   try {
-    // two openers would collect what the other one is just pulling
+    // two processes would each collect the content that the other is pulling
     const isOpen = `open the images in ${root}: they are open already; close them first`;
     parts.add('unlock the directory', lockDirectory(root, isOpen));
     const system = loadSystem();
     const database = openDatabase(join(root, 'records.db'));
     parts.add('close the records', () => void database.close());
-    const place = { root: join(root, 'snapshots'), database, system, logger };
-    const { snapshotter } = openSnapshotter({ kind: snapshotterKind, ...place });
+    const snapshotterRoot = join(root, 'snapshots');
+    const { snapshotter } = openSnapshotter({ kind: snapshotterKind, root: snapshotterRoot, database, system, logger });
     parts.add('close the snapshotter', () => snapshotter.close());
     const unpacker = new LayerUnpacker({ system });
     parts.add('end the unpacking threads', () => unpacker[Symbol.asyncDispose]());

@@ -1,4 +1,4 @@
-/** The contract suite for snapshotters of others: `@podwright/images/suites`, for `node:test`. It needs root, as it makes mounts. */
+/** The contract suite for third-party snapshotters, for `node:test`: `@podwright/images/suites`. It needs root, as it mounts. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSystem } from '@podwright/system';
@@ -6,8 +6,9 @@ import { snapshotterSuite } from './snapshots/snapshotter.suite.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 
 /**
- * What every snapshotter must do. `open` opens one with its lasting data in a directory, new or as an earlier one left it.
- * Scratch directories are made in `directory`, which must be on a real file system: not tmpfs for those that need extended attributes.
+ * Defines the tests of the `Snapshotter` contract. `open` opens a snapshotter with its persistent data in a directory, which is new or
+ * was used by an earlier instance. Scratch directories are created in `directory`, which must support what the snapshotter needs: tmpfs
+ * may lack extended attributes.
  */
 export function testSnapshotter(
   name: string,

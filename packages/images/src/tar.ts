@@ -1,3 +1,3 @@
-/** Tar archives as a stream, for other packages: the reader that layers are unpacked with, and a writer. */
+/** Streaming tar archives, for other packages: the reader used to unpack layers, and a writer. */
 export { ARCHIVE_END, tarHeader, tarPadding, type WrittenEntry } from './archive/tar-writer.ts';
 export { readTar, type TarEntry, type TarHeader } from './unpack/tar-reader.ts';

@@ -12,11 +12,11 @@ import type { Lease } from '../store/leases.ts';
 import { detectCompression, MAGIC_BYTES } from '../unpack/decompress.ts';
 import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
 
-/** What an image archive held; its blobs are in the content store. */
+/** The contents of an image archive that was read; its blobs are in the content store. */
 export type Archive = {
   /** `index.json` and `manifest.json`, by name. */
   documents: Map<string, Buffer>;
-  /** Every other file by its path; links are resolved. */
+  /** The blob of any other file, by its path in the archive; links are resolved. */
   fileAt(path: string): ExpectedBlob | undefined;
 };
 
@@ -31,7 +31,7 @@ export type ArchiveOptions = {
 const DOCUMENT_NAMES = ['index.json', 'manifest.json'];
 const BUFFER_BYTES = 256 * 1024;
 
-/** Reads an OCI or Docker archive, plain, gzip or zstd, in one pass. Every file of it goes into the content store. */
+/** Reads an OCI or Docker archive, uncompressed, gzip or zstd, in one pass. Every other file is stored in the content store. */
 export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   const documents = new Map<string, Buffer>();
   const files = new Map<string, ExpectedBlob>();
@@ -39,7 +39,7 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   let entries = 0;
   let nameBytes = 0;
   try {
-    for await (const entry of readTar(await openUnpacked(options))) {
+    for await (const entry of readTar(await openDecompressed(options))) {
       options.signal.throwIfAborted();
       if (++entries > MAX_ARCHIVE_ENTRIES)
         throw new PodwrightError('invalid_argument', `more than ${MAX_ARCHIVE_ENTRIES} entries`);
@@ -69,7 +69,7 @@ function readDocument({ header, body }: TarEntry): Promise<Buffer> {
   return gatherBytes(body, manifestBytes, tooLarge);
 }
 
-/** Layout blobs are verified against their names; the files of a Docker archive get the digest that they have. */
+/** Stores a file. Blobs of an OCI layout are verified against their names; the digests of a Docker archive's files are computed. */
 async function store(path: string, { header, body }: TarEntry, options: ArchiveOptions): Promise<ExpectedBlob> {
   const { content, lease, signal } = options;
   const [, algorithm, hex] = /^blobs\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
@@ -78,7 +78,7 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
     let skip = writer.offset;
     for await (const chunk of body) {
       signal.throwIfAborted();
-      // a partial file of a pull that was cut is gone on with
+      // the blob may continue the partial file of an interrupted pull
       if (chunk.length > skip) await writer.write(chunk.subarray(skip));
       skip = Math.max(0, skip - chunk.length);
     }
@@ -89,26 +89,26 @@ async function store(path: string, { header, body }: TarEntry, options: ArchiveO
   return { digest, size: header.size };
 }
 
-async function openUnpacked({ path, signal, onProgress }: ArchiveOptions): Promise<Readable> {
+async function openDecompressed({ path, signal, onProgress }: ArchiveOptions): Promise<Readable> {
   const start = Buffer.alloc(MAGIC_BYTES);
   {
     await using file = await open(path);
     await file.read(start, 0, MAGIC_BYTES, 0);
   }
-  const packed = createReadStream(path, { highWaterMark: BUFFER_BYTES, signal });
+  const compressed = createReadStream(path, { highWaterMark: BUFFER_BYTES, signal });
   let bytes = 0;
-  packed.on('data', (chunk) => {
+  compressed.on('data', (chunk) => {
     bytes += chunk.length;
     onProgress(bytes);
   });
-  packed.pause();
-  const unpacker = unpackerFor(start);
-  if (unpacker === undefined) return packed;
-  // the error of either reaches the reader of the last one
-  return pipeline(packed, unpacker, () => undefined);
+  compressed.pause();
+  const decompressor = decompressorFor(start);
+  if (decompressor === undefined) return compressed;
+  // an error of either stream reaches the reader of the returned one
+  return pipeline(compressed, decompressor, () => undefined);
 }
 
-function unpackerFor(start: Buffer): (NodeJS.ReadWriteStream & Readable) | undefined {
+function decompressorFor(start: Buffer): (NodeJS.ReadWriteStream & Readable) | undefined {
   const compression = detectCompression(start, 'unpack it');
   if (compression === 'gzip') return createGunzip({ chunkSize: BUFFER_BYTES }) as never;
   if (compression === 'zstd') return createZstdDecompress({ chunkSize: BUFFER_BYTES }) as never;

@@ -23,7 +23,7 @@ const archiveSchema = boundedList(
 
 /**
  * The images of a Docker archive's `manifest.json` (moby, image/spec/v1.2.md, "Combined Image JSON + Filesystem
- * Changeset Format"). Such an archive has no manifests, so one of schema 2 is made for each image.
+ * Changeset Format"). Such an archive contains no image manifests, so a schema 2 manifest is created for each image.
  */
 export async function dockerImages(
   archive: Archive,
@@ -52,11 +52,11 @@ function fileOf(archive: Archive, path: string): ExpectedBlob {
   if (file !== undefined) return file;
   throw new PodwrightError(
     'invalid_argument',
-    `manifest.json names the file ${path.slice(0, 200)}, which is not there`,
+    `manifest.json names the file ${path.slice(0, 200)}, which is not in the archive`,
   );
 }
 
-/** Docker packs layers or not without saying so. */
+/** Detects the compression of a layer from its first bytes: `manifest.json` does not record it. */
 async function describeLayer(blob: ExpectedBlob, content: ContentStore): Promise<ExpectedBlob & { mediaType: string }> {
   await using file = await open(content.path(blob.digest));
   const start = Buffer.alloc(4);

@@ -27,7 +27,7 @@ export type ImageLoaderOptions = {
 
 type Load = { path: string; lease: Lease; tracker: TransferTracker; signal: AbortSignal };
 
-/** The images of a file, where their blobs are, and whether their manifests are the ones that registries have. */
+/** The images of a file and the source of their blobs. `hasManifests`: the manifests are original, so registries have the same digests. */
 type Opened = { images: NamedImage[]; source: BlobSource; hasManifests: boolean };
 
 /** Loads images from OCI layouts and Docker archives. */
@@ -38,7 +38,7 @@ export class ImageLoader {
     this.#options = options;
   }
 
-  /** Loads every image of the file or directory at `path`, all or none, and returns the names of each by its id. */
+  /** Loads all images of the file or directory at `path`, or none on an error. Returns the names of each image by its id. */
   async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<Map<string, string[]>> {
     const tracker = new TransferTracker(this.#options.progress, path);
     using lease = this.#options.leases.open();
@@ -55,7 +55,7 @@ export class ImageLoader {
 
   async #load(load: Load, name: string | undefined): Promise<NewImage[]> {
     const { images, source, hasManifests } = await this.#open(load);
-    if (images.length === 0) throw new PodwrightError('invalid_argument', 'there is no image in it');
+    if (images.length === 0) throw new PodwrightError('invalid_argument', 'it contains no image');
     const { archiveImages } = manifestLimits;
     if (images.length > archiveImages)
       throw new PodwrightError('invalid_argument', `it has ${images.length} images, more than ${archiveImages}`);
@@ -113,15 +113,15 @@ function layoutImages(data: Buffer): NamedImage[] {
 }
 
 /**
- * A name with a digest must be true: pods that ask for this digest would get what the file calls so, and no registry was asked.
+ * Refuses a name whose digest is not the image's: pods that request this digest would get another image.
  */
 function checkDigest(name: string | undefined, digest: string): void {
   const at = name?.indexOf('@') ?? -1;
   if (name === undefined || at < 0 || name.slice(at + 1) === digest) return;
-  throw new PodwrightError('invalid_argument', `the image that is named ${name} has the digest ${digest}`);
+  throw new PodwrightError('invalid_argument', `the image named ${name} has the digest ${digest}`);
 }
 
-/** A manifest that was made here is found in no registry, so no name refers to its digest. */
+/** The names to record. `digest` is undefined for a manifest that Podwright created: no registry has it, so it gets no `repo@digest` name. */
 function recordedNames(name: string | undefined, digest: string | undefined): Pick<NewImage, 'tags' | 'digests'> {
   if (name === undefined) return { tags: [], digests: [] };
   const at = name.indexOf('@');
@@ -135,7 +135,7 @@ async function isDirectory(path: string): Promise<boolean> {
     return (await stat(path)).isDirectory();
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) {
-      throw new PodwrightError('invalid_argument', 'there is no such file');
+      throw new PodwrightError('invalid_argument', 'no such file or directory');
     }
     throw error;
   }

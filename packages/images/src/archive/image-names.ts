@@ -2,16 +2,16 @@ import { PodwrightError } from '@podwright/base';
 import type { Descriptor } from '../spec/manifest.ts';
 import { formatReference, parseReference } from '../spec/reference.ts';
 
-/** The annotations that name an image of a layout: containerd's has the full name, image-spec's often only a tag. */
+/** Annotations with an image's name in a layout: containerd's has the full name, image-spec's often only a tag. */
 const FULL_NAME_ANNOTATION = 'io.containerd.image.name';
 const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 
-/** An image of a layout: its manifests, one for each platform, and its name, or the tag that it has without one. */
+/** An image of a layout: its manifests, one per platform, and its name. `tag` is set if the file gives at least a tag. */
 export type NamedImage = { candidates: Descriptor[]; name?: string; tag?: string };
 
 /**
- * The images of a layout's index. Entries of one name are one image for several platforms, and so are those without a
- * name; an index inside stands for itself.
+ * Groups the entries of a layout's index into images. Entries with the same name are platforms of one image, and so are all
+ * entries without a name. A nested index is one entry.
  */
 export function groupByName(descriptors: Descriptor[]): NamedImage[] {
   const groups = new Map<string, NamedImage>();
@@ -26,8 +26,8 @@ export function groupByName(descriptors: Descriptor[]): NamedImage[] {
 }
 
 /**
- * The full name of each image of a file, `undefined` for one that stays without. `given` is what the user wants: the name of the only
- * image, or the repository to which the tags of several belong. Throws `invalid_argument` if it fits neither.
+ * The full name of each image of a file, `undefined` for an image without a name. `given` is the name that the user requests: that of the
+ * only image, or the repository for the tags of several images. Throws `invalid_argument` if it can be neither.
  */
 export function chooseNames(
   images: Pick<NamedImage, 'name' | 'tag'>[],
@@ -48,7 +48,7 @@ export function chooseNames(
   );
 }
 
-/** A `ref.name` with a slash or a colon is a name, otherwise it is a tag (as containerd reads it). */
+/** As containerd, takes a `ref.name` with a slash or a colon for a name, and any other for a tag. */
 function nameOf({ annotations }: Descriptor): { name?: string; tag?: string } {
   const refName = annotations?.[REF_NAME_ANNOTATION];
   const isTag = refName !== undefined && /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(refName);

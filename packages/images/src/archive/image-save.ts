@@ -11,14 +11,15 @@ import { mediaTypes } from '../spec/media-types.ts';
 import type { StoredImage } from '../store/image-records.ts';
 import { ARCHIVE_END, tarHeader, tarPadding } from './tar-writer.ts';
 
-/** An image to save and the names that go with it; an image that was asked for by id has all of its names. */
+/** An image to save with the names to write. An image requested by id is saved with all its names. */
 export type ImageToSave = { image: StoredImage; names: string[] };
 
 type Part = ImageToSave & { manifest: ImageManifest; descriptor: Descriptor };
 
 /**
- * Writes images as one tar file that is an OCI layout and, by its `manifest.json`, a Docker archive as well. The file
- * appears once it is whole. The caller holds what the images need. `failed_precondition` if a blob is gone.
+ * Writes images as one tar file that is an OCI layout and, by its `manifest.json`, a Docker archive as well. The file is renamed
+ * to `path` once it is complete. The caller must hold a lease on the images' content. Rejects with `failed_precondition` if a blob is
+ * missing.
  */
 export async function saveImages(
   images: ImageToSave[],
@@ -75,7 +76,7 @@ function* document(name: string, value: unknown): Generator<Buffer> {
   yield tarPadding(data.length);
 }
 
-/** One entry a name, with the annotations that containerd and image-spec tools look for. */
+/** One entry per name, with the annotations that containerd and image-spec tools read. */
 function ociIndex(parts: Part[]): object {
   const manifests = parts.flatMap(({ descriptor, names }) => {
     const plain = { mediaType: descriptor.mediaType, digest: descriptor.digest, size: descriptor.size };

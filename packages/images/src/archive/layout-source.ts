@@ -41,12 +41,12 @@ export function layoutSource(directory: string, content: ContentStore): BlobSour
   };
 }
 
-/** For archives, whose blobs are in the content store by now. */
+/** The source of blobs for archives, which were read into the content store before. */
 export function contentSource(content: ContentStore): BlobSource {
   const missingBlob = ({ digest }: Descriptor) => missing(`blob ${digest}`);
   return {
     readManifest: async (descriptor) => {
-      throw missingBlob(descriptor); // asked for only if the store has none
+      throw missingBlob(descriptor); // called only if the content store does not have it
     },
     fetchBlob: async (descriptor, { onProgress }) => {
       if (!(await content.has(descriptor))) throw missingBlob(descriptor);
@@ -55,7 +55,7 @@ export function contentSource(content: ContentStore): BlobSource {
   };
 }
 
-/** A document of a layout; `invalid_argument` if it is missing or larger than any manifest. */
+/** Reads a document of a layout. Rejects with `invalid_argument` if it is missing, `resource_exhausted` beyond the size of manifests. */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
     await using file = await openFile(path);
@@ -70,20 +70,20 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Opens a file of a layout. Devices and pipes, which end never or wait for ever, are `invalid_argument`, and so are symbolic
- * links: the maker of the directory may not be allowed to read what they lead to.
+ * Opens a regular file of a layout. Rejects with `invalid_argument` for devices and pipes, which may have no end or block, and for
+ * symbolic links: the creator of the directory might not be allowed to read their targets.
  */
 async function openFile(path: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
     if (isErrno(error, 'ELOOP')) throw new PodwrightError('invalid_argument', `${path} is a symbolic link`);
-    throw isErrno(error, 'ENXIO') ? new PodwrightError('invalid_argument', `${path} is no file`) : error;
+    throw isErrno(error, 'ENXIO') ? new PodwrightError('invalid_argument', `${path} is not a regular file`) : error;
   });
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new PodwrightError('invalid_argument', `${path} is no file`);
+  throw new PodwrightError('invalid_argument', `${path} is not a regular file`);
 }
 
 function missing(what: string): PodwrightError {
-  return new PodwrightError('invalid_argument', `${what} is not there`);
+  return new PodwrightError('invalid_argument', `${what} does not exist`);
 }

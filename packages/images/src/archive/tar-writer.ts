@@ -1,11 +1,11 @@
 const BLOCK_BYTES = 512;
-/** The bytes of a name in a header; longer ones go before it. */
+/** Size of the name field of a header; longer names are written as an entry before it. */
 const NAME_BYTES = 100;
 
-/** Two blocks of zeros. */
+/** The end-of-archive marker: two zero blocks. */
 export const ARCHIVE_END = Buffer.alloc(2 * BLOCK_BYTES);
 
-/** An entry to write. `mode` are permission bits, `size` the bytes of the body that follows the header. Names need not be UTF-8. */
+/** An entry to write. `mode` has permission bits; `size` is that of the body, which the caller writes. Names need not be UTF-8. */
 export type WrittenEntry = {
   name: string | Buffer;
   type: 'file' | 'directory' | 'symlink';
@@ -13,7 +13,7 @@ export type WrittenEntry = {
   size?: number;
   /** Target of a symbolic link. */
   linkName?: string | Buffer;
-  /** Numbers of the owner, 0 unless given. */
+  /** Numeric owner, default 0. */
   uid?: number;
   gid?: number;
 };
@@ -21,8 +21,8 @@ export type WrittenEntry = {
 const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
 
 /**
- * The header of an entry (POSIX pax, "ustar Interchange Format"). Names of more than 100 bytes, and numbers that do not fit, are as GNU
- * tar has them: busybox reads those, but no PAX records. All times are 1970.
+ * The header of an entry (POSIX pax, "ustar Interchange Format"). Names of more than 100 bytes and numbers that do not fit are written in
+ * GNU tar's formats, as busybox does not read PAX records. The modification time is always 0.
  */
 export function tarHeader(entry: WrittenEntry): Buffer {
   const [name, linkName] = [bytesOf(entry.name), bytesOf(entry.linkName ?? '')];
@@ -32,12 +32,12 @@ export function tarHeader(entry: WrittenEntry): Buffer {
 
 const bytesOf = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text);
 
-/** Zeros that fill an entry's last block. */
+/** Zeros that pad a body of `size` bytes to a whole block. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 }
 
-/** An entry whose body is the next one's name. */
+/** A GNU long-name entry, whose body is the name of the next entry; empty if the name fits in its header. */
 function longName(flag: 'L' | 'K', name: Buffer): Buffer {
   const body = Buffer.concat([name, Buffer.from('\0')]);
   if (body.length <= NAME_BYTES) return Buffer.alloc(0);
@@ -67,7 +67,7 @@ function headerBlock({ name, linkName, mode, size = 0, uid = 0, gid = 0 }: Field
   return header;
 }
 
-/** In octal, or where that does not fit as GNU has it: big-endian, with the first bit set. */
+/** Writes a number in octal, or if it does not fit in GNU's base-256 format: big-endian, with the first bit set. */
 function writeNumber(field: Buffer, value: number): void {
   const digits = field.length - 1;
   if (value < 8 ** digits) {

@@ -1,11 +1,11 @@
 import { PodwrightError, raceAbort } from '@podwright/base';
 
 /**
- * A blob whose file is being written: its bytes can be read as they come. They are not verified before all of them are there,
- * and may turn out to be wrong: `failed` is aborted then, or when no more come from this attempt.
+ * A blob whose file is being written: its bytes can be read as they arrive. They are not verified until the blob is complete;
+ * `failed` aborts if they turn out to be wrong, or if this attempt ends early.
  */
 export class ArrivingBlob {
-  /** The file, as long as it is being written. */
+  /** Path of the file while it is being written. */
   readonly path: string;
   readonly sizeBytes: number;
   readonly #failure = new AbortController();
@@ -22,27 +22,27 @@ export class ArrivingBlob {
     return this.#failure.signal;
   }
 
-  /** Calls `listener` with the bytes that are in the file, now and whenever they become more. Returns what ends that. */
+  /** Calls `listener` with the size of the file, now and whenever it grows. Returns a function that unsubscribes the listener. */
   onGrowth(listener: (bytes: number) => void): () => void {
     this.#listeners.add(listener);
     listener(this.#bytes);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when all bytes are in the file, verified or not. */
+  /** Resolves when all bytes are in the file, even if they are not verified yet. */
   filled(signal: AbortSignal): Promise<void> {
     return raceAbort(this.#filled.promise, signal);
   }
 
-  /** For who writes: so many bytes are in the file. */
+  /** Called by the writer: the file has this many bytes now. */
   grow(bytes: number): void {
     this.#bytes = bytes;
     for (const listener of this.#listeners) listener(bytes);
     if (bytes === this.sizeBytes) this.#filled.resolve();
   }
 
-  /** For who writes: the bytes are not the blob, or no more come. */
+  /** Called by the writer: the bytes are wrong, or no more will arrive. */
   fail(): void {
-    this.#failure.abort(new PodwrightError('aborted', 'the transfer of the blob ended before it was whole'));
+    this.#failure.abort(new PodwrightError('aborted', 'the transfer of the blob ended before it was complete'));
   }
 }

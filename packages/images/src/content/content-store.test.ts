@@ -16,7 +16,7 @@ async function scratch(t: TestContext): Promise<string> {
 const data = Buffer.alloc(3_000_000, 'podwright ');
 const blob = { digest: sha256Digest(data), size: data.length };
 
-test('a blob is stored under its digest once it is whole', async (t) => {
+test('a blob is stored under its digest once it is complete', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   await store.ingest(blob, async (writer) => {
     for (let at = 0; at < data.length; at += 700_000) await writer.write(data.subarray(at, at + 700_000));
@@ -25,10 +25,10 @@ test('a blob is stored under its digest once it is whole', async (t) => {
   assert.ok(await store.has(blob));
   assert.deepEqual(await store.list(), [blob]);
   assert.deepEqual(await readFile(store.path(blob.digest)), data);
-  await store.ingest(blob, () => assert.fail('it is there already'));
+  await store.ingest(blob, () => assert.fail('the blob exists already'));
 });
 
-test('who reads a blob while it comes has its first part early, and of all else large ones', async (t) => {
+test('readers of an arriving blob see a small first batch early, then larger ones', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   const seen: number[] = [];
   await store.ingest(blob, async (writer) => {
@@ -39,7 +39,7 @@ test('who reads a blob while it comes has its first part early, and of all else 
   assert.deepEqual(seen, [0, part, 3 * part, 7 * part, 15 * part, data.length]);
 });
 
-test('a cut blob is gone on with, also after a restart', async (t) => {
+test('an interrupted blob is resumed, also after a restart', async (t) => {
   const root = await scratch(t);
   const cut = new PodwrightError('unavailable', 'cut');
   const first = (await ContentStore.open(root)).ingest(blob, async (writer) => {
@@ -57,7 +57,7 @@ test('a cut blob is gone on with, also after a restart', async (t) => {
   assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
 });
 
-test('wrong, short and long content is refused and leaves nothing', async (t) => {
+test('wrong, short and long content is refused and leaves no file', async (t) => {
   const root = await scratch(t);
   const store = await ContentStore.open(root);
   const wrong = { ...blob, digest: `sha256:${'0'.repeat(64)}` };
@@ -80,24 +80,24 @@ test('wrong, short and long content is refused and leaves nothing', async (t) =>
 test('bytes of an unknown digest are stored under their sha256', async (t) => {
   const root = await scratch(t);
   const store = await ContentStore.open(root);
-  const told: string[] = [];
-  const tell = (digest: string) => told.push(digest);
-  assert.deepEqual(await store.ingestUnnamed((writer) => writer.write(data), tell), blob);
-  const cut = store.ingestUnnamed(() => Promise.reject(new Error('cut')), tell);
+  const digests: string[] = [];
+  const onDigest = (digest: string) => digests.push(digest);
+  assert.deepEqual(await store.ingestUnnamed((writer) => writer.write(data), onDigest), blob);
+  const cut = store.ingestUnnamed(() => Promise.reject(new Error('cut')), onDigest);
   await assert.rejects(cut, /cut/);
-  assert.deepEqual(told, [blob.digest]);
+  assert.deepEqual(digests, [blob.digest]);
   assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
 });
 
-test('two that want one blob share it', async (t) => {
+test('concurrent ingests of one blob share it', async (t) => {
   const store = await ContentStore.open(await scratch(t));
   let fills = 0;
-  const want = () =>
+  const ingest = () =>
     store.ingest(blob, async (writer) => {
       fills++;
       await writer.write(data);
     });
-  await Promise.all([want(), want(), want()]);
+  await Promise.all([ingest(), ingest(), ingest()]);
   assert.equal(fills, 1);
 });
 
@@ -119,12 +119,12 @@ test('a blob that is still needed is not deleted', async (t) => {
   assert.deepEqual(await store.list(), []);
 });
 
-test('opening removes old partial files and foreign ones, and keeps fresh ones', async (t) => {
+test('opening removes old and unknown partial files, and leaves fresh ones', async (t) => {
   const root = await scratch(t);
   const ingest = join(root, 'content/ingest');
   await mkdir(ingest, { recursive: true });
   const [fresh, old] = [`sha256-${'a'.repeat(64)}`, `sha256-${'b'.repeat(64)}`];
-  for (const name of [fresh, old, 'unnamed-1', 'what']) await writeFile(join(ingest, name), 'x');
+  for (const name of [fresh, old, 'unnamed-1', 'unknown']) await writeFile(join(ingest, name), 'x');
   await utimes(join(ingest, old), 1, 1);
   await ContentStore.open(root);
   assert.deepEqual(await readdir(ingest), [fresh]);

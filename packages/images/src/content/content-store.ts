@@ -7,27 +7,27 @@ import { MAX_PARTIAL_AGE_MS } from '../limits.ts';
 import { ContentWriter, type ExpectedBlob } from './content-writer.ts';
 import { hasherOf, isDigest, parseDigest } from './digest.ts';
 
-/** Writes a blob, or what is missing of it. */
+/** Writes the bytes of a blob from `writer.offset` on. */
 export type Fill = (writer: ContentWriter) => Promise<void>;
 
 /**
- * Blobs by digest, below `<root>/content`: `blobs/<algorithm>/<hex>` is there whole and verified or not at all;
- * `ingest/<algorithm>-<hex>` is the part of one that was cut, and is gone on with by the next attempt.
+ * Blobs by digest, below `<root>/content`. `blobs/<algorithm>/<hex>` is complete and verified, or absent;
+ * `ingest/<algorithm>-<hex>` is a partial blob, which the next attempt resumes.
  *
- * A blob is not synced to the disk when it is committed; after a power cut it may be shorter than its record says,
- * which `has` with the size shows.
+ * A blob is not synced to the disk when it is committed, so after a power cut it may be shorter than its record says:
+ * `has` checks the size.
  */
 export class ContentStore {
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Blobs of which this process has begun a partial file that may still be there. */
+  /** Digests of blobs for which this process has created a partial file that may still exist. */
   readonly #begun = new Set<string>();
 
   private constructor(root: string) {
     this.#root = root;
   }
 
-  /** Opens the store below `root`, made if need be, and removes what a crash left that cannot be gone on with. */
+  /** Opens the store below `root`, creating it if necessary, and removes partial files that cannot be resumed. */
   static async open(root: string): Promise<ContentStore> {
     const store = new ContentStore(join(root, 'content'));
     await mkdir(join(store.#root, 'blobs/sha256'), { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -36,13 +36,13 @@ export class ContentStore {
     return store;
   }
 
-  /** Path of a blob, for readers that need a file; it need not be there. */
+  /** Path of a blob, for readers that need a file. The blob need not exist. */
   path(digest: string): string {
     const { algorithm, hex } = parseDigest(digest);
     return join(this.#root, 'blobs', algorithm, hex);
   }
 
-  /** Size of a blob in bytes, `undefined` if it is not there. */
+  /** Size of a blob in bytes, `undefined` if it does not exist. */
   async sizeOf(digest: string): Promise<number | undefined> {
     try {
       return (await stat(this.path(digest))).size;
@@ -52,16 +52,16 @@ export class ContentStore {
     }
   }
 
-  /** True if the blob is there with this size. */
+  /** True if the blob exists with this size. */
   async has(blob: ExpectedBlob): Promise<boolean> {
     return (await this.sizeOf(blob.digest)) === blob.size;
   }
 
   /**
-   * Makes sure that a blob is there: if it is not, `fill` writes what is missing from `writer.offset` on, and the
-   * result is verified and committed. Calls for one digest run one after the other. When `fill` fails its bytes stay for
-   * the next attempt, unless they are wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal ends
-   * the wait for another call; `fill` minds it itself.
+   * Ensures that a blob exists: if it does not, `fill` writes the missing bytes from `writer.offset` on, and the
+   * result is verified and committed. Calls for one digest are serialized. If `fill` fails, its bytes stay for
+   * the next attempt, unless they are wrong (`data_loss`) or the disk is full (`resource_exhausted`). The signal only ends
+   * the wait for another call; `fill` has to observe it itself.
    */
   ingest(blob: ExpectedBlob, fill: Fill, signal?: AbortSignal): Promise<void> {
     const ingest = async () => {
@@ -73,13 +73,13 @@ export class ContentStore {
     return this.#locks.run(blob.digest, ingest, signal);
   }
 
-  /** Stores bytes whose digest is not known beforehand, under their sha256; `onDigest` learns it before they are there. */
+  /** Stores bytes whose digest is not known beforehand, under their sha256. `onDigest` is called with it before the blob appears. */
   ingestUnnamed(fill: Fill, onDigest: (digest: string) => void): Promise<ExpectedBlob> {
     const partial = join(this.#root, 'ingest', `unnamed-${randomBytes(8).toString('hex')}`);
     return this.#write(partial, { expected: undefined, fill, onDigest });
   }
 
-  /** The whole of a small blob, verified. `not_found`, `resource_exhausted` beyond `maxBytes`, `data_loss`. */
+  /** Reads and verifies a small blob. Rejects with `not_found`, `resource_exhausted` (more than `maxBytes`) or `data_loss`. */
   async readSmall(digest: string, maxBytes: number): Promise<Buffer> {
     const size = await this.sizeOf(digest);
     if (size === undefined) throw new PodwrightError('not_found', `read blob ${digest}: not in the content store`);
@@ -110,7 +110,7 @@ export class ContentStore {
     return blobs;
   }
 
-  /** Deletes a blob if `isUnneeded` still says so once no writer has it; true if it was deleted. */
+  /** Waits until no writer holds the blob, then deletes it if `isUnneeded` returns true. Resolves to true if it was deleted. */
   deleteIf(digest: string, isUnneeded: () => boolean): Promise<boolean> {
     return this.#locks.run(digest, async () => {
       if (!isUnneeded()) return false;
@@ -120,12 +120,12 @@ export class ContentStore {
   }
 
   /**
-   * Deletes the partial files that `isUnneeded` names and that have no writer. Those from before the restart, which a pull
-   * that was killed may go on with, stay as long as `open` leaves them.
+   * Deletes the unneeded partial files of this process that have no writer. Those of earlier processes, which a new pull may
+   * resume, stay until `open` finds them too old.
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
     for (const digest of this.#begun) {
-      if (!isUnneeded(digest)) continue; // and do not wait for its writer
+      if (!isUnneeded(digest)) continue; // without waiting for its writer
       await this.#locks.run(digest, async () => {
         if (!isUnneeded(digest)) return;
         await rm(this.#partialPath(digest), { force: true });

@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import { isErrno, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { ArrivingBlob } from './arriving-blob.ts';
 import { hasherOf } from './digest.ts';
-import { bytesForImages, bytesUntilNextLook, MAKE_ROOM } from './disk-reserve.ts';
+import { bytesForImages, bytesUntilNextCheck, MAKE_ROOM } from './disk-reserve.ts';
 
-/** What a blob must turn out to be. */
+/** The digest and size that a blob must have. */
 export type ExpectedBlob = { digest: string; size: number };
 
 type WriterParts = {
@@ -18,36 +18,36 @@ type WriterParts = {
   expected: ExpectedBlob | undefined;
 };
 
-/** Bytes that are gathered before they are written. The first are few: who reads the file while it comes can begin. */
+/** Bytes to collect before a write. The first batch is small, so that readers of the arriving file can begin early. */
 const BATCH_BYTES = 1 << 20;
 const FIRST_BATCH_BYTES = 128 << 10;
 
 /**
- * Appends to the partial file of one blob and hashes on the way. It refuses bytes beyond the expected size, so that a
- * server that lies about the size cannot fill the disk. One batch is written while the next one is gathered. Bytes are copied
- * into the batch: kept chunks would cost memory by their number, which is the server's choice.
+ * Appends to the partial file of one blob and hashes the bytes. It refuses bytes beyond the expected size, so that a
+ * server that lies about the size cannot fill the disk. One batch is written while the next is collected. Bytes are copied
+ * into the batch: a list of chunks would take memory by their number, which the server chooses.
  */
 export class ContentWriter {
-  /** Bytes taken so far, with those of an earlier attempt that was cut. */
+  /** Bytes accepted so far, including those of an earlier, interrupted attempt. */
   offset: number;
-  /** True if an earlier attempt left bytes that this one builds on. */
+  /** True if this writer continues the bytes of an earlier attempt. */
   readonly resumed: boolean;
-  /** What is in the file, for those who read it while it is written. */
+  /** The bytes in the file, for readers during the write. */
   readonly arriving: ArrivingBlob;
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
-  /** The batch that is gathered and the one that is written, and how many bytes are in the first. */
+  /** The batch being collected, the buffer of the batch being written, and the number of bytes in the former. */
   #batch = Buffer.alloc(0);
   #spare = Buffer.alloc(0);
   #batchSize = 0;
   #batchLimit = FIRST_BATCH_BYTES;
-  #isWhole = false;
+  #isComplete = false;
   #written: number;
   #writing: Promise<void> = Promise.resolve();
 
-  /** Bytes until the disk's space is looked at again. */
+  /** Bytes that may be written before free disk space is checked again. */
   #uncheckedBytes = 0;
 
   private constructor(parts: WriterParts) {
@@ -62,7 +62,7 @@ export class ContentWriter {
     this.arriving.grow(parts.offset);
   }
 
-  /** Opens the partial file at `path` and goes on where it ends; without `expected` it starts anew with sha256. */
+  /** Opens the partial file at `path` and continues at its end. Without `expected`, creates a new file and hashes with sha256. */
   static async open(path: string, expected: ExpectedBlob | undefined): Promise<ContentWriter> {
     const file = await open(path, expected === undefined ? 'wx' : 'a', PRIVATE_FILE);
     try {
@@ -81,7 +81,7 @@ export class ContentWriter {
     }
   }
 
-  /** Takes the next bytes. `data_loss` if they go beyond the expected size, `resource_exhausted` if the disk is full. */
+  /** Appends bytes. Rejects with `data_loss` beyond the expected size, and with `resource_exhausted` if the disk is full. */
   async write(chunk: Uint8Array): Promise<void> {
     const expected = this.#expected;
     if (expected !== undefined && this.offset + chunk.length > expected.size) {
@@ -98,9 +98,9 @@ export class ContentWriter {
     }
   }
 
-  /** Room in the batch, which grows to take `wanted` bytes if it may. */
-  #room(wanted: number): number {
-    const needed = Math.min(this.#batchLimit, this.#batchSize + wanted);
+  /** Free bytes in the batch, which is first grown to fit `bytes` more, up to its limit. */
+  #room(bytes: number): number {
+    const needed = Math.min(this.#batchLimit, this.#batchSize + bytes);
     if (needed > this.#batch.length) {
       const grown = Buffer.allocUnsafeSlow(Math.min(this.#batchLimit, Math.max(needed, 2 * this.#batch.length)));
       this.#batch.copy(grown, 0, 0, this.#batchSize);
@@ -109,7 +109,7 @@ export class ContentWriter {
     return this.#batch.length - this.#batchSize;
   }
 
-  /** Writes what is left and returns the digest and size of it all; `data_loss` if they are not the expected ones. */
+  /** Writes the rest and returns the blob's digest and size. Rejects with `data_loss` if they are not the expected ones. */
   async finish(): Promise<ExpectedBlob> {
     await this.#flush();
     await this.#writing;
@@ -125,13 +125,13 @@ export class ContentWriter {
     if (digest !== expected.digest) {
       throw new PodwrightError('data_loss', `write ${expected.digest}: the content has the digest ${digest}`);
     }
-    this.#isWhole = true;
+    this.#isComplete = true;
     return expected;
   }
 
-  /** Closes the file; what was taken stays in it for a later attempt. */
+  /** Closes the file; the bytes accepted so far stay in it for a later attempt. */
   async close(): Promise<void> {
-    if (!this.#isWhole) this.arriving.fail();
+    if (!this.#isComplete) this.arriving.fail();
     await this.#flush().catch(() => undefined);
     await this.#writing.catch(() => undefined);
     await this.#file.close();
@@ -144,17 +144,17 @@ export class ContentWriter {
     this.#batchSize = 0;
     this.#batchLimit = Math.min(BATCH_BYTES, 2 * this.#batchLimit);
     this.#writing = this.#append(batch);
-    this.#writing.catch(() => undefined); // the next flush, or finish, throws it
+    this.#writing.catch(() => undefined); // the next flush or finish throws it
   }
 
-  /** The disk is not filled up: other programs would fail before this pull does. */
+  /** Leaves a reserve of free disk space: on a full disk, other programs would fail before this pull does. */
   async #checkSpace(bytes: number): Promise<void> {
     this.#uncheckedBytes -= bytes;
     if (this.#uncheckedBytes >= 0) return;
     const space = await statfs(dirname(this.#path));
-    this.#uncheckedBytes = bytesUntilNextLook(space);
+    this.#uncheckedBytes = bytesUntilNextCheck(space);
     if (bytesForImages(space) >= bytes) return;
-    const free = `${space.bavail * space.bsize} bytes free, of which some stay free`;
+    const free = `${space.bavail * space.bsize} bytes free, part of which are reserved`;
     throw new PodwrightError('resource_exhausted', `write a blob: the disk is full: it has ${free}; ${MAKE_ROOM}`);
   }
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** Hex lengths of the digest algorithms that image-spec v1 (descriptor.md, Digests) registers and we compute. */
+/** Hex lengths of the supported digest algorithms of image-spec v1 (descriptor.md, Digests). */
 const HEX_LENGTHS: Record<string, number> = { sha256: 64, sha384: 96, sha512: 128 };
 
 export type Digest = { algorithm: string; hex: string };
@@ -13,14 +13,14 @@ export function isDigest(text: string): boolean {
   return length !== undefined && text.length === colon + 1 + length && /^[0-9a-f]+$/.test(text.slice(colon + 1));
 }
 
-/** The parts of a digest; `invalid_argument` if it is malformed, or of an algorithm that cannot be verified. */
+/** Splits a digest. Throws `invalid_argument` if it is malformed or of an unsupported algorithm. */
 export function parseDigest(text: string): Digest {
   if (!isDigest(text)) throw new PodwrightError('invalid_argument', `"${text.slice(0, 200)}" is not a digest`);
   const [algorithm = '', hex = ''] = text.split(':');
   return { algorithm, hex };
 }
 
-/** A running hash of the algorithm that `digest` names. */
+/** A new hash of the algorithm of `digest`. */
 export function hasherOf(digest: string): Hash {
   return createHash(parseDigest(digest).algorithm);
 }
@@ -30,7 +30,7 @@ export function sha256Digest(data: Uint8Array | string): string {
 }
 
 /**
- * Chain ids of all layers, bottom first: the first is its diff id, each next one the digest of `<parent chain id> <diff id>`
+ * Chain ids of all layers, bottom first: the first is its diff id, each further one the digest of `<parent chain id> <diff id>`
  * (image-spec v1, config.md, Layer ChainID).
  */
 export function chainIds(diffIds: string[]): string[] {

@@ -2,48 +2,54 @@ import { errorCode } from '@podwright/base';
 import type { Lease } from '../store/leases.ts';
 
 export type FailedPullsOptions = {
-  /** How long the next attempt has time to come. */
-  keepMs: number;
-  /** Does not reject. */
+  /** How long fetched content is retained for the next attempt, in ms. */
+  retentionMs: number;
+  /** Must not reject. */
   collectGarbage: () => Promise<void>;
 };
 
-/** Failures after which what was fetched by then is of use for the next attempt. */
-const PASSING = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
+/** Errors after which the content fetched so far is useful for the next attempt. */
+const TRANSIENT = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
 
 /**
- * What pulls that failed have brought. It is kept for a while where the next attempt can go on with it, and removed at once
- * where it cannot: a full disk, content that is not what it should be.
+ * Content fetched by failed pulls. It is retained for a while if the next attempt can continue with it, and removed at once
+ * otherwise: if the disk is full, or the content is wrong.
  */
 export class FailedPulls {
   readonly #options: FailedPullsOptions;
-  readonly #kept = new Map<Lease, { name: string; timer: NodeJS.Timeout }>();
+  readonly #retained = new Map<Lease, { name: string; timer: NodeJS.Timeout }>();
 
   constructor(options: FailedPullsOptions) {
     this.#options = options;
   }
 
-  /** Takes over the lease of a pull of `name` that failed, or that its callers have left. Resolves when what goes at once is gone. */
-  async takeOver(lease: Lease, { name, error, left }: { name: string; error: unknown; left: boolean }): Promise<void> {
-    if (!left && !PASSING.includes(errorCode(error))) return this.#giveUp(lease);
-    const timer = setTimeout(() => this.#giveUp(lease), this.#options.keepMs);
+  /**
+   * Takes over the lease of a pull of `name` that failed, or that all its callers have cancelled (`isCancelled`). Content that is not
+   * retained has been removed when this resolves.
+   */
+  async takeOver(
+    lease: Lease,
+    { name, error, isCancelled }: { name: string; error: unknown; isCancelled: boolean },
+  ): Promise<void> {
+    if (!isCancelled && !TRANSIENT.includes(errorCode(error))) return this.#giveUp(lease);
+    const timer = setTimeout(() => this.#giveUp(lease), this.#options.retentionMs);
     timer.unref();
-    this.#kept.set(lease, { name, timer });
+    this.#retained.set(lease, { name, timer });
   }
 
-  /** The image has come; what earlier attempts have brought is its own now, or of no use. */
+  /** Releases the leases of failed pulls of `name` after a successful one: their content belongs to the image now, or is useless. */
   succeeded(name: string): void {
-    for (const [lease, kept] of this.#kept) if (kept.name === name) this.#release(lease);
+    for (const [lease, pull] of this.#retained) if (pull.name === name) this.#release(lease);
   }
 
-  /** Gives back all leases; what they held goes with the next garbage collection. */
+  /** Releases all leases; the next garbage collection removes their content. */
   close(): void {
-    for (const lease of this.#kept.keys()) this.#release(lease);
+    for (const lease of this.#retained.keys()) this.#release(lease);
   }
 
   #release(lease: Lease): void {
-    clearTimeout(this.#kept.get(lease)?.timer);
-    this.#kept.delete(lease);
+    clearTimeout(this.#retained.get(lease)?.timer);
+    this.#retained.delete(lease);
     lease[Symbol.dispose]();
   }
 

@@ -40,17 +40,17 @@ export class ImagePuller {
     this.#options = options;
   }
 
-  /** Pulls what `text` stands for now and returns the image's id. Names move to it from the image that had them. */
+  /** Resolves and pulls the reference `text`, and returns the image's id. A name that another image had moves to this image. */
   pull(text: string, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
     const reference = parseReference(text);
-    // whose credentials differ must not get by on what another one may see
+    // a caller with other credentials must not share a pull that it may not be authorized for
     const key = `${formatReference(reference)} ${sha256Digest(JSON.stringify(Object.entries(auth).sort()))}`;
     return this.#tasks.run(key, signal, (shared) => this.#track(reference, auth, shared));
   }
 
-  /** Ends the pulls that run. */
+  /** Aborts the running pulls. */
   async close(): Promise<void> {
-    await this.#tasks.close(new PodwrightError('cancelled', 'pull image: the runtime stops'));
+    await this.#tasks.close(new PodwrightError('cancelled', 'pull image: the runtime is stopping'));
     this.#options.failedPulls.close();
   }
 
@@ -92,7 +92,7 @@ export class ImagePuller {
       failedPulls.succeeded(name);
       return image;
     } catch (error) {
-      await failedPulls.takeOver(lease, { name, error, left: signal.aborted });
+      await failedPulls.takeOver(lease, { name, error, isCancelled: signal.aborted });
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import { SharedTasks } from './shared-task.ts';
 
 const forever = new AbortController().signal;
 
-test('callers of one key share the work, and the next call after it begins anew', async () => {
+test('concurrent callers of one key share the work, and a call after its end starts it again', async () => {
   const tasks = new SharedTasks();
   let runs = 0;
   const run = () => tasks.run('a', forever, async () => ++runs);
@@ -13,7 +13,7 @@ test('callers of one key share the work, and the next call after it begins anew'
   assert.equal(await run(), 2);
 });
 
-test('the work is aborted when its last caller leaves, not before', async () => {
+test('the work is aborted when its last caller aborts, not before', async () => {
   const tasks = new SharedTasks();
   const callers = [new AbortController(), new AbortController()];
   let shared: AbortSignal | undefined;
@@ -31,19 +31,19 @@ test('the work is aborted when its last caller leaves, not before', async () => 
   assert.match(String(shared?.reason), /caller 1 leaves/);
 });
 
-test('closing aborts what runs and waits for its end', async () => {
+test('closing aborts running work and waits for its end', async () => {
   const tasks = new SharedTasks();
   const call = tasks.run('a', forever, (given) => raceAbort(new Promise<never>(() => undefined), given));
   await Promise.all([tasks.close(new Error('stopping')), assert.rejects(call, /stopping/)]);
 });
 
-test('closing waits for work that its callers have left', async () => {
+test('closing waits for work whose callers have aborted', async () => {
   const tasks = new SharedTasks();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const left = tasks.run('a', caller.signal, () => promise);
+  const aborted = tasks.run('a', caller.signal, () => promise);
   caller.abort(new Error('gone'));
-  await assert.rejects(left, /gone/);
+  await assert.rejects(aborted, /gone/);
   let closed = false;
   const closing = tasks.close(new Error('stop')).then(() => {
     closed = true;
@@ -54,14 +54,14 @@ test('closing waits for work that its callers have left', async () => {
   await closing;
 });
 
-test('a caller that comes after the last one has left does not join the aborted work', async () => {
+test('a caller does not join work that was aborted by its last caller', async () => {
   const tasks = new SharedTasks();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = tasks.run('a', caller.signal, () => promise);
   caller.abort(new Error('gone'));
   await assert.rejects(first, /gone/);
-  assert.equal(await tasks.run('a', forever, async () => 'anew'), 'anew');
+  assert.equal(await tasks.run('a', forever, async () => 'again'), 'again');
   resolve('late');
 });
 

@@ -3,12 +3,12 @@ import { raceAbort } from '@podwright/base';
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number };
 
 /**
- * Work that callers of one key share while it runs. A caller that goes away leaves it to the others; when the last one has
- * gone it is aborted. (Unlike `SharedWork` of base, whose work outlives its callers.)
+ * Work that callers of one key share while it runs. It goes on when a caller aborts, and is aborted when the last one does.
+ * (Unlike `SharedWork` of base, whose work outlives its callers.)
  */
 export class SharedTasks {
   readonly #running = new Map<string, Running>();
-  /** Those that were aborted but have not ended, too. */
+  /** All tasks that have not ended, including those that were aborted. */
   readonly #unfinished = new Set<Running>();
 
   async run<T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -20,14 +20,14 @@ export class SharedTasks {
     } finally {
       task.callers--;
       if (task.callers === 0) {
-        // a caller that comes now must not join work that is being aborted
+        // later callers must not join work that is being aborted
         if (this.#running.get(key) === task) this.#running.delete(key);
         task.controller.abort(signal.reason);
       }
     }
   }
 
-  /** Aborts all that runs with this reason and waits for its end, and for that of what was aborted before. */
+  /** Aborts all running work with this reason, and waits for its end and for the end of work that was aborted before. */
   async close(reason: Error): Promise<void> {
     const tasks = [...this.#unfinished];
     for (const { controller } of tasks) controller.abort(reason);
@@ -42,7 +42,7 @@ export class SharedTasks {
         this.#unfinished.delete(task);
         if (this.#running.get(key) === task) this.#running.delete(key);
       })
-      .catch(() => undefined); // its callers hear of it
+      .catch(() => undefined); // its callers get the error
     this.#running.set(key, task);
     this.#unfinished.add(task);
     return task;

@@ -10,7 +10,7 @@ function check(header: string, expected: [string, Record<string, string>][]): vo
   );
 }
 
-test('challenges are read with quotes, commas inside them, and several in one header', () => {
+test('challenges may have quoted strings with commas, and a header may have several challenges', () => {
   check('Bearer realm="https://auth.example/token",service="r",scope="repository:a/b:pull,push"', [
     ['bearer', { realm: 'https://auth.example/token', service: 'r', scope: 'repository:a/b:pull,push' }],
   ]);
@@ -25,7 +25,7 @@ test('challenges are read with quotes, commas inside them, and several in one he
   ]);
 });
 
-test('a broken header gives what could be read', () => {
+test('the readable part of a malformed header is returned', () => {
   check('', []);
   check('Bearer realm="never closed', [['bearer', { realm: '' }]]);
   check('=', []);

@@ -5,7 +5,7 @@ const tokenPattern = /[A-Za-z0-9!#$%&'*+.^_`|~-]+/y;
 const parameterPattern = /([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/y;
 const separatorPattern = /[\s,]*/y;
 
-/** The challenges of a header, in order; what cannot be read ends the list. */
+/** Parses the challenges of a header, in order, up to the first malformed part. */
 export function parseChallenges(header: string): AuthChallenge[] {
   const challenges: AuthChallenge[] = [];
   let position = 0;

@@ -7,8 +7,8 @@ import { defaultHost } from './registry-host.ts';
 const { signal } = new AbortController();
 
 /**
- * What is sent to a host that has asked for Basic credentials, of a user whose credentials are for `serverAddress`; the
- * answer came from `url`.
+ * The `authorization` header sent to a host that has sent a Basic challenge, with credentials for `serverAddress`. The challenge
+ * came from `url`.
  */
 async function sentTo(
   baseUrl: string,
@@ -28,7 +28,7 @@ async function sentTo(
   return authorizer.headerFor(host);
 }
 
-test('credentials go to the host that they are for, spelled in any way, and to no other', async () => {
+test('credentials are sent only to the host of their server address, in any of its spellings', async () => {
   const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
   const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
     assert.equal(await sentTo(baseUrl, serverAddress), goes ? basic : undefined, `${baseUrl} ${serverAddress}`);
@@ -43,7 +43,7 @@ test('credentials go to the host that they are for, spelled in any way, and to n
   await check('https://x.example.evil/v2', 'x.example', false);
 });
 
-test('credentials without a server address go to mirrors too, but not in plain text', async () => {
+test('credentials without a server address are sent to mirrors too, but not over plain HTTP', async () => {
   const check = async (baseUrl: string, serverAddress: string, goes: boolean) =>
     assert.equal((await sentTo(baseUrl, serverAddress, baseUrl, 'x.example')) !== undefined, goes, baseUrl);
   await check('https://mirror.example/v2', '', true);
@@ -52,7 +52,7 @@ test('credentials without a server address go to mirrors too, but not in plain t
   await check('http://mirror.example/v2', 'mirror.example', true);
 });
 
-test('only a challenge of the host itself is met, one that it redirects to gets nothing', async () => {
+test('only a challenge of the host itself is answered, not one of a host that it redirects to', async () => {
   const check = async (baseUrl: string, url: string, goes: boolean) =>
     assert.equal((await sentTo(baseUrl, '', url)) !== undefined, goes, `${baseUrl} ${url}`);
   await check('https://x.example/v2', 'https://x.example/v2/room/app/manifests/1', true);

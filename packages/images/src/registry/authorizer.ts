@@ -5,15 +5,15 @@ import type { RegistryAuth } from './registry-auth.ts';
 import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 
-/** What a host has asked for so far: nothing, Basic, or a token of a token server. */
+/** How to authorize at a host that has sent a challenge: Basic, a token from a token server, or the registry token of the credentials. */
 type HostState =
   | { kind: 'basic' }
   | { kind: 'token'; challenge: AuthChallenge; registryUrl: string; token: Promise<Token> }
   | { kind: 'given'; token: string };
 
 /**
- * Answers the challenges of the hosts of one pull. Credentials never outlive it, so that what one pull may see another
- * one does not get. Tokens are fetched once for requests that run at once, and again when they expire.
+ * Answers the authentication challenges of the hosts of one pull. Tokens are not shared between pulls, as another pull may not have
+ * the same permissions. Concurrent requests share a token; it is fetched again when it expires.
  */
 export class Authorizer {
   readonly #http: HttpClient;
@@ -23,7 +23,7 @@ export class Authorizer {
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, HostState>();
 
-  /** `signal` is that of the pull. */
+  /** `signal`: aborts token requests; that of the pull. */
   constructor(options: { http: HttpClient; auth: RegistryAuth; repositoryPath: string; signal: AbortSignal }) {
     this.#http = options.http;
     this.#signal = options.signal;
@@ -37,7 +37,7 @@ export class Authorizer {
     return Object.values(this.#credentials).some((value) => value !== '');
   }
 
-  /** The `authorization` header to send to a host, if it has asked for one before. */
+  /** The `authorization` header for a host; `undefined` if it has sent no challenge before. */
   async headerFor(host: RegistryHost): Promise<string | undefined> {
     const state = this.#states.get(host.baseUrl);
     switch (state?.kind) {
@@ -56,14 +56,14 @@ export class Authorizer {
   }
 
   /**
-   * Takes in a 401. True if the request is worth repeating; false if it was sent with all that there is, which is told
-   * by `sent`, the authorization that the refused request had, or if the challenge is not the host's own: the target
-   * of a redirect must not say where the credentials go (CVE-2020-15157).
+   * Handles a 401 response to a request that had the authorization `sent`. Returns true if the request should be repeated; false if
+   * there is nothing better to send, or if the challenge is not from the host itself: the target of a redirect must not decide
+   * where credentials are sent (CVE-2020-15157).
    */
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
     if (!isFrom(host, response.url)) return false;
     const current = await this.headerFor(host);
-    if (current !== undefined && current !== sent) return true; // another request has met the challenge meanwhile
+    if (current !== undefined && current !== sent) return true; // another request has answered the challenge meanwhile
     const known = this.#states.get(host.baseUrl);
     if (known !== undefined && known.kind !== 'token') return false;
     const state = this.#stateFor(response, host);
@@ -79,16 +79,16 @@ export class Authorizer {
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined && registryToken !== '') return { kind: 'given', token: registryToken };
     if (bearer !== undefined) {
-      const asked = { challenge: bearer, registryUrl: response.url };
-      return { kind: 'token', ...asked, token: this.#fetch(asked, host) };
+      const source = { challenge: bearer, registryUrl: response.url };
+      return { kind: 'token', ...source, token: this.#fetch(source, host) };
     }
     const basic = challenges.some(({ scheme }) => scheme === 'basic');
     return basic && (username !== '' || password !== '') ? { kind: 'basic' } : undefined;
   }
 
   /**
-   * Credentials go to the host that they are for; those without a server address to the registry and its mirrors, as in
-   * containerd, but to no mirror by plain HTTP, unless it is on the loopback.
+   * Credentials are sent to the host of their server address. Those without a server address are sent to the registry and its
+   * mirrors, as in containerd, but not to a mirror over plain HTTP, unless it is on loopback.
    */
   #credentialsFor({ baseUrl, namespace }: RegistryHost, url: string): Credentials {
     if (this.#server !== '') return this.#server === serverOf(baseUrl) ? this.#credentials : anonymous;
@@ -104,17 +104,17 @@ export class Authorizer {
     return token;
   }
 
-  #fetch(asked: { challenge: AuthChallenge; registryUrl: string }, host: RegistryHost): Promise<Token> {
+  #fetch(source: { challenge: AuthChallenge; registryUrl: string }, host: RegistryHost): Promise<Token> {
     const token = fetchToken({
       http: this.#http,
-      challenge: asked.challenge,
-      registryUrl: asked.registryUrl,
+      challenge: source.challenge,
+      registryUrl: source.registryUrl,
       scope: this.#scope,
-      credentials: this.#credentialsFor(host, asked.registryUrl),
+      credentials: this.#credentialsFor(host, source.registryUrl),
       host,
       signal: this.#signal,
     });
-    // a failed fetch is not kept: the next 401 tries again
+    // a failed request is not cached: the next 401 tries again
     token.catch(() => {
       const state = this.#states.get(host.baseUrl);
       if (state?.kind === 'token' && state.token === token) this.#states.delete(host.baseUrl);
@@ -123,7 +123,7 @@ export class Authorizer {
   }
 }
 
-/** True if a URL is one of the host's own: its scheme, name and port, or https in place of http. */
+/** True if a URL is of this host: same name and port, and the same scheme, or https instead of http. */
 function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolean {
   const [own, other] = [new URL(baseUrl), new URL(url)];
   const encrypted = other.protocol === 'https:';
@@ -132,13 +132,13 @@ function isFrom({ baseUrl, fallsBackToHttp }: RegistryHost, url: string): boolea
 
 const anonymous: Credentials = { username: '', password: '', identityToken: '', registryToken: '' };
 
-/** The host of a URL, with its port. Docker Hub's names all mean the same. */
+/** The host and port of a URL or address. All names of Docker Hub are mapped to one. */
 function serverOf(address: string): string {
   const host = URL.parse(address.includes('://') ? address : `https://${address}`)?.host ?? address;
   return ['index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host;
 }
 
-/** `auth` is read only where username and password are absent, as in Docker's `config.json`. */
+/** As in Docker's `config.json`, `auth` is used only if username and password are absent. */
 function decodeCredentials(auth: RegistryAuth): Credentials {
   const { identityToken = '', registryToken = '' } = auth;
   const plain = { username: auth.username ?? '', password: auth.password ?? '' };

@@ -12,27 +12,27 @@ export type BlobDownload = {
   descriptor: Descriptor;
   retryPolicy: RetryPolicy;
   signal: AbortSignal;
-  /** Called with the bytes that are there, also before the first one comes. */
+  /** Called with the number of bytes present, first with those of an earlier attempt. */
   onProgress: (bytes: number) => void;
-  /** Called with the blob of each attempt, before its bytes come. */
+  /** Called with the arriving blob at the start of each attempt. */
   onArriving?: ((blob: ArrivingBlob) => void) | undefined;
 };
 
 /**
- * Brings a blob into the content store. A cut transfer goes on where it was, for as long as bytes come between the cuts.
- * If the bytes turn out to be wrong it starts anew: once if some were of an earlier pull, and with each further host.
+ * Downloads a blob into the content store. An interrupted transfer is resumed, as long as there is progress between the failures.
+ * If the bytes turn out to be wrong, the download starts again: once if some were from an earlier pull, and once with each further host.
  */
 export async function downloadBlob(download: BlobDownload): Promise<void> {
   const { content, client, descriptor, signal } = download;
   let resumed = false;
   for (let wrong = 0; ; wrong++) {
     try {
-      const whole = (writer: ContentWriter) => {
+      const start = (writer: ContentWriter) => {
         resumed ||= writer.resumed;
         download.onArriving?.(writer.arriving);
         return fill(writer, download, wrong);
       };
-      await content.ingest(descriptor, whole, signal);
+      await content.ingest(descriptor, start, signal);
       return download.onProgress(descriptor.size);
     } catch (error) {
       const last = wrong + 1 >= client.pullHosts + (resumed ? 1 : 0);
@@ -41,7 +41,7 @@ export async function downloadBlob(download: BlobDownload): Promise<void> {
   }
 }
 
-/** `rotation` says which host is asked first. */
+/** `rotation` is the index of the host to ask first. */
 async function fill(writer: ContentWriter, download: BlobDownload, rotation: number): Promise<void> {
   const { client, descriptor, retryPolicy: policy, signal, onProgress } = download;
   onProgress(writer.offset);
@@ -52,18 +52,18 @@ async function fill(writer: ContentWriter, download: BlobDownload, rotation: num
     isRetryable: (error) => (writer.offset > 0 ? isTransientOnceStarted(error) : isTransient(error)),
     progress: () => writer.offset,
     attempt: async (failures) => {
-      const wanted = { offset: writer.offset, rotation: rotation + failures, signal };
-      for await (const chunk of await client.openBlob(descriptor, wanted)) {
+      const request = { offset: writer.offset, rotation: rotation + failures, signal };
+      for await (const chunk of await client.openBlob(descriptor, request)) {
         await writer.write(chunk);
         onProgress(writer.offset);
       }
-      if (writer.offset < descriptor.size) throw cutShort(descriptor, writer.offset);
+      if (writer.offset < descriptor.size) throw truncated(descriptor, writer.offset);
     },
   });
 }
 
-/** A transfer without a length may end early without the connection saying so. */
-function cutShort({ digest, size }: Descriptor, offset: number): PodwrightError {
+/** The error for a body that ended early: without a Content-Length, the connection reports no error then. */
+function truncated({ digest, size }: Descriptor, offset: number): PodwrightError {
   const cause = Object.assign(new Error('the transfer ended early'), { code: 'ECONNRESET' });
-  return new PodwrightError('unavailable', `fetch ${digest}: only ${offset} of ${size} bytes came`, { cause });
+  return new PodwrightError('unavailable', `fetch ${digest}: received only ${offset} of ${size} bytes`, { cause });
 }

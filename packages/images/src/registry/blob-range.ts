@@ -1,29 +1,29 @@
 import { PodwrightError } from '@podwright/base';
 import type { HttpResponse } from './http-client.ts';
 
-export type WantedRange = {
+export type RangeRequest = {
   digest: string;
   size: number;
   offset: number;
   name: string;
-  /** The error for an answer without the bytes. */
+  /** Makes the error for an unsuccessful response. */
   refusal: (response: HttpResponse, what: string) => Promise<Error>;
 };
 
 /**
- * The bytes of a blob from `offset` on, from an answer to a range request (RFC 9110, section 14). A server that sends
- * the whole blob instead is read past what is there already. `data_loss` if the answer is about other bytes or sizes.
+ * The bytes of a blob from `offset` on, from the response to a range request (RFC 9110, section 14). If the server sends
+ * the whole blob instead, the bytes before `offset` are skipped. Rejects with `data_loss` if range or size are not the requested ones.
  */
-export async function openRange(response: HttpResponse, wanted: WantedRange): Promise<AsyncIterable<Buffer>> {
-  const { digest, size, offset, name, refusal } = wanted;
+export async function openRange(response: HttpResponse, request: RangeRequest): Promise<AsyncIterable<Buffer>> {
+  const { digest, size, offset, name, refusal } = request;
   const refuse = (why: string) => {
     response.discard();
     return new PodwrightError('data_loss', `pull ${name}: blob ${digest}: ${why}`);
   };
-  if (response.status === 416) throw refuse(`the registry has less than ${offset} bytes of it`);
+  if (response.status === 416) throw refuse(`the registry has fewer than ${offset} bytes of it`);
   if (response.status === 206) {
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers['content-range'] ?? '');
-    if (Number(range?.[1]) !== offset) throw refuse(`bytes from ${offset} on were asked for, others came`);
+    if (Number(range?.[1]) !== offset) throw refuse(`requested bytes from ${offset} on, received others`);
     if (range?.[2] !== '*' && Number(range?.[2]) !== size) throw refuse(`it has ${range?.[2]} bytes, not ${size}`);
     return response.body;
   }

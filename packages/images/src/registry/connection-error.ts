@@ -6,7 +6,7 @@ const MESSAGES: Record<string, string> = {
   EAI_AGAIN: 'the name could not be looked up',
   ECONNRESET: 'the connection was cut',
   EPIPE: 'the connection was cut',
-  ETIMEDOUT: 'no answer',
+  ETIMEDOUT: 'timed out',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'no route to the network',
 };
@@ -19,7 +19,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** A failure below HTTP as an `unavailable` error with a message for users; one that is ours already is returned unchanged. */
+/** Turns a failure below HTTP into an `unavailable` error with a message for users. A `PodwrightError` is returned unchanged. */
 export function connectionError(error: unknown, url: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   const code = systemCode(error);
@@ -41,19 +41,19 @@ export function connectionError(error: unknown, url: string): PodwrightError {
   });
 }
 
-/** A URL as an error may tell it: queries of redirects hold signatures that are credentials. */
+/** A URL without its query, for error messages: queries of redirects may contain signatures, which are credentials. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 500);
 }
 
-/** True if a TLS handshake met something that is not TLS. */
+/** True if a TLS handshake failed because the server does not speak TLS. */
 export function isTlsMismatch(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
 }
 
-/** True for failures that a second attempt may well not meet: a cut or stalled connection, not a refused one. */
+/** True for failures after which a retry may succeed: an interrupted or stalled connection, not a refused one. */
 export function isCut(error: unknown): boolean {
   if (!(error instanceof PodwrightError)) return false;
   if (error.code === 'deadline_exceeded') return true;

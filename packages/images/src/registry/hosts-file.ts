@@ -5,7 +5,7 @@ import type { RegistryCapability } from './registry-host.ts';
 
 const textOrList = z.union([z.string().transform((text) => [text]), z.array(z.string())]);
 
-/** `client` is a file with certificate and key, several such files, or pairs of files. */
+/** `client`: a file with certificate and key, or a list of such files and of pairs of certificate and key file. */
 const clientSchema = z.union([
   z.string().transform((file) => [[file, file] as const]),
   z.array(
@@ -39,24 +39,24 @@ const fileSchema = entrySchema.extend({
   host: z.record(z.string(), entrySchema).default({}),
 });
 
-/** One host of a `hosts.toml`, its certificate files not yet read. */
+/** One host of a `hosts.toml`. Its certificate files are not read yet. */
 export type HostEntry = {
-  /** `undefined` for the last entry when the file names no `server`: the registry itself. */
+  /** `undefined` for the registry itself: the last entry, if the file has no `server`. */
   baseUrl: string | undefined;
   capabilities: RegistryCapability[];
   caFiles: string[];
   /** Certificate and key file; both the same if one file has both. */
   clientFiles: (readonly [string, string])[];
-  /** `undefined` where the file does not say. */
+  /** `undefined` if the file does not set it. */
   skipVerify: boolean | undefined;
   headers: Record<string, string[]>;
-  /** `undefined` where the file does not say. */
+  /** `undefined` if the file does not set it. */
   dialTimeoutMs: number | undefined;
 };
 
 /**
- * Decodes a `hosts.toml` as containerd reads it (docs/hosts.md there): mirrors in the order of the file, then the
- * server. Unknown keys are ignored. Throws `failed_precondition` that begins with the file's path.
+ * Decodes a `hosts.toml` as containerd does (containerd's docs/hosts.md): mirrors in the order of the file, then the
+ * server. Unknown keys are ignored. Throws `failed_precondition` with the file's path.
  */
 export function parseHostsFile(text: string, path: string): HostEntry[] {
   const fail = (why: string) => new PodwrightError('failed_precondition', `read ${path}: ${why}`);
@@ -93,7 +93,7 @@ function hostEntry(
 
 const unitMs: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 0.001, µs: 0.001, ns: 0.000_001 };
 
-/** A duration as Go spells it (`1m30s`, `500ms`), in ms; at least 1. */
+/** Parses a Go duration (`1m30s`, `500ms`) to ms; at least 1. */
 function goDuration(text: string, fail: (why: string) => PodwrightError): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|h|m|s)/g)];
   const totalMs = parts.reduce((sum, [, number, unit]) => sum + Number(number) * unitMs[unit!]!, 0);
@@ -102,11 +102,11 @@ function goDuration(text: string, fail: (why: string) => PodwrightError): number
   return Math.max(1, Math.round(totalMs));
 }
 
-/** `/v2` is put at the end of the path unless it is there, or the path is said to be whole. */
+/** Appends `/v2` to the path, unless it ends with that or `override_path` is set. */
 function apiUrl(text: string, overridePath: boolean, fail: (why: string) => PodwrightError): string {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) throw fail(`"${text}" is not a registry's URL`);
   const path = url.pathname.replace(/\/+/g, '/').replace(/\/$/, '');
-  const whole = overridePath || path.endsWith('/v2') ? path : `${path}/v2`;
-  return `${url.protocol}//${url.host}${whole}`;
+  const fullPath = overridePath || path.endsWith('/v2') ? path : `${path}/v2`;
+  return `${url.protocol}//${url.host}${fullPath}`;
 }

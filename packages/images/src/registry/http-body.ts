@@ -3,13 +3,13 @@ import { gatherBytes, MAX_TIMER_MS, PodwrightError } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
-  /** Longest time without a byte while one is waited for; time that the reader takes does not count. */
+  /** Longest wait for the next bytes, in ms. The time that the reader takes between reads does not count. */
   stallTimeoutMs: number;
   signal: AbortSignal;
   url: string;
 };
 
-/** The bytes of a response. Rejects with `unavailable` if the connection is cut, `deadline_exceeded` if it stalls. */
+/** The body of a response. Rejects with `unavailable` if the connection breaks, and with `deadline_exceeded` if it stalls. */
 export async function* readBody(message: IncomingMessage, options: BodyOptions): AsyncGenerator<Buffer> {
   const { signal, stallTimeoutMs, url } = options;
   let waiting = true;
@@ -44,19 +44,18 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
   }
 }
 
-/** What `readDocument` needs beyond the body's options. */
 export type DocumentOptions = BodyOptions & {
   maxBytes: number;
-  /** Longest time for all of it, in ms: a server may not send a byte now and then for ever. */
+  /** Longest time for the whole body, in ms. The stall timeout does not catch a server that sends a byte now and then. */
   timeoutMs: number;
-  /** Begins error messages. */
+  /** Prefix of error messages. */
   what: string;
 };
 
-/** A whole small response. `resource_exhausted` beyond `maxBytes`, `deadline_exceeded` if it takes too long, and as `readBody`. */
+/** Reads a small body. Rejects with `resource_exhausted` beyond `maxBytes`, `deadline_exceeded` after `timeoutMs`, and as `readBody`. */
 export async function readDocument(message: IncomingMessage, options: DocumentOptions): Promise<Buffer> {
   const { maxBytes, timeoutMs, what } = options;
-  const late = () => new PodwrightError('deadline_exceeded', `${what}: it did not come whole in ${timeoutMs} ms`);
+  const late = () => new PodwrightError('deadline_exceeded', `${what}: not complete after ${timeoutMs} ms`);
   const timer = setTimeout(() => message.destroy(late()), Math.min(timeoutMs, MAX_TIMER_MS));
   try {
     const tooLarge = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);

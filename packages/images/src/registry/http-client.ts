@@ -7,7 +7,7 @@ import {
   ADDRESS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
   MAX_HEAD_BYTES,
-  MAX_INTERIM_ANSWERS,
+  MAX_INTERIM_RESPONSES,
   MAX_REDIRECTS,
 } from '../limits.ts';
 import { connectionError, isTlsMismatch, shownUrl } from './connection-error.ts';
@@ -20,9 +20,9 @@ export type HttpRequest = {
   headers: Record<string, string | string[]>;
   body?: string;
   tls: RegistryTls;
-  /** Tries plain http when the other side does not speak TLS. */
+  /** Falls back to plain http if the server does not speak TLS. */
   fallsBackToHttp?: boolean;
-  /** Longest time for a new connection to come about. */
+  /** Longest time to establish a new connection. */
   dialTimeoutMs?: number;
   signal: AbortSignal;
 };
@@ -30,36 +30,36 @@ export type HttpRequest = {
 export type HttpResponse = {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** Where the answer came from, after redirects. */
+  /** The URL that was answered, after redirects. */
   url: string;
-  /** To be read once, to its end or not; `discard` if it is not wanted. */
+  /** Can be read once, to its end or not. Callers that do not read it must `discard` the response. */
   body: AsyncIterable<Buffer>;
-  /** Reads the body, a small one, in bounded time; `what` begins the error if it is larger or takes longer. */
+  /** Reads a small body in bounded time; `what` is the prefix of the error if it is larger or takes longer. */
   document(maxBytes: number, what: string): Promise<Buffer>;
   discard(): void;
 };
 
 export type HttpClientOptions = {
-  /** Longest time without a byte, in ms. */
+  /** Longest time without receiving a byte, in ms. */
   stallTimeoutMs: number;
   /** Longest time for the body of a `document`, in ms. */
   documentTimeoutMs: number;
-  /** How long a connection that is not used is kept, in ms (90 s). */
+  /** How long an idle connection stays open, in ms. Default: 90 s. */
   idleTimeoutMs?: number;
-  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up. */
+  /** Environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   environment: NodeJS.ProcessEnv;
 };
 
-/** What may follow a redirect to another host; never credentials. */
+/** Headers that are also sent to another host after a redirect. Credentials must not be among them. */
 const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
 /**
- * Registries and token servers answer what Go's client reads: LF alone, folded fields, chunks with a length, many fields. Node's
- * parser takes most of it with these options.
+ * Registries and token servers are tested with Go's client, which accepts bare LF, folded fields, a length besides chunks, many fields.
+ * With these options, Node's parser accepts most of that.
  */
 const LENIENT = { insecureHTTPParser: true, maxHeaderSize: MAX_HEAD_BYTES };
 
-/** HTTP and HTTPS with kept connections, redirects, proxies and a bound on silence. Any status is an answer. */
+/** HTTP and HTTPS with persistent connections, redirects, proxies and a stall timeout. Any status is a response, not an error. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #agents = new Map<string, http.Agent>();
@@ -70,7 +70,7 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** Sends a request and follows redirects. `unavailable` and `deadline_exceeded` if no answer comes. */
+  /** Sends a request and follows redirects. Rejects with `unavailable` or `deadline_exceeded` if there is no response. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     let current = request;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -85,7 +85,7 @@ export class HttpClient {
     throw new PodwrightError('unavailable', `${what}: more than ${MAX_REDIRECTS} redirects`);
   }
 
-  /** Closes the kept connections. */
+  /** Closes the idle connections. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();
@@ -126,7 +126,7 @@ export class HttpClient {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     };
-    boundInterimAnswers(outgoing, `${request.method} ${shownUrl(url)}`);
+    boundInterimResponses(outgoing, `${request.method} ${shownUrl(url)}`);
     outgoing.on('response', (message) => {
       settle();
       message.on('error', () => undefined); // the reader of the body throws it
@@ -143,12 +143,10 @@ export class HttpClient {
       settle();
       reject(signal.aborted ? signal.reason : connectionError(error, url));
     });
-    // 101 ends a request without a response and without an error
+    // after a 101 response, Node.js emits neither a response nor an error
     outgoing.on('close', () => {
       settle();
-      reject(
-        new PodwrightError('unavailable', `${request.method} ${shownUrl(url)}: the server gave no answer in HTTP`),
-      );
+      reject(new PodwrightError('unavailable', `${request.method} ${shownUrl(url)}: the server sent no HTTP response`));
     });
     outgoing.end(request.body);
     return promise;
@@ -171,28 +169,28 @@ export class HttpClient {
   }
 }
 
-/** Ends a request that is answered with 1xx again and again. `what` begins the error. */
-function boundInterimAnswers(outgoing: http.ClientRequest, what: string): void {
+/** Aborts a request after too many interim (1xx) responses. `what` is the prefix of the error. */
+function boundInterimResponses(outgoing: http.ClientRequest, what: string): void {
   let count = 0;
   outgoing.on('information', () => {
-    if (++count <= MAX_INTERIM_ANSWERS) return;
-    const why = `more than ${MAX_INTERIM_ANSWERS} interim answers (1xx)`;
+    if (++count <= MAX_INTERIM_RESPONSES) return;
+    const why = `more than ${MAX_INTERIM_RESPONSES} interim responses (1xx)`;
     outgoing.destroy(new PodwrightError('unavailable', `${what}: ${why}`));
   });
 }
 
-/** Ends a request whose connection does not come about in time; a kept connection is there already. */
+/** Aborts a request whose new connection is not established in time. */
 function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return;
-    const give = () =>
+    const giveUp = () =>
       outgoing.destroy(Object.assign(new Error(`no connection in ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
-    const timer = setTimeout(give, Math.min(timeoutMs, MAX_TIMER_MS));
+    const timer = setTimeout(giveUp, Math.min(timeoutMs, MAX_TIMER_MS));
     for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer));
   });
 }
 
-/** One TLS context an agent: building one from some hundred CA certificates takes longer than a handshake. */
+/** Creates one TLS context per agent: parsing some hundred CA certificates takes longer than a handshake. */
 function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptions {
   try {
     const secureContext = tls.createSecureContext({
@@ -210,18 +208,18 @@ function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptio
 function redirect(request: HttpRequest, from: string, location: string): HttpRequest {
   const target = URL.parse(location, from);
   if (target === null || !['http:', 'https:'].includes(target.protocol)) {
-    const scheme = target?.protocol ?? 'what is no URL';
+    const scheme = target?.protocol ?? 'an invalid URL';
     throw new PodwrightError('unavailable', `${request.method} ${shownUrl(from)}: redirected to ${scheme}`);
   }
   const source = new URL(from);
   const same = target.host === source.host && (target.protocol === source.protocol || target.protocol === 'https:');
-  const kept = Object.entries(request.headers).filter(
+  const headers = Object.entries(request.headers).filter(
     ([name]) => same || HARMLESS_HEADERS.includes(name.toLowerCase()),
   );
-  return { ...request, url: target.href, headers: Object.fromEntries(kept), fallsBackToHttp: false };
+  return { ...request, url: target.href, headers: Object.fromEntries(headers), fallsBackToHttp: false };
 }
 
-/** Drains a small rest, so that the connection can be used again. */
+/** Drains a small body, so that the connection can be reused; closes the connection for a large one. */
 function discard(message: http.IncomingMessage): void {
   if (Number(message.headers['content-length'] ?? Number.NaN) <= 64 * 1024) message.resume();
   else message.destroy();

@@ -2,10 +2,10 @@
 export type RegistryAuth = {
   username?: string;
   password?: string;
-  /** base64 of `username:password`, used when those are absent. */
+  /** base64 of `username:password`; used if those are absent. */
   auth?: string;
   identityToken?: string;
   registryToken?: string;
-  /** URL or host whose credentials these are; other hosts, such as mirrors, do not get them. Empty: for all. */
+  /** URL or host to which the credentials belong. Other hosts, such as mirrors, do not get them. Empty: the registry and its mirrors. */
   serverAddress?: string;
 };

@@ -14,28 +14,28 @@ import { isTransient, type RetryPolicy, withRetries } from './retry.ts';
 export type RegistryClientOptions = {
   http: HttpClient;
   authorizer: Authorizer;
-  /** In the order in which they are asked. */
+  /** In the order in which to try them. */
   hosts: RegistryHost[];
   reference: Reference;
   retryPolicy: RetryPolicy;
   signal: AbortSignal;
 };
 
-/** What a reference stands for; `data` is the manifest if it had to be fetched to know. */
+/** A resolved reference. `data` is the manifest, if it had to be fetched to resolve the reference. */
 export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
-/** `signal` in the place of the pull's. */
+/** `signal` overrides that of the pull. */
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string>; signal?: AbortSignal };
 
-/** What is asked for of a blob, and of which host first. */
+/** A request for the bytes of a blob from `offset` on. `rotation` is the index of the host to ask first. */
 export type BlobRequest = { offset: number; rotation: number; signal: AbortSignal };
 
 /**
- * One repository as the distribution-spec serves it, through its mirrors and the registry itself. For one pull: it keeps
+ * A client of the distribution-spec for one repository, through its mirrors and the registry itself. For one pull: it holds
  * the pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
- * `deadline_exceeded` (stalled), `data_loss` (content that is not what its digest says).
+ * `deadline_exceeded` (stalled), `data_loss` (content that does not match its digest).
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
@@ -46,23 +46,23 @@ export class RegistryClient {
     this.#name = formatReference(options.reference);
   }
 
-  /** How many hosts serve content. */
+  /** Number of hosts with the `pull` capability. */
   get pullHosts(): number {
     return this.#options.hosts.filter(({ capabilities }) => capabilities.includes('pull')).length;
   }
 
-  /** Asks what the reference stands for now, by HEAD, or by GET where HEAD does not tell. */
+  /** Resolves the reference, by HEAD, or by GET if the HEAD response lacks digest or size. */
   async resolve(): Promise<Resolved> {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: ACCEPTED_MANIFESTS };
-    // a digest says itself what it stands for
-    return this.#patiently(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
+    // a digest needs no resolving, so any host that serves content will do
+    return this.#anyHostWithRetries(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
-      // also when HEAD was refused: only the body says why
+      // also if HEAD was refused: only the body of a GET response has the reason
       const { data, mediaType } = await this.#getManifest(
         host,
         path,
@@ -73,17 +73,17 @@ export class RegistryClient {
     });
   }
 
-  /** The manifest or index of a descriptor, verified. */
+  /** Fetches and verifies the manifest or index of a descriptor. */
   async fetchManifest(descriptor: Descriptor): Promise<Buffer> {
     if (descriptor.size > manifestLimits.manifestBytes) throw tooLarge(descriptor, manifestLimits.manifestBytes);
-    return this.#patiently('pull', async (host) => {
+    return this.#anyHostWithRetries('pull', async (host) => {
       const { data } = await this.#getManifest(host, `manifests/${descriptor.digest}`, 'digest');
       verify(data, descriptor);
       return data;
     });
   }
 
-  /** The bytes of a blob from `offset` on. Makes one attempt a host, `rotation` says which one comes first. The signal ends it. */
+  /** Opens the bytes of a blob from `offset` on. Tries each host once, beginning with the one at `rotation`. */
   async openBlob(descriptor: Descriptor, { offset, rotation, signal }: BlobRequest): Promise<AsyncIterable<Buffer>> {
     const headers: Record<string, string> = offset > 0 ? { range: `bytes=${offset}-` } : {};
     const request: Request = { method: 'GET', path: `blobs/${descriptor.digest}`, headers, signal };
@@ -110,7 +110,7 @@ export class RegistryClient {
     return { data, mediaType: mediaTypeOf(response) };
   }
 
-  /** Goes through the hosts until one gives an answer; the last one's error is thrown, with the messages of the others. */
+  /** Tries the hosts in turn until one succeeds. Otherwise throws the last host's error with the messages of the others. */
   async #anyHost<T>(
     capability: RegistryCapability,
     use: HostUse<T>,
@@ -135,13 +135,13 @@ export class RegistryClient {
     }
     if (failures.length === 0) throw last;
     const before = failures.map(errorMessage).join('; ');
-    // one whose failure may pass makes another round worth while
+    // a transient failure of any host makes the combined error transient
     const cause = [last, ...failures].find(isTransient) ?? last;
     throw new PodwrightError(errorCode(last), `${errorMessage(last)} (before: ${before})`, { cause });
   }
 
-  /** As `#anyHost`, again and again while some host's failure may pass: one that is busy does not keep the others from being asked. */
-  #patiently<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
+  /** As `#anyHost`, retried while the failure of any host is transient. Each round tries all hosts, so a busy one does not block others. */
+  #anyHostWithRetries<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
     const { retryPolicy: policy, signal } = this.#options;
     return withRetries({ policy, signal, isRetryable: isTransient, attempt: () => this.#anyHost(capability, use) });
   }
@@ -173,7 +173,7 @@ export class RegistryClient {
   }
 }
 
-/** Throws `data_loss` unless `data` is what the descriptor says. */
+/** Throws `data_loss` unless `data` has the digest and size of the descriptor. */
 function verify(data: Buffer, { digest, size }: Descriptor): void {
   const { algorithm, hex } = parseDigest(digest);
   const actual = hasherOf(digest).update(data).digest('hex');
@@ -183,9 +183,9 @@ function verify(data: Buffer, { digest, size }: Descriptor): void {
   }
 }
 
-function describe(head: HttpResponse, wanted: string | undefined): Descriptor | undefined {
-  const told = head.headers['docker-content-digest'];
-  const digest = wanted ?? (typeof told === 'string' ? told : '');
+function describe(head: HttpResponse, requestedDigest: string | undefined): Descriptor | undefined {
+  const header = head.headers['docker-content-digest'];
+  const digest = requestedDigest ?? (typeof header === 'string' ? header : '');
   const size = Number(head.headers['content-length'] ?? Number.NaN);
   if (!isDigest(digest) || !Number.isSafeInteger(size) || size <= 0) return undefined;
   return { mediaType: mediaTypeOf(head), digest, size, platform: undefined };

@@ -6,7 +6,7 @@ function check(body: unknown, expected: string): void {
   assert.equal(bodyMessage(typeof body === 'string' ? body : JSON.stringify(body)), expected);
 }
 
-test('the messages of registries and token servers are found', () => {
+test('the messages in error bodies of registries and token servers are found', () => {
   check({ errors: [{ code: 'DENIED', message: 'no access', detail: {} }] }, 'DENIED: no access');
   check({ errors: [{ code: 'A', message: '' }, { message: 'b' }] }, 'A; b');
   check({ details: 'incorrect username or password' }, 'incorrect username or password');
@@ -20,11 +20,11 @@ test('other bodies have no message', () => {
   assert.equal(bodyMessage(JSON.stringify({ message: 'x'.repeat(5000) })).length, 1000);
 });
 
-test('how long a server asks to wait is a number of seconds or a date', () => {
-  const asked = (value: string) =>
+test('Retry-After is a number of seconds or a date', () => {
+  const parsed = (value: string) =>
     new RegistryStatusError({ status: 429, headers: { 'retry-after': value } }, 'x').retryAfterMs;
-  assert.equal(asked('7'), 7000);
-  const inAnHour = asked(new Date(Date.now() + 3_600_000).toUTCString());
+  assert.equal(parsed('7'), 7000);
+  const inAnHour = parsed(new Date(Date.now() + 3_600_000).toUTCString());
   assert.ok(inAnHour > 3_500_000 && inAnHour <= 3_600_000, String(inAnHour));
-  for (const nothing of ['', '-1', 'soon', new Date(0).toUTCString()]) assert.equal(asked(nothing), 0, nothing);
+  for (const invalid of ['', '-1', 'soon', new Date(0).toUTCString()]) assert.equal(parsed(invalid), 0, invalid);
 });

@@ -3,8 +3,8 @@ import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { HttpResponse } from './http-client.ts';
 
 /**
- * An answer of a registry or a token server that is not a success: the HTTP status, and how long the server asks to
- * wait before the next attempt (0 if it does not).
+ * An unsuccessful response of a registry or a token server: the HTTP status, and the delay that the server requests
+ * before the next attempt (0 if none).
  */
 export class RegistryStatusError extends PodwrightError {
   readonly status: number;
@@ -17,26 +17,26 @@ export class RegistryStatusError extends PodwrightError {
   }
 }
 
-/** `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3); 0 if it is neither, or past. */
+/** Parses `Retry-After`, a number of seconds or a date (RFC 9110, section 10.2.3); 0 if it is neither, or in the past. */
 function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   const text = headers['retry-after'] ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return Math.max(ms || 0, 0);
 }
 
-/** How a request named a manifest: as a user names it, or as another document does. */
+/** How a request named a manifest: by the name that the user gave, or by digest, as other documents refer to it. */
 export type ManifestName = 'name' | 'digest';
 
-/** What is known about a request that a registry refused, for the advice that its error ends with. */
+/** Facts about a refused request, for the advice at the end of its error message. */
 export type RefusedRequest = {
-  /** Undefined for what is no manifest. */
+  /** Undefined if the request was not for a manifest. */
   named?: ManifestName;
   hasCredentials?: boolean;
 };
 
 /**
- * The error for a response, with the registry's own message (distribution-spec, Error Codes) and what a user can do about
- * it. Consumes the body.
+ * The error for a response, with the registry's own message (distribution-spec, Error Codes) and advice for the user. Consumes
+ * the body.
  */
 export async function registryError(
   response: HttpResponse,
@@ -56,7 +56,7 @@ export async function registryError(
   );
 }
 
-/** The message in a JSON error body: those of `errors`, or a lone one; '' if there is none. */
+/** The messages in a JSON error body: those of `errors`, or of the top level; '' if there are none. */
 export function bodyMessage(body: string): string {
   let value: unknown;
   try {
@@ -84,14 +84,14 @@ function codeOf(status: number): ErrorCode {
   return 'unavailable';
 }
 
-/** What a user can do about it. */
+/** Advice for the user, by status. */
 function advice(response: HttpResponse, { named, hasCredentials }: RefusedRequest): string {
   const { status } = response;
   if (status === 401 && hasCredentials) return '; it does not exist, or these credentials are wrong';
   if (status === 401) return '; it does not exist, or needs credentials';
   if (status === 403) return hasCredentials ? '; these credentials may not pull it' : '; it needs credentials';
   if (status === 404 && named === 'name') return '; are name and tag right?';
-  if (status === 404 && named === 'digest') return '; it must serve manifests by their digest, not by tags alone';
+  if (status === 404 && named === 'digest') return '; it must serve manifests by digest, not only by tag';
   if (status !== 429) return '';
   const waitMs = retryAfterMs(response);
   const wait = waitMs > 0 ? `in ${Math.ceil(waitMs / 1000)} s` : 'later';

@@ -1,32 +1,32 @@
-/** What a host may be asked for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
+/** What a host can be used for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
 export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
 
-/** TLS settings of one host, PEM text. The CAs are added to those that this node trusts. */
+/** TLS settings of one host, in PEM. The CAs are added to those that the node trusts. */
 export type RegistryTls = {
   ca: string[];
   clientCertificates: { certificate: string; key: string }[];
   skipVerify: boolean;
 };
 
-/** One place that serves a registry's repositories: the registry itself, or a mirror of it. */
+/** A server of a registry's repositories: the registry itself, or a mirror of it. */
 export type RegistryHost = {
-  /** URL below which the API lives, without a slash at its end: `https://registry-1.docker.io/v2`. */
+  /** Base URL of the API, without a trailing slash: `https://registry-1.docker.io/v2`. */
   baseUrl: string;
   capabilities: RegistryCapability[];
   tls: RegistryTls;
   /** Sent with every request to this host. */
   headers: Record<string, string[]>;
-  /** Registry that a mirror is asked on behalf of, for its `ns` parameter; '' for the registry itself. */
+  /** The registry that a mirror stands for, sent as the `ns` parameter; '' for the registry itself. */
   namespace: string;
-  /** Https is tried first, then http: a loopback registry whose scheme nobody gave, or an http one with TLS settings. */
+  /** Tries https first, then http: for a loopback registry without a configured scheme, or an http one with TLS settings. */
   fallsBackToHttp: boolean;
-  /** Longest time for a connection to come about; without it only silence as such is bounded. */
+  /** Longest time to establish a connection (`dial_timeout`). If unset, only the stall timeout applies. */
   dialTimeoutMs?: number;
 };
 
 const noTls: RegistryTls = { ca: [], clientCertificates: [], skipVerify: false };
 
-/** The host that serves `domain` when nothing is configured, as containerd picks it. */
+/** The host for `domain` if nothing is configured, as in containerd. */
 export function defaultHost(domain: string, settings: Partial<RegistryHost> = {}): RegistryHost {
   const common = {
     capabilities: ['pull', 'resolve', 'push'] satisfies RegistryCapability[],

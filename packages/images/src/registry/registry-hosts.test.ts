@@ -27,7 +27,7 @@ function checkDefault(domain: string, baseUrl: string, { plain = false, skipVeri
   assert.deepEqual([host.baseUrl, host.fallsBackToHttp, host.tls.skipVerify], [baseUrl, plain, skipVerify], domain);
 }
 
-test('without configuration a registry is asked over https, a loopback one also over http', () => {
+test('without configuration a registry is used over https, a loopback one also over http', () => {
   checkDefault('docker.io', 'https://registry-1.docker.io/v2');
   checkDefault('quay.io:8443', 'https://quay.io:8443/v2');
   checkDefault('localhost', 'https://localhost/v2', { skipVerify: true });
@@ -39,7 +39,7 @@ test('without configuration a registry is asked over https, a loopback one also 
   checkDefault('localhost.example:5000', 'https://localhost.example:5000/v2');
 });
 
-test('mirrors come in the order of the file, then the server', async (t) => {
+test('mirrors are tried in the order of the file, then the server', async (t) => {
   const root = await directory(t, {
     'docker.io/hosts.toml': `
 server = "https://registry-1.docker.io"
@@ -60,7 +60,7 @@ server = "https://registry-1.docker.io"
   ]);
 });
 
-test('the directory of the host and port wins over the default one', async (t) => {
+test('the directory of the host and port takes precedence over _default', async (t) => {
   const root = await directory(t, {
     '_default/hosts.toml': '[host."https://all.example"]',
     'a.example_5000_/hosts.toml': 'server = "https://one.example"',
@@ -110,7 +110,7 @@ ca = "ca.pem"
   assert.deepEqual(itself?.tls, { ca: ['CA'], clientCertificates: [], skipVerify: false });
 });
 
-test("a directory without hosts.toml, or with an empty one, is read as Docker's", async (t) => {
+test("a directory without hosts.toml, or with an empty one, is read like Docker's certs.d", async (t) => {
   const files = { 'x.crt': 'CA', 'me.cert': 'CERT', 'me.key': 'KEY', 'one.cert': 'BOTH' };
   const inDirectory = (name: string) =>
     Object.fromEntries(Object.entries(files).map(([file, text]) => [`${name}/${file}`, text]));
@@ -132,7 +132,7 @@ test("a directory without hosts.toml, or with an empty one, is read as Docker's"
   }
 });
 
-test('an http mirror with TLS settings is asked over https first, unless its port says http', async (t) => {
+test('an http mirror with TLS settings is tried over https first, unless it has the default port', async (t) => {
   const root = await directory(t, {
     'a.example/hosts.toml': `
 [host."http://m.example:5000"]
@@ -153,7 +153,7 @@ test('an http mirror with TLS settings is asked over https first, unless its por
   );
 });
 
-test('capabilities are of any case, and a dial timeout is a duration as Go has it', async (t) => {
+test('capabilities are case-insensitive, and a dial timeout is a Go duration', async (t) => {
   const root = await directory(t, {
     'a.example/hosts.toml': 'dial_timeout = "1m1.5s"\ncapabilities = ["Pull", "RESOLVE"]',
   });
@@ -161,7 +161,7 @@ test('capabilities are of any case, and a dial timeout is a duration as Go has i
   assert.deepEqual([host?.dialTimeoutMs, host?.capabilities], [61_500, ['pull', 'resolve']]);
 });
 
-test('a wrong file is named', async (t) => {
+test('errors in a hosts.toml name the file', async (t) => {
   const wrong = async (text: string, message: RegExp) => {
     const root = await directory(t, { 'a.example/hosts.toml': text });
     await assert.rejects(

@@ -5,11 +5,10 @@ import { type HostEntry, parseHostsFile } from './hosts-file.ts';
 import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 
 /**
- * The hosts to ask for the repositories of `domain`, in order: those of the first directory that exists of
+ * The hosts for the repositories of `domain`, in the order to try: those of the first directory that exists of
  * `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there is
  * none. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
- * `*.key`). Files are read anew each time, so that a change needs no restart. Throws `failed_precondition` for a file that
- * cannot be used.
+ * `*.key`). Files are read on each call, so that a change needs no restart. Throws `failed_precondition` for an invalid file.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
   for (const name of directoryNames(domain)) {
@@ -79,12 +78,12 @@ async function readEntry(entry: HostEntry, directory: string, domain: string): P
     fallsBackToHttp: entry.baseUrl === undefined && itself.fallsBackToHttp,
     dialTimeoutMs: entry.dialTimeoutMs,
   };
-  // there are no trusted certificates for loopback names, so containerd does not check one
+  // no public CA issues certificates for loopback names, so containerd does not verify them
   if (entry.baseUrl === undefined && isLoopback(domain)) host.tls.skipVerify = entry.skipVerify ?? true;
   return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
 }
 
-/** An http URL with TLS settings is meant for https, as containerd sees it; http comes second. Port 80 is plain for sure. */
+/** As in containerd, an http URL with TLS settings is tried over https first, then over http; not on port 80. */
 function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   const hasTlsSettings = entry.caFiles.length > 0 || entry.clientFiles.length > 0 || entry.skipVerify !== undefined;
   const { protocol, port } = new URL(baseUrl);
@@ -92,7 +91,7 @@ function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   return { baseUrl: baseUrl.replace(/^http:/, 'https:'), fallsBackToHttp: true };
 }
 
-/** Mirrors are told which registry is meant; the registry itself is not. */
+/** The `ns` parameter, which tells a mirror which registry it stands for; '' for the registry itself. */
 function namespaceOf(baseUrl: string, domain: string): string {
   const host = new URL(baseUrl).host;
   const isItself = host === domain || baseUrl === defaultHost(domain).baseUrl;

@@ -11,8 +11,8 @@ const status = (code: number, headers = {}): RegistryStatusError =>
 const connection = (code: string): PodwrightError =>
   new PodwrightError('unavailable', 'x', { cause: Object.assign(new Error('x'), { code }) });
 
-test('what may pass soon is told from what will not', () => {
-  const told: [unknown, boolean, boolean][] = [
+test('transient errors are distinguished from permanent ones, before and after a transfer has started', () => {
+  const cases: [unknown, boolean, boolean][] = [
     [status(503), true, true],
     [status(429), true, true],
     [status(429, { 'retry-after': '2' }), true, true],
@@ -29,12 +29,12 @@ test('what may pass soon is told from what will not', () => {
     [new PodwrightError('not_found', 'x', { cause: status(404) }), false, false],
     [new PodwrightError('unavailable', 'x', { cause: connection('ECONNRESET') }), true, true],
   ];
-  for (const [error, first, later] of told) {
+  for (const [error, first, later] of cases) {
     assert.deepEqual([isTransient(error), isTransientOnceStarted(error)], [first, later], String(error));
   }
 });
 
-test('failures are counted anew when there was progress, up to a bound in all', async () => {
+test('the count of failures starts again after progress, up to a bound on the total', async () => {
   const run = async (progress: () => number) => {
     let attempts = 0;
     const attempt = async () => {
@@ -49,7 +49,7 @@ test('failures are counted anew when there was progress, up to a bound in all', 
   assert.equal(await run(() => bytes++), 11);
 });
 
-test('a failure that will not pass is thrown at once, and an abort wins', async () => {
+test('a permanent failure is thrown at once, and an abort takes precedence', async () => {
   let attempts = 0;
   const fail = async () => {
     attempts++;

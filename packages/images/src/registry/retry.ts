@@ -7,9 +7,9 @@ export type RetryPolicy = {
   /** Delay after the first failure, doubled at each further one. */
   initialDelayMs: number;
   maxDelayMs: number;
-  /** Failures without any progress between them that are one too many. */
+  /** Failures in a row without progress after which the next failure is final. */
   maxFailures: number;
-  /** All failures of one transfer, however much came between them. */
+  /** The same for all failures of one transfer, with or without progress. */
   maxFailuresInAll: number;
 };
 
@@ -20,7 +20,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxFailuresInAll: 100,
 };
 
-/** True if the same request may succeed soon: the server is busy, or the connection was cut or stalled. */
+/** True if a retry of the request may succeed: the server is busy, or the connection was interrupted or stalled. */
 export function isTransient(error: unknown): boolean {
   const status = statusErrorIn(error);
   if (status !== undefined) {
@@ -29,13 +29,13 @@ export function isTransient(error: unknown): boolean {
   return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }
 
-/** As `isTransient`, in the middle of a transfer: a registry that was there and is not now may come back. */
+/** As `isTransient`, in the middle of a transfer: a registry that was reachable before may become reachable again. */
 export function isTransientOnceStarted(error: unknown): boolean {
   if (statusErrorIn(error) !== undefined) return isTransient(error);
   return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));
 }
 
-/** The error itself, or the one that it tells the story of. */
+/** The error itself or its cause, whichever has a status. */
 function statusErrorIn(error: unknown): RegistryStatusError | undefined {
   if (error instanceof RegistryStatusError) return error;
   return error instanceof PodwrightError && error.cause instanceof RegistryStatusError ? error.cause : undefined;
@@ -45,12 +45,12 @@ export type Retry<T> = {
   policy: RetryPolicy;
   signal: AbortSignal;
   isRetryable: (error: unknown) => boolean;
-  /** A number that grows while attempts get somewhere; failures are counted anew when it has grown. */
+  /** A number that grows with progress; the count of failures starts again after it has grown. */
   progress?: () => number;
   attempt: (failures: number) => Promise<T>;
 };
 
-/** Repeats `attempt` while it fails in a way that may pass; throws its last error. */
+/** Repeats `attempt` while its failures are retryable and within the policy; throws its last error. */
 export async function withRetries<T>({
   policy,
   signal,
@@ -68,9 +68,9 @@ export async function withRetries<T>({
       failures = progress() > before ? 1 : failures + 1;
       const hopeless = failures > policy.maxFailures || failuresInAll > policy.maxFailuresInAll;
       if (hopeless || !isRetryable(error)) throw error;
-      const asked = statusErrorIn(error)?.retryAfterMs ?? 0;
+      const requestedMs = statusErrorIn(error)?.retryAfterMs ?? 0;
       const delayMs = Math.min(policy.initialDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
-      await sleep(Math.max(asked, delayMs), signal);
+      await sleep(Math.max(requestedMs, delayMs), signal);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { HttpClient, HttpRequest } from './http-client.ts';
 import { registryError } from './registry-error.ts';
 import type { RegistryHost } from './registry-host.ts';
 
-/** Credentials in the form that requests need. */
+/** Decoded credentials; absent ones are ''. */
 export type Credentials = { username: string; password: string; identityToken: string; registryToken: string };
 
 export type Token = { value: string; expiresAtMs: number };
@@ -15,22 +15,22 @@ export type Token = { value: string; expiresAtMs: number };
 export type TokenRequest = {
   http: HttpClient;
   challenge: AuthChallenge;
-  /** Wanted if the challenge names no scope. */
+  /** The scope to request if the challenge has none. */
   scope: string;
   credentials: Credentials;
-  /** Where the challenge came from: a URL of the host itself. */
+  /** The URL that sent the challenge, which is one of the host itself. */
   registryUrl: string;
-  /** The host that sent it: its TLS settings are used, and its headers if the token server is the same host. */
+  /** The host that sent the challenge. Its TLS settings are used, and its headers if the token server is the same host. */
   host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
   signal: AbortSignal;
 };
 
-/** distribution-spec's token authentication: without `expires_in` a token lives for 60 s. */
+/** Lifetime of a token without `expires_in` (distribution's token authentication specification). */
 const DEFAULT_LIFETIME_SECONDS = 60;
-/** Fetched anew so long before its end, so that it does not expire on the way. */
+/** A token is renewed this long before it expires, so that it does not expire during a request. */
 const MARGIN_MS = 5_000;
 
-const answerSchema = z.object({
+const responseSchema = z.object({
   token: z.string().optional(),
   access_token: z.string().optional(),
   expires_in: z.number().optional(),
@@ -42,8 +42,8 @@ export function basicCredentials({ username, password }: Credentials): string {
 }
 
 /**
- * Gets a token from the server that a Bearer challenge names: by GET, with Basic credentials if there are some, or by
- * POST as OAuth2 refresh when there is an identity token. Throws what the token server says.
+ * Gets a token from the server named in a Bearer challenge: by GET, with Basic credentials if there are any, or by an
+ * OAuth2 refresh POST if there is an identity token. Rejects with the token server's error.
  */
 export async function fetchToken(options: TokenRequest): Promise<Token> {
   const { http, credentials } = options;
@@ -60,9 +60,10 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
     throw await registryError(response, what, {
       hasCredentials: Object.values(credentials).some((value) => value !== ''),
     });
-  const answer = decode(answerSchema, await response.document(MAX_TOKEN_BYTES, what), what);
+  const answer = decode(responseSchema, await response.document(MAX_TOKEN_BYTES, what), what);
   const value = answer.token || answer.access_token;
-  if (!value || /[^\x21-\x7e]/.test(value)) throw new PodwrightError('unavailable', `${what}: the answer has no token`);
+  if (!value || /[^\x21-\x7e]/.test(value))
+    throw new PodwrightError('unavailable', `${what}: the response has no valid token`);
   const lifetimeSeconds = Math.max(answer.expires_in ?? DEFAULT_LIFETIME_SECONDS, DEFAULT_LIFETIME_SECONDS);
   return { value, expiresAtMs: startedAtMs + lifetimeSeconds * 1000 - MARGIN_MS };
 }
@@ -70,19 +71,19 @@ export async function fetchToken(options: TokenRequest): Promise<Token> {
 function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
   const realm = URL.parse(challenge.parameters.realm ?? '');
   if (realm === null || !['http:', 'https:'].includes(realm.protocol)) {
-    throw new PodwrightError('unavailable', `log in to ${registryUrl}: it names no token server`);
+    throw new PodwrightError('unavailable', `log in to ${registryUrl}: its challenge names no token server`);
   }
   const secret = [credentials.username, credentials.password, credentials.identityToken].some((value) => value !== '');
   if (secret && registryUrl.startsWith('https:') && realm.protocol === 'http:') {
     throw new PodwrightError(
       'permission_denied',
-      `log in to ${registryUrl}: credentials are not sent to the token server ${realm.origin}, which is not encrypted`,
+      `log in to ${registryUrl}: refusing to send credentials to the token server ${realm.origin} without encryption`,
     );
   }
   return realm;
 }
 
-/** What all requests for a token have. */
+/** The common part of all token requests. */
 type Common = Pick<HttpRequest, 'tls' | 'dialTimeoutMs' | 'signal' | 'headers'>;
 
 function getRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {
@@ -111,6 +112,6 @@ function refreshRequest(realm: URL, options: TokenRequest, common: Common): Http
 }
 
 function scopes({ challenge, scope }: TokenRequest): string[] {
-  const asked = (challenge.parameters.scope ?? '').split(' ').filter((part) => part !== '');
-  return asked.length > 0 ? asked : [scope];
+  const requested = (challenge.parameters.scope ?? '').split(' ').filter((part) => part !== '');
+  return requested.length > 0 ? requested : [scope];
 }

@@ -20,11 +20,11 @@ const COPY_BYTES = 1 << 20;
 
 /**
  * Copies a tree with everything that a layer can have: owners, modes, times, extended attributes, hard links, devices, pipes
- * and holes. Shares the blocks where the file system can (reflink). `to` must not exist; on failure the caller removes it.
+ * and holes. Shares blocks if the file system supports that (reflink). `to` must not exist; on failure the caller removes it.
  */
 export class TreeCopier {
   readonly #system: System;
-  /** First copy of each file with several names, by its inode. */
+  /** First copy of each file that has several hard links, by inode. */
   readonly #linked = new Map<number, Buffer>();
 
   constructor(system: System) {
@@ -41,7 +41,7 @@ export class TreeCopier {
     else if (stat.isSymbolicLink()) await symlink(await readlink(from, { encoding: 'buffer' }), to);
     else if (stat.isFIFO()) this.#system.makeFifo(to, stat.mode);
     else if (!stat.isSocket()) this.#makeDevice(to, stat);
-    if (!stat.isSocket()) await this.#copyAttributes(from, to, stat); // a socket without its process is nothing
+    if (!stat.isSocket()) await this.#copyAttributes(from, to, stat); // sockets are skipped: without its process a socket is useless
   }
 
   async #copyDirectory(from: Buffer, to: Buffer, stat: Stats): Promise<void> {
@@ -76,7 +76,7 @@ export class TreeCopier {
 
 type FileCopy = { from: Buffer; to: Buffer; stat: Stats };
 
-/** What a file system answers that cannot share blocks. */
+/** Errors of file systems that cannot share blocks. */
 const NO_REFLINK = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY'];
 
 async function copyContent(system: System, { from, to, stat }: FileCopy): Promise<void> {
@@ -90,7 +90,7 @@ async function copyContent(system: System, { from, to, stat }: FileCopy): Promis
   }
 }
 
-/** Copies what is stored, and leaves the holes. */
+/** Copies the data segments and leaves the holes. */
 async function copySparse(system: System, { from, to, stat }: FileCopy): Promise<void> {
   await using source = await open(from);
   await using target = await open(to, 'w', PRIVATE_FILE);

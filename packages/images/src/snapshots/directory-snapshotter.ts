@@ -17,7 +17,7 @@ import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarg
 
 const MAX_KEY_BYTES = 1024;
 
-/** What a snapshotter works with. `root` is a directory of its own. */
+/** `root` is a directory for this snapshotter alone. */
 export type SnapshotterDependencies = {
   root: string;
   database: MetadataDatabase;
@@ -26,8 +26,9 @@ export type SnapshotterDependencies = {
 };
 
 /**
- * A snapshotter with a directory and a record a snapshot: `<root>/<number>/fs`. A directory is filled in `<root>/new`, moved to its
- * place, and then recorded; it is moved to `<root>/trash` before the record goes. So whatever a crash leaves is seen at `open`.
+ * A snapshotter with one directory, `<root>/<number>/fs`, and one record per snapshot. A directory is filled in `<root>/new`, moved to
+ * its final path, and then recorded; on removal it is moved to `<root>/trash` before the record is deleted. So the constructor can
+ * detect the leftovers of any crash.
  */
 export class DirectorySnapshotter implements Snapshotter {
   readonly name: string;
@@ -36,11 +37,11 @@ export class DirectorySnapshotter implements Snapshotter {
   readonly #records: SnapshotRecords;
   readonly #trash: Trash;
   readonly #stop = new AbortController();
-  /** Keys whose directory is being filled, and the numbers of the snapshots that they are filled from. */
+  /** Keys of snapshots whose directory is being filled, with the number of the parent snapshot. */
   readonly #preparing = new Map<string, number | undefined>();
   #lastId: number;
 
-  /** Opens the snapshots below `root`, and brings records and directories into line. */
+  /** Opens the snapshots below `root`, and reconciles records and directories. */
   constructor({ root, database, layout, logger }: SnapshotterDependencies) {
     this.name = layout.name;
     this.#root = root;
@@ -86,7 +87,7 @@ export class DirectorySnapshotter implements Snapshotter {
     const usage = await diskUsage(filesIn(this.#directory(record.id)), this.#stop.signal).catch((error: unknown) => {
       throw wrapFileError(`measure snapshot ${key}`, error);
     });
-    if (record.kind === 'committed') this.#records.setUsage(record.id, usage); // it never changes again
+    if (record.kind === 'committed') this.#records.setUsage(record.id, usage); // cached, as committed snapshots never change
     return usage;
   }
 
@@ -124,7 +125,7 @@ export class DirectorySnapshotter implements Snapshotter {
     };
   }
 
-  /** Resolves when everything removed so far is off the disk. */
+  /** Resolves when everything removed so far is deleted from the disk. */
   async settle(): Promise<void> {
     await this.#trash.empty();
   }
@@ -149,7 +150,7 @@ export class DirectorySnapshotter implements Snapshotter {
       this.#records.insert({ id, key, kind, parent, createdAtMs: Date.now() }, parentRecord?.id);
     } catch (error) {
       this.#discard(id);
-      throw wrapError(`prepare snapshot ${key}`, wrapFileError('make its directory', error));
+      throw wrapError(`prepare snapshot ${key}`, wrapFileError('create its directory', error));
     } finally {
       this.#preparing.delete(key);
     }
@@ -164,13 +165,13 @@ export class DirectorySnapshotter implements Snapshotter {
 
   #record(key: string): SnapshotRecord {
     const record = this.#records.find(key);
-    if (record === undefined) throw new PodwrightError('not_found', `snapshot ${key} is not there`);
+    if (record === undefined) throw new PodwrightError('not_found', `snapshot ${key} does not exist`);
     return record;
   }
 
   #checkFree(key: string): void {
     if (this.#records.find(key) === undefined && !this.#preparing.has(key)) return;
-    throw new PodwrightError('already_exists', `snapshot ${key} is already there`);
+    throw new PodwrightError('already_exists', `snapshot ${key} already exists`);
   }
 
   #directories(record: SnapshotRecord): SnapshotDirectories {
@@ -187,7 +188,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return join(this.#root, String(id));
   }
 
-  /** Throws away directories without a record, forgets records without a directory; returns the last number that was used. */
+  /** Removes directories without a record and records without a directory. Returns the last number that was used. */
   #reconcile(logger: Logger): number {
     const names = readdirSync(this.#root).filter((name) => name !== 'trash');
     const records = this.#records.list();
@@ -195,18 +196,18 @@ export class DirectorySnapshotter implements Snapshotter {
     const stray = names.filter((name) => !recorded.has(name));
     for (const name of stray) this.#trash.throwAway(join(this.#root, name));
     const present = new Set(names);
-    const lost = records.filter(({ id }) => !present.has(String(id)));
-    for (const record of lost) this.#forget(record, logger);
-    if (stray.length > 0) logger.info({ directories: stray.length }, 'threw away what unfinished snapshots left');
+    const incomplete = records.filter(({ id }) => !present.has(String(id)));
+    for (const record of incomplete) this.#dropRecord(record, logger);
+    if (stray.length > 0) logger.info({ directories: stray.length }, 'removed the leftovers of unfinished snapshots');
     const numbers = names.map(Number).filter(Number.isSafeInteger);
     return Math.max(this.#records.lastId(), ...numbers, 0);
   }
 
-  /** Without its directory a snapshot is nothing, nor is what was built on it. */
-  #forget(record: SnapshotRecord, logger: Logger): void {
-    for (const child of this.#records.children(record.id)) this.#forget(child, logger);
+  /** Deletes the record of a snapshot without a directory, and the snapshots built on it, which are useless without it. */
+  #dropRecord(record: SnapshotRecord, logger: Logger): void {
+    for (const child of this.#records.children(record.id)) this.#dropRecord(child, logger);
     if (this.#records.find(record.key)?.id !== record.id) return;
-    logger.warn({ key: record.key }, 'a snapshot has lost its files, forgetting it');
+    logger.warn({ key: record.key }, 'the files of a snapshot are missing, removing its record');
     this.#records.delete(record.id);
     if (existsSync(this.#directory(record.id))) this.#trash.throwAway(this.#directory(record.id));
   }

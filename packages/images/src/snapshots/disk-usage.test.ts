@@ -14,14 +14,14 @@ function scratch(t: TestContext): string {
   return directory;
 }
 
-/** What du(1) counts. */
+/** The usage as counted by du(1). */
 function du(directory: string): { sizeBytes: number; inodes: number } {
   const count = (option: string) =>
     Number(execFileSync('du', ['-s', '-x', option, directory], { encoding: 'utf8' }).split('\t')[0]);
   return { sizeBytes: count('--block-size=1'), inodes: count('--inodes') };
 }
 
-test('a tree is counted as du counts it: hard links once, links not followed', async (t) => {
+test('a tree is counted as by du: hard links once, symbolic links not followed', async (t) => {
   const directory = scratch(t);
   mkdirSync(join(directory, 'a/b'), { recursive: true });
   writeFileSync(join(directory, 'a/file'), 'x'.repeat(100_000));
@@ -30,7 +30,7 @@ test('a tree is counted as du counts it: hard links once, links not followed', a
   assert.deepEqual(await diskUsage(directory, signal), du(directory));
 });
 
-test('names are counted each, and content without regard to holes', async (t) => {
+test('each hard link counts as a name, and holes count as content', async (t) => {
   const directory = scratch(t);
   writeFileSync(join(directory, 'file'), 'x'.repeat(1000));
   linkSync(join(directory, 'file'), join(directory, 'same'));
@@ -40,7 +40,7 @@ test('names are counted each, and content without regard to holes', async (t) =>
   assert.deepEqual({ names, contentBytes }, { names: 5, contentBytes: 1000 + (1 << 20) });
 });
 
-test('directories too deep for any path are counted as well', async (t) => {
+test('directories deeper than PATH_MAX are counted as well', async (t) => {
   const directory = scratch(t);
   const script = `
     const { mkdirSync, writeFileSync } = require('node:fs');
@@ -55,7 +55,7 @@ test('directories too deep for any path are counted as well', async (t) => {
   assert.deepEqual(usage, du(directory));
 });
 
-test('a directory of very many files is counted while others have the thread', async (t) => {
+test('counting a directory of very many files does not block the event loop', async (t) => {
   const directory = scratch(t);
   execFileSync('sh', ['-c', 'seq 20000 | xargs touch'], { cwd: directory });
   let longestMs = 0;
@@ -67,5 +67,5 @@ test('a directory of very many files is counted while others have the thread', a
   const { inodes } = await diskUsage(directory, signal);
   clearInterval(timer);
   assert.equal(inodes, 20_001);
-  assert.ok(longestMs < 250, `the thread was held for ${longestMs} ms`);
+  assert.ok(longestMs < 250, `the event loop was blocked for ${longestMs} ms`);
 });

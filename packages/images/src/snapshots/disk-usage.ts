@@ -4,47 +4,47 @@ import { hasErrno } from '@podwright/system';
 import type { SnapshotUsage } from './snapshotter.ts';
 
 const BLOCK_BYTES = 512;
-/** Entries that are read of a directory at once. */
-const PIECE = 256;
-/** A path up to this length, in bytes, the kernel takes as one; PATH_MAX is 4096. */
+/** Directory entries to read at once. */
+const BATCH_ENTRIES = 256;
+/** Paths up to this length, in bytes, are passed to the kernel as they are; PATH_MAX is 4096. */
 const MAX_PATH_BYTES = 3500;
-/** Levels that are looked at: no path within PATH_MAX has more, and each costs all those above it. */
+/** Levels to descend: no path within PATH_MAX has more, and opening a directory takes time proportional to its depth. */
 const MAX_DEPTH = 2048;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
-/** A directory by its names from the top on: paths of very deep ones would fill the memory. */
-type Place = { parent: Place; name: Buffer; depth: number } | undefined;
+/** A directory, as a linked list of names up to the top: full paths of very deep ones would take too much memory. */
+type Location = { parent: Location; name: Buffer; depth: number } | undefined;
 
 /**
- * What is in a tree: the space that it takes, the names in it (hard links each), and what its files hold, without regard to
- * holes and compression.
+ * The size of a tree: the disk space that it takes, the number of names in it (each hard link counts), and the total length of its
+ * files, including holes and before compression.
  */
 export type TreeMeasure = { usage: SnapshotUsage; names: number; contentBytes: number };
 
-/** Space that a tree takes on the disk, as `du` counts it. See `measureTree`. */
+/** Disk space of a tree, as counted by `du`. See `measureTree`. */
 export async function diskUsage(directory: string, signal: AbortSignal): Promise<SnapshotUsage> {
   return (await measureTree(directory, signal)).usage;
 }
 
 /**
- * Measures a tree as `du` does: allocated blocks, hard links once, other file systems left out. Entries that vanish meanwhile are
- * left out, too, and those below 2048 levels. Others have the thread now and then, however deep the tree is and however many
- * entries a directory has: a container may make millions.
+ * Measures a tree as `du` does: allocated blocks, hard links once, without other file systems. Entries that vanish meanwhile are
+ * skipped, and so are those below 2048 levels. It yields to the event loop regularly, however deep the tree is and however many
+ * entries a directory has: a container may create millions.
  */
 export async function measureTree(directory: string, signal: AbortSignal): Promise<TreeMeasure> {
   const top = lstatSync(directory);
   const count = new Count(top);
-  const pending: Place[] = [undefined];
+  const pending: Location[] = [undefined];
   const budget = new EventLoopBudget();
   while (pending.length > 0) {
-    const place = pending.pop();
-    const depth = (place?.depth ?? 0) + 1;
-    using opened = openPlace(directory, place);
+    const location = pending.pop();
+    const depth = (location?.depth ?? 0) + 1;
+    using opened = openDirectory(directory, location);
     if (opened === undefined) continue;
     for (let entry = opened.next(); entry !== undefined; entry = opened.next()) {
       if (budget.isSpent) await budget.renew(signal);
       if (!count.add(entry.stat) || !entry.stat.isDirectory() || depth > MAX_DEPTH) continue;
-      pending.push({ parent: place, name: entry.name, depth });
+      pending.push({ parent: location, name: entry.name, depth });
     }
     if (budget.isSpent) await budget.renew(signal);
   }
@@ -61,7 +61,7 @@ class Count {
     this.add(top);
   }
 
-  /** False for what is not of this tree's file system, or was counted before. */
+  /** Returns false for entries on another file system, and for hard links to files that were counted before. */
   add(stat: Stats): boolean {
     if (stat.dev !== this.#device) return false;
     this.measure.names++;
@@ -76,16 +76,16 @@ class Count {
   }
 }
 
-type OpenPlace = { next(): { name: Buffer; stat: Stats } | undefined } & Disposable;
+type OpenDirectory = { next(): { name: Buffer; stat: Stats } | undefined } & Disposable;
 
-/** Opens a directory to look at its entries; `undefined` if it has vanished. */
-function openPlace(top: string, place: Place): OpenPlace | undefined {
-  const reached = lookOrSkip(() => reach(top, place));
+/** Opens a directory to read its entries; `undefined` if it has vanished. */
+function openDirectory(top: string, location: Location): OpenDirectory | undefined {
+  const reached = undefinedIfVanished(() => reach(top, location));
   if (reached === undefined) return undefined;
   const { path, descriptor } = reached;
   const close = () => (descriptor === undefined ? undefined : closeSync(descriptor));
-  const options = { encoding: 'buffer' as BufferEncoding, bufferSize: PIECE };
-  const entries = lookOrSkip(() => opendirSync(path as unknown as string, options));
+  const options = { encoding: 'buffer' as BufferEncoding, bufferSize: BATCH_ENTRIES };
+  const entries = undefinedIfVanished(() => opendirSync(path as unknown as string, options));
   if (entries === undefined) {
     close();
     return undefined;
@@ -102,18 +102,18 @@ function openPlace(top: string, place: Place): OpenPlace | undefined {
 function nextEntry(entries: Dir, path: Buffer): { name: Buffer; stat: Stats } | undefined {
   for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
     const name = entry.name as unknown as Buffer;
-    const stat = lookOrSkip(() => lstatSync(Buffer.concat([path, Buffer.from('/'), name])));
+    const stat = undefinedIfVanished(() => lstatSync(Buffer.concat([path, Buffer.from('/'), name])));
     if (stat !== undefined) return { name, stat };
   }
   return undefined;
 }
 
-/** A path to the directory; where it would be too long, by a descriptor of one on the way, which the caller closes. */
-function reach(top: string, place: Place): { path: Buffer; descriptor: number | undefined } {
+/** A path of the directory. If the full path is too long, it is relative to the descriptor of a parent, which the caller must close. */
+function reach(top: string, location: Location): { path: Buffer; descriptor: number | undefined } {
   let path: Buffer = Buffer.from(top);
   let descriptor: number | undefined;
   try {
-    for (const name of namesOf(place)) {
+    for (const name of namesOf(location)) {
       if (path.length + name.length > MAX_PATH_BYTES) {
         const next = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
         if (descriptor !== undefined) closeSync(descriptor);
@@ -129,13 +129,13 @@ function reach(top: string, place: Place): { path: Buffer; descriptor: number | 
   }
 }
 
-function namesOf(place: Place): Buffer[] {
+function namesOf(location: Location): Buffer[] {
   const names: Buffer[] = [];
-  for (let at = place; at !== undefined; at = at.parent) names.push(at.name);
+  for (let at = location; at !== undefined; at = at.parent) names.push(at.name);
   return names.reverse();
 }
 
-function lookOrSkip<T>(look: () => T): T | undefined {
+function undefinedIfVanished<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {

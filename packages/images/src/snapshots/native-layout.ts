@@ -4,7 +4,7 @@ import type { Mount, System } from '@podwright/system';
 import { TreeCopier } from './copy-tree.ts';
 import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout } from './snapshot-layout.ts';
 
-/** Each snapshot is a full copy of the one below: slow and big, but right on every file system. */
+/** Each snapshot is a full copy of its parent: slow and big, but correct on every file system. */
 export class NativeLayout implements SnapshotLayout {
   readonly name = 'native';
   readonly isLayered = false;
@@ -16,7 +16,7 @@ export class NativeLayout implements SnapshotLayout {
 
   async create({ kind, directory, parents }: SnapshotDirectories): Promise<void> {
     const [parent] = parents;
-    // a view shows the directory below as it is
+    // a view needs no copy: it mounts the parent's directory
     if (parent === undefined || kind === 'view') mkdirSync(filesIn(directory), { mode: CONTAINER_DIRECTORY });
     else await new TreeCopier(this.#system).copy(Buffer.from(filesIn(parent)), Buffer.from(filesIn(directory)));
   }

@@ -8,7 +8,7 @@ import { OverlayLayout, probeOverlay } from './overlay-layout.ts';
 import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** Where snapshots are, and what they work with. Each kind has its directory below `root`. */
+/** `kind`: `auto` is overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. */
 export type SnapshotterOptions = {
   kind: 'auto' | 'overlayfs' | 'native';
   root: string;
@@ -17,12 +17,12 @@ export type SnapshotterOptions = {
   logger: Logger;
 };
 
-/** The snapshotter that was opened. `reason` is a message for operators: why it is this one. */
+/** The opened snapshotter. `reason` tells operators why this kind was chosen. */
 export type OpenedSnapshotter = { snapshotter: Snapshotter; reason: string };
 
 /**
- * Opens the snapshotter that was asked for; `auto` is overlayfs where it works, else native.
- * Throws `failed_precondition` if overlayfs is asked for and does not work.
+ * Opens a snapshotter of the requested kind.
+ * Throws `failed_precondition` if `overlayfs` is requested and does not work.
  */
 export function openSnapshotter({ kind, root, database, system, logger }: SnapshotterOptions): OpenedSnapshotter {
   const { layout, reason } = chooseLayout({ kind, root, system });
@@ -33,7 +33,7 @@ export function openSnapshotter({ kind, root, database, system, logger }: Snapsh
 type Choice = { layout: SnapshotLayout; reason: string };
 
 function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 'root' | 'system'>): Choice {
-  if (kind === 'native') return { layout: new NativeLayout(system), reason: 'native copies: asked for' };
+  if (kind === 'native') return { layout: new NativeLayout(system), reason: 'native copies, as configured' };
   const support = probeOverlay(system, root);
   if (support.supported) {
     const options = support.options.length === 0 ? '' : ` with ${support.options.join(', ')}`;

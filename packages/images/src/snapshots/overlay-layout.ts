@@ -4,19 +4,19 @@ import { CONTAINER_DIRECTORY, errorMessage, PRIVATE_DIRECTORY } from '@podwright
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, workIn } from './snapshot-layout.ts';
 
-/** Whether overlayfs works on a directory's file system: with which options, or why not. */
+/** Whether overlayfs works on a directory's file system, with the mount options to use or the reason why not. */
 export type OverlaySupport = { supported: true; options: string[] } | { supported: false; reason: string };
 
 /**
- * Options by preference, each set tried in turn. `index=off`: layers may be shared by mounts and copied. `volatile` (kernel
- * 5.10): taking a mount down does not wait for the whole disk's writes; containers do not survive a power cut anyway.
+ * Sets of mount options, in order of preference. `index=off`: layers may be shared by mounts and copied. `volatile` (Linux
+ * 5.10): unmounting does not sync the whole file system; containers do not survive a power cut anyway.
  */
 const OPTION_SETS = [['index=off', 'volatile'], ['index=off'], []];
 
-/** Mounts a small overlay below `root`, deletes a file in it, and looks at what came of it. */
+/** Tests overlayfs below `root`: mounts a small overlay, deletes a file in it, and checks for the whiteout. */
 export function probeOverlay(system: System, root: string): OverlaySupport {
   if (/[:,\\]/.test(root)) {
-    return { supported: false, reason: `overlayfs cannot take the colon, comma or backslash in the path ${root}` };
+    return { supported: false, reason: `overlayfs does not support the colon, comma or backslash in the path ${root}` };
   }
   let reason = '';
   for (const options of OPTION_SETS) {
@@ -42,17 +42,17 @@ function tryOverlay(system: System, directory: string, options: string[]): void 
   mountAll(system, [{ type: 'overlay', source: 'overlay', options: [...options, ...directories] }], merged!);
   rmSync(join(merged!, 'deleted'));
   const whiteout = lstatSync(join(upper!, 'deleted'));
-  if (!whiteout.isCharacterDevice() || whiteout.rdev !== 0) throw new Error('a deleted file leaves no whiteout');
+  if (!whiteout.isCharacterDevice() || whiteout.rdev !== 0) throw new Error('deleting a file creates no whiteout');
   system.setXattr(upper!, 'trusted.overlay.opaque', Buffer.from('y'));
 }
 
-/** Each snapshot holds its own layer; overlayfs shows the stack. */
+/** Each snapshot's directory has only its own layer; overlayfs merges the layers. */
 export class OverlayLayout implements SnapshotLayout {
   readonly name = 'overlayfs';
   readonly isLayered = true;
   readonly #options: string[];
 
-  /** `options` are those that the probe found to work. */
+  /** `options`: mount options found by `probeOverlay`. */
   constructor(options: string[]) {
     this.#options = options;
   }
@@ -60,10 +60,10 @@ export class OverlayLayout implements SnapshotLayout {
   async create({ kind, directory, parents }: SnapshotDirectories): Promise<void> {
     const files = filesIn(directory);
     mkdirSync(files, { mode: CONTAINER_DIRECTORY });
-    chmodSync(files, CONTAINER_DIRECTORY); // whatever the umask
+    chmodSync(files, CONTAINER_DIRECTORY); // mkdir applies the umask
     if (kind === 'active') mkdirSync(workIn(directory), { mode: PRIVATE_DIRECTORY });
     if (parents[0] === undefined) return;
-    // the uppermost root directory is the one whose attributes show
+    // overlayfs shows the attributes of the uppermost root directory, so they are copied from the parent
     const { uid, gid, mode } = statSync(filesIn(parents[0]));
     chownSync(files, uid, gid);
     chmodSync(files, mode & 0o7777);

@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import type { Mount } from '@podwright/system';
 import type { SnapshotKind } from './snapshotter.ts';
 
-/** A snapshot's directory and those of the snapshots below it, the nearest first. */
+/** A snapshot's directory and those of its ancestors, the nearest first. */
 export type SnapshotDirectories = { kind: SnapshotKind; directory: string; parents: string[] };
 
-/** What differs between ways to keep layers in directories. The records and the order of steps are the same for all. */
+/** How layers are stored in directories. The records and the order of steps are the same for all layouts. */
 export interface SnapshotLayout {
   readonly name: string;
-  /** True if a layer's directory holds that layer alone, with overlayfs's marks of what it deletes. */
+  /** True if a layer's directory contains only that layer, with overlayfs whiteouts for the files that it deletes. */
   readonly isLayered: boolean;
   /** Fills the new, empty directory of an active snapshot or a view. On failure the caller removes it. */
   create(directories: SnapshotDirectories): Promise<void>;
-  /** What mounts an active snapshot or a view. */
+  /** The mounts of an active snapshot or a view. */
   mounts(directories: SnapshotDirectories): Mount[];
 }
 
@@ -21,7 +21,7 @@ export function filesIn(directory: string): string {
   return join(directory, 'fs');
 }
 
-/** overlayfs's directory for its own work, on the same file system. */
+/** overlayfs's workdir, which must be on the same file system as the upper directory. */
 export function workIn(directory: string): string {
   return join(directory, 'work');
 }

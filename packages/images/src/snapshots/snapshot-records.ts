@@ -1,7 +1,7 @@
 import { type MetadataDatabase, migrate } from '@podwright/metadata';
 import type { SnapshotInfo, SnapshotKind, SnapshotUsage } from './snapshotter.ts';
 
-/** A record: what the contract tells, and the number that names the snapshot's directory. Numbers are never used again. */
+/** A record: the public information and the number that names the snapshot's directory. Numbers are never reused. */
 export type SnapshotRecord = SnapshotInfo & { id: number };
 
 type Row = { id: number; key: string; kind: SnapshotKind; parent: string | null; created_at_ms: number };
@@ -24,7 +24,7 @@ const MIGRATIONS = [
 const COLUMNS = `SELECT s.id, s.key, s.kind, p.key AS parent, s.created_at_ms
   FROM snapshots s LEFT JOIN snapshots p ON p.id = s.parent_id`;
 
-/** Prepared once: to prepare one costs more than to run it. */
+/** Prepared once: preparing a statement takes longer than running it. */
 function statements(database: MetadataDatabase) {
   return {
     find: database.prepare(`${COLUMNS} WHERE s.snapshotter = ? AND s.key = ?`),
@@ -68,13 +68,13 @@ export class SnapshotRecords {
     return (this.#statements.list.all(this.#snapshotter) as Row[]).map(toRecord);
   }
 
-  /** Largest number that was ever given, 0 for none. */
+  /** Largest number that was ever assigned, 0 if none. */
   lastId(): number {
     const row = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'snapshots'").get();
     return (row as { seq: number } | undefined)?.seq ?? 0;
   }
 
-  /** Numbers of the snapshots that `id` is built on, the nearest first. */
+  /** Numbers of the ancestors of `id`, the nearest first. */
   ancestors(id: number): number[] {
     return (this.#statements.ancestors.all(id) as { id: number }[]).map((row) => row.id);
   }
@@ -96,7 +96,7 @@ export class SnapshotRecords {
     this.#database.writeEvenIfFull(() => this.#statements.delete.run(id));
   }
 
-  /** The space that was measured when the snapshot was already finished. */
+  /** The cached usage of a committed snapshot. */
   usage(id: number): SnapshotUsage | undefined {
     const row = this.#statements.usage.get(id);
     const { size_bytes: sizeBytes, inodes } = row as { size_bytes: number | null; inodes: number | null };

@@ -1,4 +1,4 @@
-/** What every snapshotter keeps to. Needs root: the mounts are made. */
+/** The contract of every snapshotter. Needs root, as it mounts. */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { errorCode } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** How a test opens the snapshotter, and opens it again as after a restart, on the same directory. */
+/** How tests open the snapshotter: in a new directory, or in the same directory again, as after a restart. */
 export type SnapshotterFactory = {
   open(root: string): Snapshotter | Promise<Snapshotter>;
   system: System;
@@ -25,7 +25,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       return true;
     });
 
-  /** Calls `work` with the mounts made on a directory. */
+  /** Calls `work` with the path of a directory on which the mounts are mounted. */
   function mounted<T>(mounts: Mount[], work: (path: string) => T): T {
     const target = join(scratch, 'mnt');
     mkdirSync(target, { recursive: true });
@@ -39,7 +39,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
 
   const read = (mounts: Mount[], path: string) => mounted(mounts, (at) => readFileSync(join(at, path), 'utf8'));
 
-  /** A committed layer `key` on `parent` that has `files`. */
+  /** Commits a layer `key` with `files` on `parent`. */
   async function layer(key: string, parent: string, files: Record<string, string>): Promise<void> {
     mounted(await snapshotter.prepare(`filling ${key}`, parent), (at) => {
       for (const [path, content] of Object.entries(files)) writeFileSync(join(at, path), content);
@@ -59,7 +59,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       rmSync(scratch, { recursive: true, force: true });
     });
 
-    test('an active snapshot shows the layers below, the upper over the lower', async () => {
+    test('an active snapshot shows the merged layers, the upper over the lower', async () => {
       await layer('base', '', { a: 'base a', b: 'base b' });
       await layer('top', 'base', { b: 'top b', c: 'top c' });
       const mounts = await snapshotter.prepare('active', 'top');
@@ -80,15 +80,15 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.equal(existsSync(join(await snapshotter.layerDirectory('base'), 'new')), false);
     });
 
-    test('a file that is deleted in a layer is not seen above it', async () => {
-      await layer('base', '', { gone: 'x', kept: 'y' });
-      mounted(await snapshotter.prepare('deleting', 'base'), (at) => rmSync(join(at, 'gone')));
+    test('a file that is deleted in a layer is not visible above it', async () => {
+      await layer('base', '', { deleted: 'x', other: 'y' });
+      mounted(await snapshotter.prepare('deleting', 'base'), (at) => rmSync(join(at, 'deleted')));
       await snapshotter.commit('deleted', 'deleting');
       const names = mounted(await snapshotter.view('view', 'deleted'), (at) => readdirSync(at));
-      assert.deepEqual(names, ['kept']);
+      assert.deepEqual(names, ['other']);
     });
 
-    test('a view cannot be written to, on one layer, on many, and on none', async () => {
+    test('a view is read-only, with no, one or several layers', async () => {
       await layer('base', '', { a: '1' });
       await layer('top', 'base', { b: '2' });
       for (const parent of ['', 'base', 'top']) {
@@ -98,7 +98,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       }
     });
 
-    test('the root directory keeps the mode and owner of the layer below', async () => {
+    test('the root directory has the mode and owner of that of the layer below', async () => {
       mounted(await snapshotter.prepare('filling', ''), (at) => system.setXattr(at, 'user.probe', Buffer.from('1')));
       const directory = await snapshotter.layerDirectory('filling');
       const { chmodSync, chownSync } = await import('node:fs');
@@ -109,7 +109,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.deepEqual([stat.uid, stat.gid, stat.mode & 0o7777], [12, 34, 0o1750]);
     });
 
-    test('mounts gives the same again, and a mount can be made again', async () => {
+    test('mounts returns the same mounts as prepare, and they can be mounted again', async () => {
       await layer('base', '', {});
       const mounts = await snapshotter.prepare('active', 'base');
       mounted(mounts, (at) => writeFileSync(join(at, 'x'), 'once'));
@@ -118,7 +118,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.equal(read(again, 'x'), 'once');
     });
 
-    test('keys are taken once', async () => {
+    test('keys are unique', async () => {
       await layer('base', '', {});
       await snapshotter.prepare('active', 'base');
       await rejectsWith('already_exists', snapshotter.prepare('active', 'base'));
@@ -131,7 +131,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
     });
 
-    test('what is not there is not found', async () => {
+    test('verbs reject with not_found for missing snapshots', async () => {
       await rejectsWith('not_found', snapshotter.prepare('x', 'nothing'));
       await rejectsWith('not_found', snapshotter.commit('y', 'nothing'));
       for (const verb of ['mounts', 'stat', 'usage', 'remove', 'layerDirectory', 'unpackTarget'] as const) {
@@ -140,7 +140,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       await rejectsWith('invalid_argument', snapshotter.prepare('', ''));
     });
 
-    test('only committed snapshots are built on, and only active ones are committed or unpacked into', async () => {
+    test('only committed snapshots can be parents, and only active ones can be committed or unpacked into', async () => {
       await layer('base', '', {});
       await snapshotter.prepare('active', 'base');
       await snapshotter.view('view', 'base');
@@ -152,7 +152,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       await rejectsWith('failed_precondition', snapshotter.unpackTarget('base'));
     });
 
-    test('a snapshot with children stays', async () => {
+    test('a snapshot with children cannot be removed', async () => {
       await layer('base', '', { a: '1' });
       await snapshotter.prepare('child', 'base');
       await rejectsWith('failed_precondition', snapshotter.remove('base'));
@@ -161,7 +161,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.deepEqual(await snapshotter.list(), []);
     });
 
-    test('stat and list tell kind, parent and age', async () => {
+    test('stat and list return kind, parent and time of creation', async () => {
       const before = Date.now();
       await layer('base', '', {});
       await snapshotter.view('view', 'base');
@@ -171,7 +171,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.deepEqual((await snapshotter.list()).map(({ key }) => key).sort(), ['base', 'view']);
     });
 
-    test('usage counts what the snapshot itself takes', async () => {
+    test('usage counts only the snapshot itself', async () => {
       await layer('base', '', { a: 'x'.repeat(100_000) });
       const base = await snapshotter.usage('base');
       assert.ok(base.sizeBytes >= 100_000 && base.sizeBytes < 140_000, `${base.sizeBytes} bytes`);
@@ -184,7 +184,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       assert.ok(after.sizeBytes - before.sizeBytes >= 50_000);
     });
 
-    test('after a restart everything is as it was', async () => {
+    test('snapshots survive a restart', async () => {
       await layer('base', '', { a: 'kept' });
       await snapshotter.prepare('active', 'base');
       const before = await snapshotter.list();

@@ -3,29 +3,29 @@ import * as z from 'zod';
 import { MAX_JSON_VALUES } from '../limits.ts';
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-/** `,`, `[` and `{`: what values come after. */
+/** `,`, `[` and `{`: the bytes that precede values. */
 const VALUE_STARTS = new Set([0x2c, 0x5b, 0x7b]);
 
-/** What Go, in which most tools for images are written, reads as a text: null is an empty one. */
+/** A JSON value that Go decodes into a string: null becomes the empty string. Most image tools are written in Go. */
 type GoText = string | null;
 
-/** A list of texts, at most `most`. All mistakes in it are reported as one: hostile lists have millions of them. */
+/** A list of at most `most` strings. All errors in it are reported as one: a hostile list may have millions. */
 export function stringList(most: number): z.ZodType<string[]> {
   const isList = (value: unknown) => Array.isArray(value) && value.length <= most && value.every(isGoText);
   return z
-    .custom<GoText[]>(isList, `is no list of at most ${most} texts`)
+    .custom<GoText[]>(isList, `is not a list of at most ${most} strings`)
     .transform((list) => list.map((entry) => entry ?? ''));
 }
 
-/** Texts by name, at most `most`; mistakes as in `stringList`. */
+/** A map of at most `most` strings; errors as in `stringList`. */
 export function stringMap(most: number): z.ZodType<Record<string, string>> {
   const isMap = (value: unknown) => isObject(value, most) && Object.values(value).every(isGoText);
   return z
-    .custom<Record<string, GoText>>(isMap, `is no map of at most ${most} texts`)
+    .custom<Record<string, GoText>>(isMap, `is not a map of at most ${most} strings`)
     .transform((map) => Object.fromEntries(Object.entries(map).map(([key, entry]) => [key, entry ?? ''])));
 }
 
-/** A text; `absent` if there is none, or null. */
+/** A string; `absent` if it is missing or null. */
 export function textOr(absent: string): z.ZodType<string> {
   return z
     .string()
@@ -35,14 +35,14 @@ export function textOr(absent: string): z.ZodType<string> {
 
 const isGoText = (value: unknown): value is GoText => typeof value === 'string' || value === null;
 
-/** An object of which only the keys matter, at most `most`. */
+/** An object of at most `most` keys, whose values are ignored. */
 export function keySet(most: number): z.ZodType<Record<string, object>, Record<string, unknown>> {
   return z
-    .custom<Record<string, unknown>>((value) => isObject(value, most), `is no map of at most ${most} names`)
+    .custom<Record<string, unknown>>((value) => isObject(value, most), `is not a map of at most ${most} names`)
     .transform((map) => Object.fromEntries(Object.keys(map).map((key) => [key, {}])));
 }
 
-/** A list of at most `most` entries, whose number is looked at before what they are. */
+/** A list of at most `most` entries. The number is checked before the entries are decoded. */
 export function boundedList<T>(entry: z.ZodType<T>, most: number): z.ZodType<T[]> {
   return z.array(z.unknown()).max(most).pipe(z.array(entry));
 }
@@ -51,7 +51,7 @@ function isObject(value: unknown, most: number): value is Record<string, unknown
   return isRecord(value) && Object.keys(value).length <= most;
 }
 
-/** Decodes JSON against a schema; the first mistakes are named by path. Throws `invalid_argument` that begins with `what`. */
+/** Decodes JSON with a schema. Throws `invalid_argument`, with the prefix `what` and the paths of the first errors. */
 export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string): T {
   if (hasManyValues(data))
     throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_JSON_VALUES} JSON values`);
@@ -63,26 +63,26 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
   }
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  const mistakes = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new PodwrightError('invalid_argument', `${what}: ${mistakes.join('; ')}`);
+  const errors = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new PodwrightError('invalid_argument', `${what}: ${errors.join('; ')}`);
 }
 
 /**
- * Where JSON is wrong, if the parser tells. Not its message, which quotes what is there: a redirect or a link may have led to a
- * document that the reader of the error must not see.
+ * The position of a syntax error, if the parser's message has it. The message itself quotes the document, which may be confidential: a
+ * redirect or a link may have led to a document that the reader of the error is not allowed to see.
  */
 function positionOf(error: unknown): string {
   return /at position \d+/.exec((error as Error).message)?.[0].replace('at', ' at') ?? '';
 }
 
-/** True if there are more values than a document may have. Counts without parsing. */
+/** True if there are more than `MAX_JSON_VALUES` values. Counts without parsing. */
 function hasManyValues(data: Uint8Array): boolean {
   let values = 1;
-  let isText = false;
+  let isString = false;
   for (let index = 0; index < data.length && values <= MAX_JSON_VALUES; index++) {
     const byte = data[index]!;
-    if (byte === QUOTE) isText = !isText;
-    else if (isText) index += byte === BACKSLASH ? 1 : 0;
+    if (byte === QUOTE) isString = !isString;
+    else if (isString) index += byte === BACKSLASH ? 1 : 0;
     else if (VALUE_STARTS.has(byte)) values++;
   }
   return values > MAX_JSON_VALUES;

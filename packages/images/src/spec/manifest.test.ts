@@ -14,7 +14,7 @@ function checkRefused(value: unknown, message: RegExp, mediaType = ''): void {
   assert.throws(() => parseManifest(bytes(value), mediaType, 'manifest x'), message);
 }
 
-test('manifests and indexes of both families are told apart', () => {
+test('manifests and indexes, OCI and Docker, are distinguished', () => {
   assert.equal(parseManifest(bytes(manifest), '', 'x').kind, 'manifest');
   const untyped = { schemaVersion: 2, config, layers: [layer] };
   assert.equal(parseManifest(bytes(untyped), mediaTypes.dockerManifest, 'x').mediaType, mediaTypes.dockerManifest);
@@ -24,7 +24,7 @@ test('manifests and indexes of both families are told apart', () => {
   assert.ok(empty.kind === 'manifest' && empty.layers.length === 0);
 });
 
-test('wrong manifests are refused with what is wrong', () => {
+test('invalid manifests are refused with the reason', () => {
   checkRefused('{', /manifest x: not JSON/);
   checkRefused('[]', /manifest x: .*expected object/);
   checkRefused({ schemaVersion: 2 }, /neither/);
@@ -42,7 +42,7 @@ test('wrong manifests are refused with what is wrong', () => {
   checkRefused({ manifests: [] }, /it is an index, not/, mediaTypes.ociManifest);
 });
 
-test('a config may leave out everything but its root file system', () => {
+test('everything in a config but its root file system is optional', () => {
   const parsed = parseImageConfig(bytes({ rootfs: { type: 'layers' }, config: null }), 0, 'config x');
   assert.deepEqual([parsed.os, parsed.architecture, parsed.config], ['linux', '', {}]);
   const full = { architecture: 'amd64', os: 'linux', rootfs: { type: 'layers', diff_ids: [digest] } };
@@ -51,7 +51,7 @@ test('a config may leave out everything but its root file system', () => {
   assert.deepEqual([image.config.Env, image.config.Cmd, image.config.Volumes], [undefined, ['sh'], { '/data': {} }]);
 });
 
-test('null in a config is an empty value, as for Go', () => {
+test('null in a config is an empty value, as in Go', () => {
   const rootfs = { type: null, diff_ids: [digest] };
   const settings = { Labels: { a: null, b: 'c' }, Env: ['A=1', null], Volumes: { '/data': null }, StopSignal: null };
   const named = { architecture: null, os: null, variant: null, created: null };
@@ -67,7 +67,7 @@ test('null in a config is an empty value, as for Go', () => {
   assert.throws(() => parseImageConfig(bytes({ config: { Cmd: [1] }, rootfs: {} }), 0, 'config x'), /config\.Cmd/);
 });
 
-test('a config that does not fit its manifest is refused', () => {
+test('a config that does not match its manifest is refused', () => {
   assert.throws(
     () => parseImageConfig(bytes({ rootfs: { diff_ids: [digest] } }), 2, 'config x'),
     /1 diff id for 2 layers/,

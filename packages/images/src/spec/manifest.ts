@@ -36,7 +36,7 @@ function optional<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** The part of an image config that is kept (image-spec v1, config.md); what is decoded once decodes again. */
+/** The part of an image config that is stored (image-spec v1, config.md). The schema also accepts its own output. */
 export const imageConfigSchema = z.object({
   architecture: textOr(''),
   os: textOr('linux'),
@@ -83,8 +83,8 @@ export type ImageManifest = { kind: 'manifest'; mediaType: string; config: Descr
 export type ImageIndex = { kind: 'index'; mediaType: string; manifests: Descriptor[] };
 
 /**
- * Decodes a manifest or an index, OCI or Docker. `mediaType` is what the registry or the descriptor said; the content
- * must agree with it. Throws `invalid_argument` that begins with `what`.
+ * Decodes a manifest or an index, OCI or Docker. `mediaType` is that of the response or the descriptor; the content
+ * must agree with it. Throws `invalid_argument`; `what` is the prefix of the message.
  */
 export function parseManifest(data: Uint8Array, mediaType: string, what: string): ImageManifest | ImageIndex {
   const value = decode(manifestSchema, data, what);
@@ -93,7 +93,7 @@ export function parseManifest(data: Uint8Array, mediaType: string, what: string)
   if (value.schemaVersion === 1 || value.fsLayers !== undefined || isSchema1(type)) {
     throw fail('Docker image manifests of schema 1 are not supported; push the image again with a current tool');
   }
-  // A document that is both would be read differently by different tools (CVE-2021-41190).
+  // tools disagree on how to read a document that is both (CVE-2021-41190)
   const isIndex = value.manifests != null;
   if (isIndex && (value.layers != null || value.config !== undefined)) throw fail('it is both an index and a manifest');
   if (isIndex) {
@@ -108,14 +108,14 @@ export function parseManifest(data: Uint8Array, mediaType: string, what: string)
   return { kind: 'manifest', mediaType: type || mediaTypes.ociManifest, config: value.config, layers };
 }
 
-/** Decodes an image config; `layerCount` is how many diff ids it must have. Throws `invalid_argument`. */
+/** Decodes an image config, which must have `layerCount` diff ids. Throws `invalid_argument`. */
 export function parseImageConfig(
   data: Uint8Array,
   layerCount: number,
   what: string,
 ): ImageConfig & { variant?: string } {
   const value = decode(imageConfigSchema, data, what);
-  checkKept(value.config, what);
+  checkStoredSize(value.config, what);
   const diffIds = value.rootfs.diff_ids ?? [];
   if (diffIds.length !== layerCount) {
     throw new PodwrightError(
@@ -123,7 +123,7 @@ export function parseImageConfig(
       `${what}: it has ${counted(diffIds.length, 'diff id')} for ${counted(layerCount, 'layer')}`,
     );
   }
-  // sha256 is what all tools write, and what a layer is checked against when it is unpacked
+  // all tools write sha256, and unpacked layers are verified with sha256 only
   const wrong = diffIds.find((diffId) => !isDigest(diffId) || !diffId.startsWith('sha256:'));
   if (wrong !== undefined) {
     throw new PodwrightError('invalid_argument', `${what}: diff id "${wrong.slice(0, 100)}" is not a sha256 digest`);
@@ -131,13 +131,13 @@ export function parseImageConfig(
   return { ...value, rootfs: { type: value.rootfs.type, diff_ids: diffIds } };
 }
 
-/** What is kept of a config stays in memory, once for the image and once for each container. */
-function checkKept(config: ImageConfig['config'], what: string): void {
+/** Bounds the stored part of a config, which stays in memory once for the image and once for each container. */
+function checkStoredSize(config: ImageConfig['config'], what: string): void {
   const bytes = Buffer.byteLength(JSON.stringify(config));
-  if (bytes <= manifestLimits.keptConfigBytes) return;
+  if (bytes <= manifestLimits.storedConfigBytes) return;
   throw new PodwrightError(
     'invalid_argument',
-    `${what}: environment, command, volumes and labels take ${bytes} bytes, more than ${manifestLimits.keptConfigBytes}`,
+    `${what}: environment, command, volumes and labels take ${bytes} bytes, more than ${manifestLimits.storedConfigBytes}`,
   );
 }
 

@@ -11,7 +11,7 @@ export const mediaTypes = {
   dockerSignedSchema1: 'application/vnd.docker.distribution.manifest.v1+prettyjws',
 } as const;
 
-/** What a pull asks a registry for. */
+/** The Accept header of requests for manifests. */
 export const ACCEPTED_MANIFESTS = [
   mediaTypes.ociIndex,
   mediaTypes.dockerList,
@@ -24,7 +24,7 @@ const LAYER_PATTERNS = [
   /^application\/vnd\.docker\.image\.rootfs\.(?:diff|foreign\.diff)\.tar(?:\.gzip|\.zstd)?$/,
 ];
 
-/** True for a file system layer that can be unpacked here; encrypted layers and artifacts are none. */
+/** True for the file system layers that can be unpacked, which excludes encrypted layers and artifacts. */
 export function isLayer(mediaType: string): boolean {
   return LAYER_PATTERNS.some((pattern) => pattern.test(mediaType));
 }

@@ -26,12 +26,12 @@ test('the best platform of an index is picked', () => {
   check('s390x', ['linux/amd64', 'linux/s390x'], 'linux/s390x');
 });
 
-test('an entry without a platform is the last resort', () => {
+test('an entry without a platform is picked only if no other matches', () => {
   check('x64', ['', 'linux/amd64'], 'linux/amd64');
   check('x64', ['linux/arm64', ''], '');
 });
 
-test('platforms are compared in one spelling', () => {
+test('platforms are normalized before they are compared', () => {
   assert.ok(canRun(linuxPlatform('x64'), { os: 'Linux', architecture: 'x86_64' }));
   assert.ok(canRun(linuxPlatform('arm64'), { os: 'linux', architecture: 'aarch64', variant: '8' }));
   assert.ok(!canRun(linuxPlatform('x64'), { os: 'linux', architecture: 'arm64' }));

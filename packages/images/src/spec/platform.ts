@@ -14,12 +14,12 @@ const architectureNames: Record<string, Platform> = {
   ppc64: { os: 'linux', architecture: 'ppc64le' },
 };
 
-/** The platform of a host whose architecture is called `arch` by Node.js, the kernel or Go, on Linux. */
+/** The Linux platform of an architecture, given by the name of Node.js, the kernel or Go. */
 export function linuxPlatform(arch: string): Platform {
   return normalizePlatform({ os: 'linux', architecture: arch });
 }
 
-/** The spelling that comparisons use: GOARCH names, default variants written out (arm: v7, arm64: v8), amd64 v1 left out. */
+/** Normalizes a platform for comparison: GOARCH names, explicit default variants (arm: v7, arm64: v8), amd64 without v1. */
 function normalizePlatform(platform: Platform): Platform {
   const known = architectureNames[platform.architecture.toLowerCase()];
   const os = platform.os.toLowerCase();
@@ -32,7 +32,7 @@ function normalizePlatform(platform: Platform): Platform {
   return variant === '' ? { os, architecture } : { os, architecture, variant };
 }
 
-/** What a host of this platform can run, best first: older variants, and the 32-bit sibling. */
+/** Platforms that the host can run, best first: its own, older variants, and its 32-bit sibling. */
 function runnablePlatforms(host: Platform): Platform[] {
   const own = normalizePlatform(host);
   const arms = (from: number): Platform[] =>
@@ -50,12 +50,12 @@ function runnablePlatforms(host: Platform): Platform[] {
 }
 
 /**
- * The best of `candidates` for a host, the first of equals. One without a platform counts only if no other fits:
+ * The best of `candidates` for a host, the first of equals. One without a platform is picked only if no other matches:
  * its config decides.
  */
 export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], host: Platform): T | undefined {
-  for (const wanted of runnablePlatforms(host)) {
-    const found = candidates.find(({ platform }) => platform !== undefined && samePlatform(platform, wanted));
+  for (const runnable of runnablePlatforms(host)) {
+    const found = candidates.find(({ platform }) => platform !== undefined && samePlatform(platform, runnable));
     if (found !== undefined) return found;
   }
   return candidates.find(({ platform }) => platform === undefined);
@@ -66,7 +66,7 @@ export function canRun(host: Platform, platform: Platform): boolean {
   return runnablePlatforms(host).some((runnable) => samePlatform(platform, runnable));
 }
 
-/** `linux/arm/v7`. */
+/** Formats a platform as `linux/arm/v7`. */
 export function formatPlatform({ os, architecture, variant }: Platform): string {
   return [os, architecture, variant].filter((part) => part !== undefined && part !== '').join('/');
 }

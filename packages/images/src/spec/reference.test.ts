@@ -17,7 +17,7 @@ function checkInvalid(text: string, message: RegExp): void {
   );
 }
 
-test('names are spelled out as Docker and containerd do', () => {
+test('names are normalized as in Docker and containerd', () => {
   check('busybox', 'docker.io/library/busybox:latest');
   check('busybox:1.36', 'docker.io/library/busybox:1.36');
   check('user/app', 'docker.io/user/app:latest');
@@ -43,7 +43,7 @@ test('a digest replaces the tag', () => {
   check(`a/b@sha512:${'a'.repeat(128)}`, `docker.io/a/b@sha512:${'a'.repeat(128)}`);
 });
 
-test('wrong references are refused with what is wrong', () => {
+test('invalid references are refused with the reason', () => {
   checkInvalid('', /empty/);
   checkInvalid('Busybox', /lower case/);
   checkInvalid('docker.io/Library/busybox', /lower case/);
@@ -67,7 +67,7 @@ test('wrong references are refused with what is wrong', () => {
   checkInvalid('quay.io/a\n', /not a repository name/);
 });
 
-/** Mulberry32: a small seeded generator, so that a failure can be repeated. */
+/** Mulberry32: a small seeded generator, so that a failure can be reproduced. */
 function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -78,7 +78,7 @@ function seededRandom(seed: number): (below: number) => number {
   };
 }
 
-test('any text is refused properly or has one spelling that reads back unchanged', () => {
+test('any text is refused or has a canonical form that is parsed to the same reference', () => {
   const random = seededRandom(20261121);
   const pieces = [
     'a',

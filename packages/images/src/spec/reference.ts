@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { isDigest } from '../content/digest.ts';
 
-/** A fully spelled image reference. At least one of `tag` and `digest` is set after `parseReference`. */
+/** A normalized image reference. `parseReference` sets exactly one of `tag` and `digest`. */
 export type Reference = {
   /** Registry host with an optional port: `docker.io`, `localhost:5000`, `[::1]:5000`. */
   domain: string;
@@ -19,13 +19,13 @@ const pathPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 const MAX_PATH_LENGTH = 255;
-/** Longest text looked at: the longest domain (253 and a port), path, tag and digest with room to spare. */
+/** Longest text to parse: more than the longest domain (253 and a port), path, tag and digest together. */
 const MAX_REFERENCE_LENGTH = 1024;
 
 /**
- * Parses an image name as users and manifests write it and spells it out: `busybox` is
- * `docker.io/library/busybox:latest`. A tag beside a digest is dropped, as containerd does, since the digest decides.
- * Throws `invalid_argument` with what is wrong.
+ * Parses and normalizes an image name as users and manifests write it: `busybox` is
+ * `docker.io/library/busybox:latest`. A tag besides a digest is dropped, as in containerd, since the digest decides.
+ * Throws `invalid_argument` with the reason.
  */
 export function parseReference(text: string): Reference {
   const fail = (why: string) =>
@@ -50,7 +50,7 @@ export function repositoryOf(reference: Reference): string {
   return `${reference.domain}/${reference.path}`;
 }
 
-/** The canonical spelling: what `parseReference` reads back unchanged. */
+/** The canonical form, which `parseReference` parses to the same reference. */
 export function formatReference(reference: Reference): string {
   const suffix = reference.digest === undefined ? `:${reference.tag}` : `@${reference.digest}`;
   return `${repositoryOf(reference)}${suffix}`;

@@ -13,23 +13,23 @@ import { ImageRecords, type NewImage } from './image-records.ts';
 const root = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
 after(() => rmSync(root, { recursive: true }));
 
-/** An image of one layer; its id is the layer's chain id, too. */
+/** An image of one layer; its id is also the layer's chain id. */
 function imageOf(name: string): NewImage {
   const id = sha256Digest(name);
   const config = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [id] } };
   return { id, manifestDigest: id, config, chain: [id], content: [], sizeBytes: 0, tags: [], digests: [] };
 }
 
-test('an image that is removed while it is written to the disk does not keep the others from it', async () => {
+test('an image that is removed during a sync does not prevent the sync of others', async () => {
   const database = openDatabase(join(root, 'metadata.db'));
   after(() => database.close());
   const records = new ImageRecords(database, 'boot');
-  for (const name of ['gone', 'stays']) records.put(imageOf(name));
-  const { id: gone } = imageOf('gone');
+  for (const name of ['removed', 'stays']) records.put(imageOf(name));
+  const { id: removed } = imageOf('removed');
   assert.equal(records.list().length, 2);
   const layerDirectory = async (chainId: string) => {
-    records.remove(gone);
-    return chainId === gone ? join(root, 'gone') : root;
+    records.remove(removed);
+    return chainId === removed ? join(root, 'missing') : root;
   };
   const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
   const warned: unknown[] = [];
@@ -44,32 +44,32 @@ test('an image that is removed while it is written to the disk does not keep the
   assert.deepEqual(warned, []);
 });
 
-test('once it is closed, nothing touches the records any more', async () => {
+test('a sync does not touch the records after close', async () => {
   const database = openDatabase(join(root, 'closed.db'));
   const records = new ImageRecords(database, 'boot');
   records.put(imageOf('app'));
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const { promise: found, resolve: find } = Promise.withResolvers<string>();
+  const { promise: called, resolve: noteCall } = Promise.withResolvers<void>();
+  const { promise: directory, resolve: resolveDirectory } = Promise.withResolvers<string>();
   const layerDirectory = () => {
-    ask();
-    return found;
+    noteCall();
+    return directory;
   };
   const snapshotter = { layerDirectory } as Partial<Snapshotter> as Snapshotter;
   const sync = new DiskSync({ root, records, snapshotter, logger: silentLogger });
   sync.begin();
-  await asked;
+  await called;
   sync.close();
   database.close();
-  find(root); // an error now would be unhandled, and end the test
+  resolveDirectory(root); // an error would be an unhandled rejection, which fails the test
   await new Promise(setImmediate);
 });
 
-test('closed before it has begun, it looks at no records', async (context) => {
+test('a sync that is closed before it has started reads no records', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const records = { list: () => assert.fail('closed') } as unknown as ImageRecords;
   const sync = new DiskSync({ root, records, snapshotter: {} as Snapshotter, logger: silentLogger });
   sync.begin();
   sync.close();
   context.mock.timers.tick(60_000);
-  await new Promise(setImmediate); // what rejected by now, unheard, ends the test
+  await new Promise(setImmediate); // an unhandled rejection by now fails the test
 });

@@ -6,14 +6,14 @@ import type { ImageRecords } from './image-records.ts';
 
 export type DiskSyncOptions = { root: string; records: ImageRecords; snapshotter: Snapshotter; logger: Logger };
 
-/** Changes with every boot of the host. */
+/** The kernel's boot id, which changes with every boot of the host. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
 /**
- * Has new images written to the disk in the background, and notes in their records when that is done. A pull need not
- * wait for it: after a power cut the images that were not yet on the disk are known, and unpacked again (`recoverImages`).
+ * Syncs new images to the disk in the background, and marks their records when that is done. A pull need not
+ * wait for it: after a power cut, the records show which images were not synced, and `recoverImages` unpacks them again.
  */
 export class DiskSync {
   readonly #options: DiskSyncOptions;
@@ -25,7 +25,7 @@ export class DiskSync {
     this.#options = options;
   }
 
-  /** To be called when an image has been recorded. It begins a little later: to start a program would hold up the pull's answer. */
+  /** Must be called after an image is recorded. The sync starts a little later, as starting a program would delay the pull's response. */
   begin(): void {
     this.#again = true;
     this.#running ??= this.#run().finally(() => {
@@ -34,7 +34,7 @@ export class DiskSync {
     });
   }
 
-  /** Stops, without waiting for the disk; what is not on it by now is written by the kernel, or after the next start. */
+  /** Stops without waiting for the disk. Unsynced images are written by the kernel, or synced after the next start. */
   close(): void {
     this.#abort.abort();
   }
@@ -55,13 +55,13 @@ export class DiskSync {
         if (signal.aborted) return; // the records may be closed by now
         const removed = !records.list().some(({ id }) => id === images[0]!.id);
         if (removed)
-          this.#again = true; // its directory went meanwhile; the others are still to be written
-        else logger.warn({ error: errorMessage(error) }, 'could not have images written to the disk');
+          this.#again = true; // its directory was removed meanwhile; the other images still have to be synced
+        else logger.warn({ error: errorMessage(error) }, 'could not sync images to the disk');
       }
     }
   }
 
-  /** Content and snapshots may be on two file systems. */
+  /** A path on each file system to sync: content and snapshots may be on different ones. */
   async #paths(chainId: string): Promise<string[]> {
     const { root, snapshotter } = this.#options;
     return chainId === '' ? [root] : [root, await snapshotter.layerDirectory(chainId)];

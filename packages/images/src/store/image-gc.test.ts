@@ -14,10 +14,10 @@ import { LayerSnapshots } from './layer-snapshots.ts';
 import { Leases } from './leases.ts';
 import { VerifiedLayers } from './verified-layers.ts';
 
-/** Snapshots without files: what the collector asks and does. */
-class PlainSnapshots {
+/** A fake snapshotter without files, with the methods that the collector calls. */
+class FakeSnapshots {
   readonly all = new Map<string, SnapshotInfo>();
-  /** Called before a list is given: what happens meanwhile. */
+  /** Called before `list` returns, to simulate concurrent changes. */
   beforeList: () => void = () => undefined;
 
   add(key: string, parent: string, kind: SnapshotInfo['kind'] = 'committed'): void {
@@ -48,12 +48,12 @@ async function start(t: TestContext) {
   t.after(() => rmSync(root, { recursive: true }));
   const database = openDatabase(':memory:');
   const content = await ContentStore.open(root);
-  const snapshots = new PlainSnapshots();
+  const snapshots = new FakeSnapshots();
   const snapshotter = snapshots as unknown as Snapshotter;
   const verified = new VerifiedLayers(database);
   const records = new ImageRecords(database, '');
   const leases = new Leases();
-  const unpackLayer = () => Promise.reject(new Error('nothing is unpacked here'));
+  const unpackLayer = () => Promise.reject(new Error('unexpected unpack'));
   const layers = new LayerSnapshots({ content, snapshotter, unpackLayer, verified });
   const collector = new GarbageCollector({ content, layers, snapshotter, records, leases, verified });
   const addBlob = async (text: string): Promise<string> => {
@@ -63,7 +63,7 @@ async function start(t: TestContext) {
     );
     return digest;
   };
-  /** An image of layers with these names, all there: its id. */
+  /** Adds an image whose layers have these names, with all its blobs and snapshots, and returns its id. */
   const addImage = async (name: string, layerNames: string[]): Promise<string> => {
     const diffIds = layerNames.map((layer) => sha256Digest(layer));
     const chain = chainIds(diffIds);
@@ -86,12 +86,12 @@ async function start(t: TestContext) {
   return { content, snapshots, verified, records, leases, collector, addBlob, addImage, blobs };
 }
 
-test('what a removed image needed goes, layer by layer, but not what another image shares with it', async (t) => {
+test('the content and layers of a removed image are collected, except those shared with another image', async (t) => {
   const { addImage, snapshots, records, collector, blobs, verified } = await start(t);
   const first = await addImage('first', ['base', 'middle', 'top']);
   await addImage('second', ['base', 'other']);
-  const gone = { digest: sha256Digest('top'), diffId: sha256Digest('top') };
-  verified.note(gone, 1);
+  const removed = { digest: sha256Digest('top'), diffId: sha256Digest('top') };
+  verified.note(removed, 1);
   await collector.collect();
   assert.equal(snapshots.all.size, 4);
   assert.equal(await blobs(), 6);
@@ -99,10 +99,10 @@ test('what a removed image needed goes, layer by layer, but not what another ima
   await collector.collect();
   assert.deepEqual([...snapshots.all.keys()], chainIds([sha256Digest('base'), sha256Digest('other')]));
   assert.equal(await blobs(), 3);
-  assert.ok(!verified.has(gone), 'what is known of a blob goes with it');
+  assert.ok(!verified.has(removed), 'its verification record is removed with the blob');
 });
 
-test("a container's snapshot stays, and so do the layers that it stands on, until it has gone", async (t) => {
+test("the layers below a container's snapshot stay until it is removed", async (t) => {
   const { addImage, snapshots, records, collector, blobs } = await start(t);
   const id = await addImage('app', ['base', 'top']);
   const [, top] = chainIds([sha256Digest('base'), sha256Digest('top')]);
@@ -110,13 +110,13 @@ test("a container's snapshot stays, and so do the layers that it stands on, unti
   records.remove(id);
   await collector.collect();
   assert.equal(snapshots.all.size, 3);
-  assert.equal(await blobs(), 0, 'its packed layers are of no use any more');
+  assert.equal(await blobs(), 0, 'its compressed layers are not needed any more');
   await snapshots.remove('container-1');
   await collector.collect();
   assert.equal(snapshots.all.size, 0);
 });
 
-test('snapshots that are no image layers are not its own to remove', async (t) => {
+test('snapshots that are not image layers are not collected', async (t) => {
   const { snapshots, collector } = await start(t);
   snapshots.add('infra', '');
   snapshots.add('unpack-1', '', 'active');
@@ -124,7 +124,7 @@ test('snapshots that are no image layers are not its own to remove', async (t) =
   assert.deepEqual([...snapshots.all.keys()], ['infra', 'unpack-1']);
 });
 
-test('what running work holds stays, also if it takes hold after the collection has begun', async (t) => {
+test('leased content and snapshots stay, also if the lease is taken after the collection has begun', async (t) => {
   const { snapshots, leases, collector, addBlob, blobs } = await start(t);
   const blob = await addBlob('a layer that is being pulled');
   const chainId = sha256Digest('unpacked meanwhile');
@@ -142,7 +142,7 @@ test('what running work holds stays, also if it takes hold after the collection 
   assert.equal(snapshots.all.size, 0);
 });
 
-test('callers that ask before a collection has begun share it; one at a time runs', async (t) => {
+test('calls before a collection has begun share it; collections run one at a time', async (t) => {
   const { snapshots, collector } = await start(t);
   let lists = 0;
   snapshots.beforeList = () => lists++;
@@ -154,7 +154,7 @@ test('callers that ask before a collection has begun share it; one at a time run
   assert.equal(lists, 2);
 });
 
-test('a collection that failed is told, and the next one does its work', async (t) => {
+test('a failed collection rejects, and the next one does its work', async (t) => {
   const { snapshots, collector } = await start(t);
   snapshots.add(sha256Digest('layer'), '');
   snapshots.beforeList = () => {
@@ -166,10 +166,10 @@ test('a collection that failed is told, and the next one does its work', async (
   assert.equal(snapshots.all.size, 0);
 });
 
-test('once it is closed it removes nothing', async (t) => {
+test('a closed collector removes nothing', async (t) => {
   const { snapshots, collector, addBlob, blobs } = await start(t);
   await collector.close();
-  await addBlob('left');
+  await addBlob('unneeded');
   snapshots.add(sha256Digest('layer'), '');
   await collector.collect();
   assert.equal(await blobs(), 1);

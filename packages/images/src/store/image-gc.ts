@@ -16,14 +16,14 @@ export type GarbageCollectorOptions = {
 };
 
 /**
- * Mark and sweep over content and image snapshots. Marked is what an image needs (`image_needs`) or running work holds
- * (`Leases`); a snapshot that others build on, such as a container's, stays too. The mark is read again under the lock
- * of each blob and snapshot just before it goes. Snapshots of containers are not touched.
+ * Mark and sweep over content and image snapshots. Whatever an image needs (`image_needs`) or running work holds (`Leases`) is
+ * marked; a snapshot with children, such as a container's, stays too. The mark is checked again under the lock
+ * of each blob and snapshot just before its removal. Snapshots of containers are not touched.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #lock = new KeyedLock();
-  /** A collection that has not begun: callers share it. */
+  /** The pending collection, which callers share until it begins. */
   #next: Promise<void> | undefined;
   #closed = false;
 
@@ -31,18 +31,18 @@ export class GarbageCollector {
     this.#options = options;
   }
 
-  /** Removes what nothing needs at this moment. One runs at a time. */
+  /** Removes content and snapshots that are not needed now. Collections run one at a time. */
   collect(): Promise<void> {
     this.#next ??= this.#lock.run('collect', async () => {
       this.#next = undefined;
       if (this.#closed) return;
-      await this.#sweepContent(); // first: it needs no room on a full disk, for records either
+      await this.#sweepContent(); // first, as it works on a full disk: it writes no records
       await this.#sweepSnapshots();
     });
     return this.#next;
   }
 
-  /** Waits for the end of the collection that runs; later ones do nothing. */
+  /** Waits for the end of the running collection; later ones do nothing. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.collect();
@@ -57,16 +57,16 @@ export class GarbageCollector {
     for (const { parent } of snapshots) children.set(parent, (children.get(parent) ?? 0) + 1);
     const parents = new Map(snapshots.map(({ key, parent }) => [key, parent]));
     const leaves = snapshots.filter(({ key, kind }) => kind === 'committed' && !children.has(key));
-    // chain ids are what image layers are committed under; other rooms name theirs otherwise
+    // image layers are committed under chain ids; snapshots of other users have other names
     const queue = leaves.map(({ key }) => key);
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const chainId = key;
       if (!chainId.startsWith('sha256:') || !(await layers.removeIf(chainId, () => this.#isUnneeded(chainId))))
         continue;
       const parent = parents.get(chainId) ?? '';
-      const left = (children.get(parent) ?? 1) - 1;
-      children.set(parent, left);
-      if (left === 0 && parent !== '') queue.push(parent);
+      const remaining = (children.get(parent) ?? 1) - 1;
+      children.set(parent, remaining);
+      if (remaining === 0 && parent !== '') queue.push(parent);
     }
   }
 

@@ -13,18 +13,18 @@ import { type LayerArrival, type LayerSnapshots, type LayerStep, layerSteps } fr
 import type { Lease } from './leases.ts';
 import type { TransferTracker } from './transfer-progress.ts';
 
-/** Where an image comes from: a registry, a layout directory, or the content store itself. */
+/** The source of an image: a registry, a layout directory, or the content store itself. */
 export interface BlobSource {
-  /** The manifest or index of a descriptor, not more than `manifestLimits.manifestBytes`. */
+  /** Reads the manifest or index of a descriptor, of at most `manifestLimits.manifestBytes`. */
   readManifest(descriptor: Descriptor): Promise<Buffer>;
-  /** Brings a config or a layer into the content store, verified. */
+  /** Fetches a config or a layer into the content store and verifies it. */
   fetchBlob(descriptor: Descriptor, options: FetchOptions): Promise<void>;
 }
 
 export type FetchOptions = {
   signal: AbortSignal;
   onProgress: (bytes: number) => void;
-  /** Called with the blob before its bytes come, again for each attempt; not if it is there, or another call brings it. */
+  /** Called at the start of each attempt with the arriving blob; not if the blob exists, or if another call fetches it. */
   onArriving?: (blob: ArrivingBlob) => void;
 };
 
@@ -33,15 +33,15 @@ export type ImageInstallerOptions = {
   layers: LayerSnapshots;
   records: ImageRecords;
   platform: Platform;
-  /** Where the content is, for the question whether it fits. */
+  /** Directory of the content, whose free disk space is checked. */
   root: string;
   parallelDownloads: number;
-  /** Called before a manifest is fetched that was not there: its layers are likely to be new, too. */
+  /** Called before a new manifest is fetched, whose layers are probably new, too. */
   prepareUnpacking: () => void;
   trace: TraceWork;
 };
 
-/** One image to bring in. `what` begins error messages. */
+/** An image to install. `what` is the prefix of error messages. */
 export type Installation = {
   what: string;
   target: Descriptor;
@@ -51,10 +51,13 @@ export type Installation = {
   signal: AbortSignal;
 };
 
-/** An image whose content and snapshots are there; it only lacks its names and its record. */
+/** An image whose content and snapshots are present, and which only lacks its names and its record. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
-/** `config` is on its way where the manifest is known to be meant for this host: its layers need not wait for it to come. */
+/**
+ * The manifest for this host. If it is certain that the manifest is for this host, `config` may still be pending, so that layers can
+ * be fetched meanwhile.
+ */
 type Found = {
   manifest: ImageManifest;
   config: Promise<ImageConfig>;
@@ -63,15 +66,15 @@ type Found = {
 };
 
 /**
- * The way down to a manifest: the indexes above it, whether it is known to be meant for this host, and the digests that the
- * search has come by so far.
+ * The path of the search for a manifest: the indexes above it, whether it is certainly for this host, and the digests of all documents
+ * visited so far.
  */
 type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
 /**
- * Brings an image's content and snapshots into place: from a manifest or index down to unpacked layers. Downloads run at
- * once, up to a limit, beside that of the config; each layer is unpacked while it comes, once those below it are there. Whatever
- * is touched is held by the installation's lease; the caller records the image before it gives the lease back.
+ * Installs an image's content and snapshots: from a manifest or index down to unpacked layers. Layers are downloaded concurrently, up
+ * to a limit, and concurrently with the config; each layer is unpacked while it arrives, once those below it are unpacked. The
+ * installation's lease holds everything that is used; the caller must record the image before it releases the lease.
  */
 export class ImageInstaller {
   readonly #options: ImageInstallerOptions;
@@ -80,11 +83,11 @@ export class ImageInstaller {
     this.#options = options;
   }
 
-  async install(wanted: Installation): Promise<InstalledImage> {
-    const failure = new AbortController(); // the first one ends the rest
-    const installation = { ...wanted, signal: AbortSignal.any([wanted.signal, failure.signal]) };
+  async install(request: Installation): Promise<InstalledImage> {
+    const failure = new AbortController(); // the first failure aborts the rest
+    const installation = { ...request, signal: AbortSignal.any([request.signal, failure.signal]) };
     const { tracker, lease } = installation;
-    // what is named itself is taken as it is: emulators run what the host cannot
+    // a manifest that is named itself is accepted for any platform: emulators can run it
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, manifestDigest, visited } = found;
     const blobs = [...visited, manifest.config, ...manifest.layers];
@@ -96,22 +99,25 @@ export class ImageInstaller {
       tracker.startDownloads([manifest.config, ...manifest.layers], manifest.layers.length);
       await this.#checkSpace(installation, manifest.layers);
       arrivals.push(...this.#fetchLayers(installation, manifest, failure));
-      const all = Promise.all(arrivals.map(({ whole }) => whole)).then(() => tracker.finishDownloads());
-      const config = await Promise.race([found.config, all.then(() => found.config)]); // not for long if a layer is lost
+      const all = Promise.all(arrivals.map(({ fetched }) => fetched)).then(() => tracker.finishDownloads());
+      const config = await Promise.race([found.config, all.then(() => found.config)]); // a failed layer ends the wait for the config
       tracker.setBlobBytes(manifest.config.digest, manifest.config.size);
       const chain = await this.#unpack(installation, layerSteps(manifest.layers, config.rootfs.diff_ids), arrivals);
       await all;
-      const kept = await this.#kept(manifest.config.digest);
-      return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...kept };
+      const previous = await this.#previousManifest(manifest.config.digest);
+      return { id: manifest.config.digest, config, chain, content, manifestDigest, sizeBytes, ...previous };
     } catch (error) {
       failure.abort(error);
-      await Promise.allSettled([found.config, ...arrivals.map(({ whole }) => whole)]);
+      await Promise.allSettled([found.config, ...arrivals.map(({ fetched }) => fetched)]);
       throw failure.signal.reason;
     }
   }
 
-  /** What a known image keeps when it is pulled or loaded again, unless packed parts of it were lost, which now are there. */
-  async #kept(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
+  /**
+   * Manifest and size of an image that exists already: it keeps them when it is pulled or loaded again with other compressed layers,
+   * unless some of its blobs are missing.
+   */
+  async #previousManifest(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
     const { content, records } = this.#options;
     const known = records.get(id);
     if (known === undefined) return undefined;
@@ -122,11 +128,11 @@ export class ImageInstaller {
       const present = await Promise.all([manifest.config, ...manifest.layers].map((blob) => content.has(blob)));
       return present.every(Boolean) ? { manifestDigest: known.manifestDigest, sizeBytes: known.sizeBytes } : undefined;
     } catch {
-      return undefined; // the manifest itself is gone or damaged
+      return undefined; // the manifest itself is missing or damaged
     }
   }
 
-  /** Goes down from an index to the manifest for this host; each step is kept in the content store. */
+  /** Descends from an index to the manifest for this host. Each document is stored in the content store. */
   async #find(installation: Installation, descriptor: Descriptor, path: Path): Promise<Found> {
     const { content, prepareUnpacking } = this.#options;
     const { what, source, lease } = installation;
@@ -134,20 +140,20 @@ export class ImageInstaller {
     lease.hold(descriptor.digest);
     if (!(await content.has(descriptor))) prepareUnpacking();
     await content.ingest(descriptor, async (writer) => {
-      const whole = await source.readManifest(descriptor);
-      await writer.write(whole.subarray(writer.offset)); // some may be there of a pull that was killed
+      const document = await source.readManifest(descriptor);
+      await writer.write(document.subarray(writer.offset)); // an interrupted pull may have written the beginning
     });
     const data = await content.readSmall(descriptor.digest, manifestLimits.manifestBytes);
     const parsed = parseManifest(data, descriptor.mediaType, what);
     const visited = [...path.above, { digest: descriptor.digest, size: data.length }];
     if (parsed.kind === 'index') return this.#findInIndex(installation, parsed.manifests, { ...path, above: visited });
     const config = this.#fetchConfig(installation, parsed, path);
-    if (!path.certain) await config; // it says whether the manifest is meant for this host
-    config.catch(() => undefined); // heard of by who waits for it
+    if (!path.certain) await config; // rejects if the manifest is not for this host
+    config.catch(() => undefined); // `install` awaits it later
     return { manifest: parsed, config, manifestDigest: descriptor.digest, visited };
   }
 
-  /** The entry for this platform; among those that name none, the first whose config fits. */
+  /** Finds the entry for this platform, or else the first entry without a platform whose config matches. */
   async #findInIndex(installation: Installation, entries: Descriptor[], path: Path): Promise<Found> {
     const { platform } = this.#options;
     const { above, seen } = path;
@@ -160,7 +166,7 @@ export class ImageInstaller {
     const offered = entries.flatMap((entry) => (entry.platform === undefined ? [] : [formatPlatform(entry.platform)]));
     const unnamed = entries.filter((entry) => entry.platform === undefined).slice(0, manifestLimits.unnamedPlatforms);
     for (const entry of unnamed) {
-      if (seen.has(entry.digest)) continue; // it did not fit before
+      if (seen.has(entry.digest)) continue; // it did not match before
       try {
         return await this.#find(installation, entry, { ...path, certain: false });
       } catch (error) {
@@ -193,7 +199,7 @@ export class ImageInstaller {
     return parsed;
   }
 
-  /** Says at once that the layers cannot fit; while they come the disk may still become full. */
+  /** Fails early if the layers cannot fit on the disk. It may still become full during the download. */
   async #checkSpace({ what }: Installation, layers: Descriptor[]): Promise<void> {
     const { content, root } = this.#options;
     const present = await Promise.all(layers.map((layer) => content.has(layer)));
@@ -207,7 +213,7 @@ export class ImageInstaller {
     );
   }
 
-  /** Begins to fetch the layers; the failure of one ends all. */
+  /** Starts to fetch the layers. The failure of one aborts all. */
   #fetchLayers(
     { source, tracker, signal }: Installation,
     { layers }: ImageManifest,
@@ -216,21 +222,21 @@ export class ImageInstaller {
     const { parallelDownloads, trace } = this.#options;
     const limiter = new Limiter(parallelDownloads);
     return layers.map((descriptor) => {
-      const { promise: begun, resolve: onArriving } = Promise.withResolvers<ArrivingBlob | undefined>();
+      const { promise: started, resolve: onArriving } = Promise.withResolvers<ArrivingBlob | undefined>();
       const onProgress = (bytes: number) => tracker.setBlobBytes(descriptor.digest, bytes);
       const fetch = () =>
         trace(`download ${shown(descriptor)}`, () => source.fetchBlob(descriptor, { signal, onProgress, onArriving }));
-      const whole = limiter.run(fetch, signal);
+      const fetched = limiter.run(fetch, signal);
       const end = () => onArriving(undefined);
-      whole.then(end, (error: unknown) => {
+      fetched.then(end, (error: unknown) => {
         end();
         failure.abort(error);
       });
-      return { begun, whole };
+      return { started, fetched };
     });
   }
 
-  /** Unpacks the layers, one after the other, while they come. Returns their chain ids. */
+  /** Unpacks the layers, one after the other, while they arrive. Returns their chain ids. */
   async #unpack(
     { tracker, lease, signal }: Installation,
     steps: LayerStep[],
@@ -239,34 +245,34 @@ export class ImageInstaller {
     const chain = steps.map(({ chainId }) => chainId);
     lease.hold(...chain);
     for (const [index, step] of steps.entries()) {
-      const bring = () => this.#options.layers.bring(step, arrivals[index]!, signal);
-      await this.#options.trace(`unpack ${shown(step.descriptor)}`, bring);
+      const ensure = () => this.#options.layers.ensure(step, arrivals[index]!, signal);
+      await this.#options.trace(`unpack ${shown(step.descriptor)}`, ensure);
       tracker.finishLayer();
     }
     return chain;
   }
 }
 
-/** A layer in names of spans: as much of its digest as tells it from others, and its bytes. */
+/** A layer in the names of trace spans: the start of its digest and its size. */
 function shown({ digest, size }: Descriptor): string {
   return `layer ${digest.slice('sha256:'.length).slice(0, 12)} (${size} bytes)`;
 }
 
-/** Notes a document that is to be fetched; `resource_exhausted` when a search has come by too many. */
+/** Counts a document to be fetched. Throws `resource_exhausted` if the search has visited too many. */
 function countDocument(seen: Set<string>, digest: string, what: string): void {
   seen.add(digest);
   if (seen.size <= manifestLimits.documents) return;
-  const why = `more than ${manifestLimits.documents} manifests and configs were looked at, and none was for this host`;
+  const why = `searched more than ${manifestLimits.documents} manifests and configs, none of which is for this host`;
   throw new PodwrightError('resource_exhausted', `${what}: ${why}`);
 }
 
-/** There is nothing for this host. */
+/** The image has no manifest for this host's platform. */
 class NoPlatformError extends PodwrightError {
   readonly offered: string[];
 
   constructor(what: string, host: Platform, offered: string[]) {
     const list = offered.length === 0 ? 'none' : [...new Set(offered)].slice(0, 20).join(', ').slice(0, 500);
-    super('not_found', `${what}: no image for ${formatPlatform(host)}; there is: ${list}`);
+    super('not_found', `${what}: no image for ${formatPlatform(host)}; available: ${list}`);
     this.offered = offered;
   }
 }

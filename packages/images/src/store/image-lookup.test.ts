@@ -39,13 +39,13 @@ test('an image is found by id, names, digests and id prefixes', () => {
   check('quay.io/a/b:1', 1);
 });
 
-test('what fits no image is not found', () => {
+test('text that matches no image is not found', () => {
   for (const text of ['', 'busybox', 'Busybox:1', `busybox@sha256:${hex('2')}`, hex('f'), 'abcdef', 'ffffffff']) {
     check(text, undefined);
   }
 });
 
-test('a name wins over a prefix, and a prefix of several ids is refused', () => {
+test('a name takes precedence over a prefix, and an ambiguous prefix is refused', () => {
   check('abcdef01', 0);
-  assert.throws(() => findImage(images, 'sha256:abcdef01'), /2 ids begin with it/);
+  assert.throws(() => findImage(images, 'sha256:abcdef01'), /2 image ids have this prefix/);
 });

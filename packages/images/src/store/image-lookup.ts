@@ -5,12 +5,12 @@ import type { ImageRecord } from './image-service.ts';
 
 type NamedRecord = Pick<ImageRecord, 'id' | 'repoTags' | 'repoDigests' | 'manifestDigest'>;
 
-/** Shorter prefixes of ids are taken for names. */
+/** Shorter prefixes of ids are treated as names. */
 const MIN_PREFIX_LENGTH = 8;
 
 /**
- * Finds an image by id, name, digest of its manifest or index, or a prefix of its id. A name wins over a prefix.
- * Throws `invalid_argument` if the prefix fits several; what cannot be a name fits none.
+ * Finds an image by id, name, digest of its manifest or index, or a prefix of its id. A name takes precedence over a prefix.
+ * Throws `invalid_argument` if the prefix is ambiguous. Returns `undefined` for text that is no valid reference.
  */
 export function findImage<T extends NamedRecord>(images: T[], text: string): T | undefined {
   const digest = /^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text;
@@ -26,7 +26,7 @@ function hasDigest({ manifestDigest, repoDigests }: NamedRecord, digest: string)
   return manifestDigest === digest || repoDigests.some((name) => name.endsWith(`@${digest}`));
 }
 
-/** A reference as records spell it, `undefined` if it is none. */
+/** A reference in the canonical form of the records, `undefined` if it is invalid. */
 export function canonicalName(text: string): string | undefined {
   try {
     return formatReference(parseReference(text));
@@ -35,11 +35,11 @@ export function canonicalName(text: string): string | undefined {
   }
 }
 
-/** What goes with a name: a repository without a tag does not keep its digest either. */
+/** The names to remove with `name`: with the last tag of a repository, its digests as well. */
 export function namesToRemove({ repoTags, repoDigests }: NamedRecord, name: string): string[] {
   const repository = name.slice(0, name.lastIndexOf(name.includes('@') ? '@' : ':'));
-  const stays = repoTags.some((tag) => tag !== name && tag.startsWith(`${repository}:`));
-  return stays ? [name] : [name, ...repoDigests.filter((digest) => digest.startsWith(`${repository}@`))];
+  const hasOtherTag = repoTags.some((tag) => tag !== name && tag.startsWith(`${repository}:`));
+  return hasOtherTag ? [name] : [name, ...repoDigests.filter((digest) => digest.startsWith(`${repository}@`))];
 }
 
 function findByPrefix<T extends NamedRecord>(images: T[], text: string): T | undefined {
@@ -47,7 +47,7 @@ function findByPrefix<T extends NamedRecord>(images: T[], text: string): T | und
   if (prefix.length < MIN_PREFIX_LENGTH || !/^[0-9a-f]+$/.test(prefix)) return undefined;
   const matches = images.filter(({ id }) => id.startsWith(`sha256:${prefix}`));
   if (matches.length > 1) {
-    throw new PodwrightError('invalid_argument', `find image ${text}: ${matches.length} ids begin with it`);
+    throw new PodwrightError('invalid_argument', `find image ${text}: ${matches.length} image ids have this prefix`);
   }
   return matches[0];
 }

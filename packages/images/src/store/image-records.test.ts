@@ -28,7 +28,7 @@ function imageOf(name: string): NewImage {
   };
 }
 
-test('an image is found by its id, as it was put', () => {
+test('a recorded image is found by its id, unchanged', () => {
   const { records } = open();
   const { content: _content, tags, digests, ...image } = imageOf('app');
   records.putAll([imageOf('other'), imageOf('app')]);
@@ -40,10 +40,10 @@ test('an image is found by its id, as it was put', () => {
     unsyncedBoot: 'this boot',
   });
   assert.equal(records.get('sha256:'), undefined);
-  assert.equal(records.get(image.id), records.list()[1], 'a look-up copies nothing');
+  assert.equal(records.get(image.id), records.list()[1], 'a look-up returns the cached record');
 });
 
-test('records of the version before, which tell no version, are read', () => {
+test('records without a version, as written by older releases, are read', () => {
   const { database, records } = open();
   records.put(imageOf('app'));
   const before = records.list();
@@ -52,15 +52,15 @@ test('records of the version before, which tell no version, are read', () => {
 });
 
 const damages: [string, string][] = [
-  ['config that is no JSON', "config = '{'"],
-  ['config of another shape', `config = '{"rootfs": 1}'`],
-  ['chain that is not that of the diff ids', `chain = '["sha256:${'0'.repeat(64)}"]'`],
-  ['chain that is no list', "chain = '7'"],
-  ['manifest digest that is none', "manifest_digest = '../../etc/passwd'"],
+  ['config that is not JSON', "config = '{'"],
+  ['config of the wrong shape', `config = '{"rootfs": 1}'`],
+  ['chain that does not match the diff ids', `chain = '["sha256:${'0'.repeat(64)}"]'`],
+  ['chain that is not a list', "chain = '7'"],
+  ['manifest digest that is not a digest', "manifest_digest = '../../etc/passwd'"],
   ['size below zero', 'size_bytes = -1'],
 ];
 for (const [what, damage] of damages) {
-  test(`a record with a ${what} is no image, is told by its name, and holds nothing once it is removed`, () => {
+  test(`a record with a ${what} is reported as damaged by name, and no longer holds content once it is removed`, () => {
     const { database, records } = open();
     records.putAll([imageOf('sound'), imageOf('app')]);
     const { id, content } = imageOf('app');
@@ -83,7 +83,7 @@ for (const [what, damage] of damages) {
   });
 }
 
-test('a record that is damaged is whole again when the image is put again', () => {
+test('recording an image again repairs its damaged record', () => {
   const { database, records } = open();
   database.exec(`INSERT INTO images VALUES ('${imageOf('app').id}', 'x', '{', '[]', 1, '')`);
   assert.equal(records.damaged().length, 1);
@@ -92,7 +92,7 @@ test('a record that is damaged is whole again when the image is put again', () =
   assert.deepEqual(records.get(imageOf('app').id)?.chain, imageOf('app').chain);
 });
 
-test('records of a newer version are refused, and not touched', () => {
+test('records of a newer version are refused and not changed', () => {
   const { database, records } = open();
   records.put(imageOf('app'));
   database.exec("UPDATE images SET config = json_set(config, '$.recordVersion', 2)");

@@ -7,14 +7,14 @@ import type { ImageConfig } from '../spec/manifest.ts';
 import { imageConfigSchema } from '../spec/manifest.ts';
 import type { ImageRecord } from './image-service.ts';
 
-/** What a pull or a load hands over to be recorded. */
+/** An image to record, from a pull or a load. */
 export type NewImage = {
   id: string;
   manifestDigest: string;
   config: ImageConfig;
   /** Chain ids of all layers, bottom first. */
   chain: string[];
-  /** Digests of the blobs to keep. */
+  /** Digests of the blobs that the image needs. */
   content: string[];
   sizeBytes: number;
   /** Canonical names: `repo:tag` and `repo@digest`. A name that another image has moves to this one. */
@@ -23,15 +23,15 @@ export type NewImage = {
 };
 
 /**
- * A record as it is stored; `pinned` is not, it follows from the options. `unsyncedBoot` is the id of the boot in which the
- * image came, until it is on the disk for sure ('').
+ * A stored record; `pinned` is not stored but follows from the options. `unsyncedBoot` is the id of the boot in which the image was
+ * written, or '' once it is synced to the disk.
  */
 export type StoredImage = Omit<ImageRecord, 'pinned'> & { chain: string[]; unsyncedBoot: string };
 
-/** An image whose record cannot be read; `names` are those that it had. */
+/** An image whose record cannot be decoded. `names` come from the table of names. */
 export type DamagedImage = { id: string; names: string[]; reason: string };
 
-/** Of what is written as JSON into a row. Records of before it tell none, and are read as version 1. */
+/** Version of the JSON in a row. Older records have no version, and are read as version 1. */
 const RECORD_VERSION = 1;
 
 const TABLES = `
@@ -46,7 +46,7 @@ CREATE TABLE image_needs (
   key TEXT NOT NULL, image_id TEXT NOT NULL REFERENCES images (id) ON DELETE CASCADE, PRIMARY KEY (key, image_id)
 ) STRICT, WITHOUT ROWID;`;
 
-/** The tables are STRICT: SQLite holds the types of columns. */
+/** The tables are STRICT: SQLite enforces the types of the columns. */
 type ImageRow = {
   id: string;
   manifest_digest: string;
@@ -60,11 +60,11 @@ type NameRow = { name: string; kind: 'tag' | 'digest'; image_id: string };
 const chainSchema = z.array(z.string());
 const versionSchema = z.object({ recordVersion: z.number().int().default(RECORD_VERSION) });
 
-/** The images' tables. What each image needs is written with it in one transaction. */
+/** The tables of images. An image and its needs are written in one transaction. */
 export class ImageRecords {
   readonly #database: MetadataDatabase;
   readonly #bootId: string;
-  /** All records in order of creation; read again after a change. */
+  /** All records in order of creation; invalidated by each change. */
   #cache: Records | undefined;
 
   constructor(database: MetadataDatabase, bootId: string) {
@@ -73,7 +73,7 @@ export class ImageRecords {
     this.#bootId = bootId;
   }
 
-  /** All images whose records are sound, in order of creation. */
+  /** All images with valid records, in order of creation. */
   list(): StoredImage[] {
     return this.#records().images;
   }
@@ -83,7 +83,7 @@ export class ImageRecords {
     return this.#records().byId.get(id);
   }
 
-  /** Images whose records are damaged: they are in no list, but what they need is held until they are removed. */
+  /** Images whose records are damaged. `list` does not return them, but their content is held until they are removed. */
   damaged(): DamagedImage[] {
     return this.#records().damaged;
   }
@@ -92,7 +92,7 @@ export class ImageRecords {
     this.putAll([image]);
   }
 
-  /** Records images, or their further names, all or none, and moves the names that other images have. */
+  /** Records images, or more names of known images, in one transaction. Names that other images have move to the new ones. */
   putAll(images: NewImage[]): void {
     this.#database.write(() => {
       for (const image of images) this.#put(image);
@@ -106,7 +106,7 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
-  /** Takes names off images. */
+  /** Removes names from their images. */
   removeNames(names: string[]): void {
     const statement = this.#database.prepare('DELETE FROM image_names WHERE name = ?');
     this.#database.writeEvenIfFull(() => {
@@ -115,7 +115,7 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
-  /** Notes that images are on the disk. */
+  /** Marks images as synced to the disk. */
   markSynced(ids: string[]): void {
     const statement = this.#database.prepare("UPDATE images SET unsynced_boot = '' WHERE id = ?");
     this.#database.writeEvenIfFull(() => {
@@ -124,7 +124,7 @@ export class ImageRecords {
     this.#cache = undefined;
   }
 
-  /** Notes that an image was made again in this boot. */
+  /** Marks an image as written in this boot and not synced. */
   markUnsynced(id: string): void {
     this.#database.prepare('UPDATE images SET unsynced_boot = ? WHERE id = ?').run(this.#bootId, id);
     this.#cache = undefined;
@@ -191,10 +191,10 @@ export class ImageRecords {
   }
 }
 
-/** What the tables hold, in memory. */
+/** The contents of the tables, in memory. */
 type Records = { images: StoredImage[]; byId: Map<string, StoredImage>; damaged: DamagedImage[] };
 
-/** Throws `failed_precondition` for a record of a newer version, `invalid_argument` for one that is damaged. */
+/** Throws `failed_precondition` for a record of a newer version, and `invalid_argument` for a damaged one. */
 function decodeRow({ id, ...row }: ImageRow, names: NameRow[]): StoredImage {
   const json = Buffer.from(row.config);
   const { recordVersion } = decode(versionSchema, json, 'config');
@@ -202,9 +202,9 @@ function decodeRow({ id, ...row }: ImageRow, names: NameRow[]): StoredImage {
   const { rootfs, ...config } = decode(imageConfigSchema, json, 'config');
   const diffIds = rootfs.diff_ids ?? [];
   const chain = decode(chainSchema, Buffer.from(row.chain), 'chain');
-  if (chain.join() !== chainIds(diffIds).join()) throw damaged('the chain ids are not those of the diff ids');
-  if (![id, row.manifest_digest].every(isDigest)) throw damaged('an id is no digest');
-  if (row.size_bytes < 0) throw damaged('the size is below zero');
+  if (chain.join() !== chainIds(diffIds).join()) throw damaged('the chain ids do not match the diff ids');
+  if (![id, row.manifest_digest].every(isDigest)) throw damaged('an id is not a digest');
+  if (row.size_bytes < 0) throw damaged('the size is negative');
   const ofKind = (kind: NameRow['kind']) => names.filter((name) => name.kind === kind).map(({ name }) => name);
   return {
     id,
@@ -224,6 +224,6 @@ const damaged = (reason: string): PodwrightError => new PodwrightError('invalid_
 function tooNew(name: string, version: number): PodwrightError {
   return new PodwrightError(
     'failed_precondition',
-    `read the record of image ${name}: it has version ${version}, this Podwright knows up to ${RECORD_VERSION}; use the newer Podwright or another root directory`,
+    `read the record of image ${name}: it has version ${version}, this Podwright supports up to ${RECORD_VERSION}; use the newer Podwright or another root directory`,
   );
 }

@@ -17,9 +17,9 @@ export type RecoverOptions = {
 };
 
 /**
- * Brings records and reality together at a start: snapshots that a crash left half unpacked go, an image whose snapshots
- * are gone (another snapshotter, a lost disk), or may have lost files in a power cut, is unpacked again from its packed
- * layers, or dropped if these are gone too, or if its record is damaged. What only it needed goes with the next collection.
+ * Reconciles records and snapshots at start. Removes partially unpacked snapshots of a crash. Unpacks an image again from its compressed
+ * layers if its snapshots are missing (another snapshotter, a lost disk) or may have lost files in a power cut. Drops an image if
+ * its layers are missing, too, or if its record is damaged. The next garbage collection removes the content of dropped images.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;
@@ -31,31 +31,31 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
     logger.warn({ image: names[0] ?? id, id, error: reason }, 'dropped image, its record is damaged; pull it again');
   }
   for (const image of records.list()) {
-    await removeDoubtful(image, options);
+    await removeUnsynced(image, options);
     const present = await Promise.all(image.chain.map((chainId) => layers.has(chainId)));
     if (present.every(Boolean)) continue;
     const fields = { image: image.repoTags[0] ?? image.id, id: image.id };
     try {
       await unpackAgain(image, options);
       records.markUnsynced(image.id);
-      logger.info(fields, 'unpacked image again, its snapshots were gone');
+      logger.info(fields, 'unpacked image again, as its snapshots were missing');
     } catch (error) {
       options.signal.throwIfAborted();
       if (errorCode(error) === 'resource_exhausted') {
         logger.warn(
           { ...fields, error: errorMessage(error) },
-          'no room to unpack an image again; make room and restart',
+          'not enough disk space to unpack an image again; free disk space and restart',
         );
         continue;
       }
       records.remove(image.id);
-      logger.warn({ ...fields, error: errorMessage(error) }, 'dropped image, its snapshots are gone; pull it again');
+      logger.warn({ ...fields, error: errorMessage(error) }, 'dropped image, its snapshots are missing; pull it again');
     }
   }
 }
 
-/** Snapshots that had not reached the disk when the host went down. One that a container stands on has to stay. */
-async function removeDoubtful({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
+/** Removes snapshots that were not synced to the disk before the host went down, except those that containers use. */
+async function removeUnsynced({ id, chain, unsyncedBoot }: StoredImage, options: RecoverOptions): Promise<void> {
   if (unsyncedBoot === '' || unsyncedBoot === options.bootId) return;
   for (const chainId of chain.toReversed()) {
     if (await options.layers.removeIf(chainId, () => true)) continue;

@@ -4,12 +4,12 @@ import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snap
 import type { StorageUsage } from './image-service.ts';
 import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
-/** How long the size of what containers have written is good: finding it out walks their layers. */
+/** How long the size of the containers' writable layers is cached: measuring it walks their trees. */
 const CONTAINERS_LIFETIME_MS = 10_000;
 
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
 
-/** Space that packed and unpacked layers and containers take. Committed snapshots never change, so each is measured once. */
+/** Disk usage of blobs, layers and containers. Committed snapshots never change, so each is measured once. */
 export class ImageUsage {
   readonly #options: Options;
   #measured = new Map<string, SnapshotUsage>();
@@ -19,7 +19,7 @@ export class ImageUsage {
     this.#options = options;
   }
 
-  /** `mountpoint` is a directory on the file system that holds it all. */
+  /** `mountpoint` is the root directory of the store. */
   async read(): Promise<StorageUsage> {
     const { root, content, snapshotter } = this.#options;
     const snapshots = await snapshotter.list();
@@ -49,14 +49,14 @@ export class ImageUsage {
     return usage;
   }
 
-  /** One after the other: each is a walk through a tree. */
+  /** Measures one snapshot after the other, as each walks a tree. */
   async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
     const usages: SnapshotUsage[] = [];
     for (const { key } of snapshots) usages.push(await this.#usage(key));
     return sum(usages);
   }
 
-  /** One that is removed meanwhile takes nothing. */
+  /** The usage of a snapshot; 0 if it has been removed meanwhile. */
   async #usage(key: string): Promise<SnapshotUsage> {
     try {
       return await this.#options.snapshotter.usage(key);

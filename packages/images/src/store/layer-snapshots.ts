@@ -21,19 +21,22 @@ import type { Descriptor } from '../spec/manifest.ts';
 import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { VerifiedLayers } from './verified-layers.ts';
 
-/** Begins the key of a snapshot that a layer is being unpacked into; what bears it at a start was left by a crash. */
+/** Key prefix of snapshots into which a layer is being unpacked. At start, such snapshots are leftovers of a crash. */
 export const UNPACK_KEY_PREFIX = 'unpack-';
 
-/** One layer of an image: its blob, and what it must unpack to. */
+/** One layer of an image: its blob, the digest that its uncompressed content must have, and its chain ids. */
 export type LayerStep = { descriptor: Descriptor; diffId: string; chainId: string; parentChainId: string };
 
-/** A layer's blob on its way: its file, unless it is there or another call brings it, and when it is there, verified. */
-export type LayerArrival = { begun: Promise<ArrivingBlob | undefined>; whole: Promise<void> };
+/**
+ * A layer that is being fetched. `started` resolves to the arriving blob, or to `undefined` if the blob exists already or another call
+ * fetches it; `fetched` resolves when the blob is stored and verified.
+ */
+export type LayerArrival = { started: Promise<ArrivingBlob | undefined>; fetched: Promise<void> };
 
-/** What a layer is unpacked from: its blob in the content store, or one that is still coming. */
-type LayerFile = { blobPath: string; arriving?: ArrivingBlob; whole?: Promise<void> };
+/** The source of a layer: a blob in the content store, or one that is still arriving. */
+type LayerFile = { blobPath: string; arriving?: ArrivingBlob; fetched?: Promise<void> };
 
-/** The layers of a manifest with the chain ids that their diff ids lead to, bottom first. */
+/** Combines the layers of a manifest with their diff ids and chain ids, bottom first. */
 export function layerSteps(layers: Descriptor[], diffIds: string[]): LayerStep[] {
   const chain = chainIds(diffIds);
   return layers.map((descriptor, index) => ({
@@ -51,7 +54,7 @@ export type LayerSnapshotsOptions = {
   verified: VerifiedLayers;
 };
 
-/** Packed layers as committed snapshots under their chain ids; images that share a layer share its snapshot. */
+/** Unpacks layers into snapshots that are committed under their chain ids. Images that share a layer share its snapshot. */
 export class LayerSnapshots {
   readonly #options: LayerSnapshotsOptions;
   readonly #locks = new KeyedLock();
@@ -70,21 +73,21 @@ export class LayerSnapshots {
   }
 
   /**
-   * Makes sure that a layer is unpacked, and that its blob is what it was made from, or could have been. `data_loss` for a
-   * wrong diff id. For layers that come from outside: the snapshot may be there by another image's blob.
+   * Ensures that a layer is unpacked, and that its blob has the layer's diff id, even if the snapshot was unpacked from another
+   * image's blob. For layers from registries and archives. Rejects with `data_loss` for a wrong diff id.
    */
-  async bring(step: LayerStep, { begun, whole }: LayerArrival, signal: AbortSignal): Promise<void> {
-    const blob = await begun;
+  async ensure(step: LayerStep, { started, fetched }: LayerArrival, signal: AbortSignal): Promise<void> {
+    const blob = await started;
     const work = async () => {
-      if (await this.has(step.chainId)) return whole.then(() => this.#verify(step, signal));
-      if (blob !== undefined && (await this.#unpackArriving(step, { blob, whole }, signal))) return;
-      await whole;
+      if (await this.has(step.chainId)) return fetched.then(() => this.#verify(step, signal));
+      if (blob !== undefined && (await this.#unpackArriving(step, { blob, fetched }, signal))) return;
+      await fetched;
       await this.#unpack(step, this.#stored(step), signal);
     };
     return this.#locks.run(lockKey(step), work, signal);
   }
 
-  /** Unpacks a layer onto its parent, which must be there, unless that was done before. `data_loss` for a wrong diff id. */
+  /** Unpacks a stored layer onto its parent, which must exist, unless it is unpacked already. Rejects with `data_loss` for a wrong diff id. */
   unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
     const work = async () => {
       if (!(await this.has(step.chainId))) await this.#unpack(step, this.#stored(step), signal);
@@ -92,7 +95,7 @@ export class LayerSnapshots {
     return this.#locks.run(lockKey(step), work, signal);
   }
 
-  /** Removes the snapshot if `isUnneeded` says so. False if it is not there, or others build on it. */
+  /** Removes the snapshot if `isUnneeded` returns true. Resolves to false if it stays, does not exist, or has children. */
   async removeIf(chainId: string, isUnneeded: () => boolean): Promise<boolean> {
     if (!isUnneeded()) return false;
     try {
@@ -109,24 +112,24 @@ export class LayerSnapshots {
   }
 
   /**
-   * Unpacks a blob while it comes, into a snapshot that nobody sees before the blob is verified. False if its file is there by
-   * now, or if its bytes were wrong and another host had the right ones: then it is to be unpacked from the content store.
+   * Unpacks a blob while it arrives. The snapshot is committed only after the blob is verified. Resolves to false if the blob is
+   * complete by now, or if its bytes were wrong and it was fetched from another host: the caller must then unpack the stored blob.
    */
   async #unpackArriving(
     step: LayerStep,
-    { blob, whole }: { blob: ArrivingBlob; whole: Promise<void> },
+    { blob, fetched }: { blob: ArrivingBlob; fetched: Promise<void> },
     signal: AbortSignal,
   ): Promise<boolean> {
     await using file = await open(blob.path).catch(() => undefined);
     if (file === undefined) return false;
     const either = AbortSignal.any([signal, blob.failed]);
     try {
-      // by our descriptor it is the same file when it has moved to its place
-      await this.#unpack(step, { blobPath: `/proc/self/fd/${file.fd}`, arriving: blob, whole }, either);
+      // through our descriptor, the file can also be read after it is renamed
+      await this.#unpack(step, { blobPath: `/proc/self/fd/${file.fd}`, arriving: blob, fetched }, either);
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      await whole; // wrong bytes are the transfer's fault, and it says so
+      await fetched; // if the bytes were wrong, the error of the transfer takes precedence
       if (!blob.failed.aborted) throw error;
       return false;
     }
@@ -140,8 +143,8 @@ export class LayerSnapshots {
       await snapshotter.prepare(key, step.parentChainId);
       undo.add(`remove snapshot ${key}`, () => snapshotter.remove(key));
       const result = await this.#fill(key, { step, file, signal });
-      await file.whole;
-      file.arriving?.failed.throwIfAborted(); // `whole` may be of another attempt's bytes
+      await file.fetched;
+      file.arriving?.failed.throwIfAborted(); // `fetched` may have resolved by another attempt
       this.#note(step, result);
       await snapshotter.commit(step.chainId, key);
     } catch (error) {
@@ -162,29 +165,29 @@ export class LayerSnapshots {
     const { mediaType } = step.descriptor;
     const { blobPath, arriving } = file;
     return unpackLayer({ blobPath, arriving, mediaType, ...target, signal }).catch(async (error: unknown) => {
-      // on a full disk the records could not even note that the snapshot goes
+      // on a full disk, recording the removal of the snapshot may need the space first
       if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
       throw error;
     });
   }
 
-  /** Reads a blob that was not read before, to see whether it is this layer. */
+  /** Verifies that a blob has the layer's diff id, by reading it without unpacking, unless that was verified before. */
   async #verify(step: LayerStep, signal: AbortSignal): Promise<void> {
     const { content, unpackLayer, verified } = this.#options;
     const { digest, mediaType } = step.descriptor;
     if (verified.has({ digest, diffId: step.diffId })) return;
     const blobPath = content.path(digest);
-    const maxBytes = verified.streamBytesOf(step.diffId) ?? (await this.#mostStreamBytes(step.chainId, signal));
-    const where = { directory: '', overlayWhiteouts: false, isDryRun: true };
+    const maxBytes = verified.streamBytesOf(step.diffId) ?? (await this.#maxStreamBytes(step.chainId, signal));
+    const dryRun = { directory: '', overlayWhiteouts: false, isDryRun: true };
     try {
-      this.#note(step, await unpackLayer({ blobPath, mediaType, maxBytes, ...where, signal }));
+      this.#note(step, await unpackLayer({ blobPath, mediaType, maxBytes, ...dryRun, signal }));
     } catch (error) {
       throw signal.aborted ? signal.reason : wrapError(`unpack layer ${digest}`, error);
     }
   }
 
-  /** More than any packing of a layer unpacks to whose size was not noted when it was unpacked, by what is there of it. */
-  async #mostStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
+  /** An upper bound on the uncompressed size of a layer for which no size was recorded, computed from its unpacked files. */
+  async #maxStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
     const directory = await this.#options.snapshotter.layerDirectory(chainId);
     const { contentBytes, names } = await measureTree(directory, signal);
     return 2 * contentBytes + MAX_ENTRY_OVERHEAD_BYTES * names + MAX_UNSEEN_LAYER_BYTES;
@@ -192,13 +195,13 @@ export class LayerSnapshots {
 
   #note({ descriptor: { digest }, diffId }: LayerStep, result: UnpackResult): void {
     if (result.diffId !== diffId) {
-      throw new PodwrightError('data_loss', `it unpacks to ${result.diffId}, the config says ${diffId}`);
+      throw new PodwrightError('data_loss', `its uncompressed digest is ${result.diffId}, the config has ${diffId}`);
     }
     this.#options.verified.note({ digest, diffId }, result.streamBytes);
   }
 }
 
-/** Not of the chain id alone: who sends a blob slowly must not hold up those who have another one for the same layer. */
+/** Includes the blob's digest: a slow transfer must not delay other blobs with the same layer. */
 function lockKey({ descriptor, chainId }: LayerStep): string {
   return `${descriptor.digest} ${chainId}`;
 }

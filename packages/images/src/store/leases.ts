@@ -1,7 +1,7 @@
 /**
- * What running pulls, loads and saves need of content and snapshots although no record names it yet. In memory only: after a
- * crash nothing runs. A blob or snapshot is held *before* its presence is looked up, and garbage collection asks under
- * the same lock before it deletes, so nothing vanishes between the look and the use.
+ * The content and snapshots that running pulls, loads and saves need although no record refers to them yet. In memory only: after a
+ * crash no work runs. Work must hold a blob or snapshot *before* it checks for its presence, and garbage collection checks the
+ * leases under the same lock before it deletes, so nothing vanishes between check and use.
  */
 export class Leases {
   readonly #counts = new Map<string, number>();
@@ -15,7 +15,7 @@ export class Leases {
   }
 }
 
-/** The holdings of one piece of work, given back all at once. */
+/** The blobs and snapshots that one piece of work holds; disposing releases all of them. */
 export class Lease implements Disposable {
   readonly #counts: Map<string, number>;
   readonly #keys = new Set<string>();

@@ -1,10 +1,10 @@
 import { type Broadcast, errorMessage } from '@podwright/base';
 import type { TransferProgress } from './image-service.ts';
 
-/** Shortest time between two values of one transfer whose phase is the same. */
+/** Shortest time between two reports of one transfer within a phase. */
 const INTERVAL_MS = 100;
 
-/** Keeps the figures of one pull or load and publishes them: every change of phase, and bytes at most ten times a second. */
+/** Tracks the progress of one pull or load and publishes it: each change of phase, and bytes at most ten times a second. */
 export class TransferTracker {
   readonly #broadcast: Broadcast<TransferProgress>;
   readonly #bytes = new Map<string, number>();
@@ -17,7 +17,7 @@ export class TransferTracker {
     this.#publish();
   }
 
-  /** The blobs are known now, and the downloads begin; the figures of what came before (a file's other images) end. */
+  /** Starts the download phase with the given blobs. Resets the counts, as a file with several images has several such phases. */
   startDownloads(blobs: { digest: string; size: number }[], layersTotal: number): void {
     this.#bytes.clear();
     this.#progress.doneBytes = 0;
@@ -28,7 +28,7 @@ export class TransferTracker {
     this.#setPhase('downloading');
   }
 
-  /** So many bytes of a blob are there. */
+  /** Sets the number of bytes of a blob that have been fetched. */
   setBlobBytes(digest: string, bytes: number): void {
     this.#progress.doneBytes += bytes - (this.#bytes.get(digest) ?? 0);
     this.#bytes.set(digest, bytes);

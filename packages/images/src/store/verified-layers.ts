@@ -6,13 +6,13 @@ CREATE TABLE verified_layers (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX verified_layers_by_diff_id ON verified_layers (diff_id);`;
 
-/** A packed layer by the digest of its blob, and what it is said to unpack to. */
-export type PackedLayer = { digest: string; diffId: string };
+/** A layer's blob, and the diff id that a manifest and config claim for it. */
+export type LayerBlob = { digest: string; diffId: string };
 
 /**
- * Which blobs were seen to unpack to which diff ids. A manifest that names another blob for a layer that is there must not be
- * believed: the image would be recorded with a blob that it cannot be made from again, and a user who does not have a layer would get
- * it by its diff id. Records of earlier versions have no such notes; their blobs are read once when they are pulled again.
+ * Records which blobs were verified to have which diff ids. A manifest must not be trusted if it names an unverified blob for an
+ * existing layer: the image might be recorded with a blob from which it cannot be unpacked again, and a user could get a private
+ * layer just by its diff id. Images of earlier versions have no such records; their blobs are verified when they are pulled again.
  */
 export class VerifiedLayers {
   readonly #database: MetadataDatabase;
@@ -22,24 +22,24 @@ export class VerifiedLayers {
     this.#database = database;
   }
 
-  has({ digest, diffId }: PackedLayer): boolean {
+  has({ digest, diffId }: LayerBlob): boolean {
     const statement = this.#database.prepare('SELECT 1 FROM verified_layers WHERE digest = ? AND diff_id = ?');
     return statement.get(digest, diffId) !== undefined;
   }
 
-  /** Bytes that every packing of this layer unpacks to; undefined if none was seen yet. */
+  /** Uncompressed size of the layer with this diff id; undefined if no blob of it was verified yet. */
   streamBytesOf(diffId: string): number | undefined {
     const statement = this.#database.prepare('SELECT stream_bytes FROM verified_layers WHERE diff_id = ?');
     return (statement.get(diffId) as { stream_bytes: number } | undefined)?.stream_bytes;
   }
 
-  /** Notes what unpacking, or reading, has shown. */
-  note({ digest, diffId }: PackedLayer, streamBytes: number): void {
+  /** Records a verified blob. */
+  note({ digest, diffId }: LayerBlob, streamBytes: number): void {
     const statement = this.#database.prepare('INSERT OR IGNORE INTO verified_layers VALUES (?, ?, ?)');
     statement.run(digest, diffId, streamBytes);
   }
 
-  /** Drops what is known of a blob that is gone. */
+  /** Deletes the records of a deleted blob. */
   forget(digest: string): void {
     const statement = this.#database.prepare('DELETE FROM verified_layers WHERE digest = ?');
     this.#database.writeEvenIfFull(() => statement.run(digest));

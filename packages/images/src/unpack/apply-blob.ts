@@ -9,22 +9,22 @@ import { readTar, type TarEntry } from './tar-reader.ts';
 import { UnpackLimits } from './unpack-limits.ts';
 import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-options.ts';
 
-/** What a worker is given: the options without what cannot be sent to it. */
+/** The options that can be sent to a worker. */
 export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress' | 'arriving'>;
 
-/** What `applyBlob` works with. `onProgress` is called often: the callee passes on what it wants. */
+/** `onProgress` is called for each entry; the callee has to limit the rate of reports. */
 export type ApplyDependencies = {
   system: LayerSystem;
   onProgress: (progress: UnpackProgress) => void;
-  /** Without it the blob is whole. */
+  /** Set if the blob is still arriving. */
   hasArrived?: HasArrived | undefined;
 };
 
-/** Unpacks a layer in this thread, synchronously but for reading. Errors as `UnpackLayer` has them. */
+/** Unpacks a layer in this thread, synchronously except for reading. Errors as for `UnpackLayer`. */
 export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies): Promise<UnpackResult> {
   const { system, onProgress, hasArrived } = dependencies;
   try {
-    refuseForeign(job.mediaType);
+    refuseEncrypted(job.mediaType);
     if (job.isDryRun) return await hashBlob(job);
     const hash = createHash('sha256');
     const limits = new UnpackLimits(job.directory, job.maxBytes ?? MAX_LAYER_BYTES);
@@ -33,14 +33,14 @@ export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies)
     const onRead = (count: number) => {
       blobBytes += count;
     };
-    const packed = readUncompressed(job.blobPath, { onRead, hasArrived });
+    const stream = readUncompressed(job.blobPath, { onRead, hasArrived });
     const applier = new LayerApplier(system, { ...job, parentDirectories: job.parentDirectories ?? [], limits });
     const onChunk = (chunk: Buffer) => {
       limits.addBytes(chunk.length);
       streamBytes += chunk.length;
       hash.update(chunk);
     };
-    for await (const entry of readTar(watched(packed, onChunk))) {
+    for await (const entry of readTar(watched(stream, onChunk))) {
       limits.addEntry();
       await applyEntry(applier, entry);
       onProgress({ blobBytes, entries: limits.entries });
@@ -53,14 +53,14 @@ export async function applyBlob(job: UnpackJob, dependencies: ApplyDependencies)
   }
 }
 
-/** Finds what a layer unpacks to without unpacking it. */
+/** Computes the diff id and size of a layer without unpacking it. */
 async function hashBlob({ blobPath, maxBytes = MAX_LAYER_BYTES }: UnpackJob): Promise<UnpackResult> {
   const hash = createHash('sha256');
   let streamBytes = 0;
   for await (const chunk of readUncompressed(blobPath)) {
     streamBytes += chunk.length;
     if (streamBytes > maxBytes)
-      throw new PodwrightError('data_loss', `unpack layer: it unpacks to more than ${maxBytes} bytes`);
+      throw new PodwrightError('data_loss', `unpack layer: it has more than ${maxBytes} bytes uncompressed`);
     hash.update(chunk);
   }
   return { diffId: `sha256:${hash.digest('hex')}`, streamBytes, sizeBytes: 0, entries: 0 };
@@ -70,7 +70,7 @@ async function applyEntry(applier: LayerApplier, entry: TarEntry): Promise<void>
   try {
     await applier.apply(entry);
   } catch (error) {
-    throw wrapFileError(`unpack layer: make ${JSON.stringify(entry.header.name)}`, error);
+    throw wrapFileError(`unpack layer: create ${JSON.stringify(entry.header.name)}`, error);
   }
 }
 
@@ -81,8 +81,8 @@ async function* watched(stream: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) 
   }
 }
 
-/** Packed bytes tell how they are packed, but not that they are encrypted. */
-function refuseForeign(mediaType: string): void {
+/** Refuses encrypted layers: unlike the compression, encryption cannot be detected from the bytes. */
+function refuseEncrypted(mediaType: string): void {
   if (mediaType.endsWith('+encrypted')) {
     throw new PodwrightError('unimplemented', `unpack layer: ${mediaType} is encrypted, which is not supported`);
   }

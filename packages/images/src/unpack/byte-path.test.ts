@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytePathOf, displayPath, fsPath, layerComponents } from './byte-path.ts';
 
-test('names are cut into components, whatever leads to the same file', () => {
+test('names are split into components, and different names of one file have the same components', () => {
   const check = (name: string, expected: string[]) =>
     assert.deepEqual(layerComponents(Buffer.from(name)), expected, name);
   check('a/b', ['a', 'b']);
@@ -16,14 +16,14 @@ test('names are cut into components, whatever leads to the same file', () => {
   check('...', ['...']);
 });
 
-test('names that lead out are refused', () => {
+test('names that lead out of the layer are refused', () => {
   for (const name of ['..', '../a', 'a/../..', '/..', './../a', 'a/../../a']) {
     assert.throws(() => layerComponents(Buffer.from(name)), { code: 'invalid_argument', message: /leads out/ }, name);
   }
   assert.throws(() => layerComponents(Buffer.alloc(4097, 'x')), { code: 'invalid_argument', message: /4097 bytes/ });
 });
 
-test('every byte survives', () => {
+test('paths of any bytes are preserved', () => {
   const bytes = Buffer.from(Array.from({ length: 255 }, (_, index) => index + 1));
   assert.deepEqual(fsPath(bytePathOf(bytes)), bytes);
   assert.equal(fsPath(bytePathOf('plain/path')), 'plain/path');

@@ -4,8 +4,8 @@ import { PodwrightError } from '@podwright/base';
 const MAX_NAME_BYTES = 4096;
 
 /**
- * A path or name with one character a byte (latin1): names in layers need not be UTF-8, and strings make better keys than
- * buffers. `fsPath` turns it into what node:fs takes.
+ * A path or name with one character per byte (latin1): names in layers need not be UTF-8, and strings make better keys than
+ * buffers. `fsPath` converts it for node:fs.
  */
 export type BytePath = string;
 
@@ -13,22 +13,23 @@ export function bytePathOf(path: string | Buffer): BytePath {
   return (typeof path === 'string' ? Buffer.from(path) : path).toString('latin1');
 }
 
-/** The path for node:fs: plain ones as a string, which is quicker. */
+/** The path for node:fs: ASCII as a string, which is faster, other paths as a buffer. */
 export function fsPath(path: BytePath): string | Buffer {
   return /[^\x00-\x7f]/.test(path) ? Buffer.from(path, 'latin1') : path;
 }
 
-/** The path as a person reads it. */
+/** The path quoted for messages. */
 export function displayPath(path: BytePath): string {
   return JSON.stringify(Buffer.from(path, 'latin1').toString('utf8'));
 }
 
 /**
- * The components of a name in a layer, `.` and `..` taken away; a leading `/` means the layer's root.
- * Names that lead out of the layer are refused (`invalid_argument`): no honest layer has one.
+ * The components of a name in a layer, with `.` and `..` resolved; a leading `/` means the layer's root.
+ * Throws `invalid_argument` for names that lead out of the layer, which only hostile layers have.
  */
 export function layerComponents(name: Buffer): string[] {
-  if (name.length > MAX_NAME_BYTES) throw refuse(`a name has ${name.length} bytes, the kernel takes ${MAX_NAME_BYTES}`);
+  if (name.length > MAX_NAME_BYTES)
+    throw refuse(`a name has ${name.length} bytes, the kernel allows ${MAX_NAME_BYTES}`);
   const components: string[] = [];
   for (const part of name.toString('latin1').split('/')) {
     if (part === '' || part === '.') continue;

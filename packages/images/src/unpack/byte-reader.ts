@@ -1,6 +1,6 @@
 import { BLOCK_BYTES, truncated } from './tar-header.ts';
 
-/** Cuts a stream of chunks into the lengths that are asked for, copying only where a piece spans chunks. */
+/** Reads pieces of given lengths from a stream of chunks. Copies only if a piece spans chunks. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   #chunk: Buffer = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class ByteReader {
     return piece;
   }
 
-  /** Exactly `length` bytes, or a `data_loss` error that says where the stream ended. */
+  /** The next `length` bytes. Rejects with `data_loss` if the stream ends first; `where` is named in the error. */
   async exactly(length: number, where: string): Promise<Buffer> {
     const first = await this.some(length);
     if (first?.length === length) return first;
@@ -35,7 +35,7 @@ export class ByteReader {
     return Buffer.concat(pieces);
   }
 
-  /** A whole block; undefined if the stream ends before it. */
+  /** The next block; undefined if the stream has ended. */
   async block(): Promise<Buffer | undefined> {
     const first = await this.some(BLOCK_BYTES);
     if (first === undefined || first.length === BLOCK_BYTES) return first;
@@ -55,7 +55,7 @@ export class ByteReader {
     while ((await this.some(Number.MAX_SAFE_INTEGER)) !== undefined);
   }
 
-  /** Tells the source that no more is wanted. */
+  /** Closes the source. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

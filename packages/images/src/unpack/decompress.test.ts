@@ -8,7 +8,7 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { detectCompression, readUncompressed } from './decompress.ts';
 import { splitFrames } from './zstd-frames.ts';
 
-/** The content of a blob, through a file, and how many of its bytes were read. */
+/** Writes a blob to a file, and returns its decompressed content and the number of bytes read from the file. */
 async function unpack(blob: Buffer): Promise<{ content: Buffer; read: number }> {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-decompress-'));
   try {
@@ -30,30 +30,30 @@ async function unpack(blob: Buffer): Promise<{ content: Buffer; read: number }> 
 
 const content = Buffer.concat([randomBytes(200_000), Buffer.alloc(300_000), Buffer.from('text '.repeat(50_000))]);
 const checked = { params: { [constants.ZSTD_c_checksumFlag]: 1 } };
-const packers: Record<string, (bytes: Buffer) => Buffer> = {
+const compressors: Record<string, (bytes: Buffer) => Buffer> = {
   none: (bytes) => bytes,
   gzip: gzipSync,
   zstd: zstdCompressSync,
   'zstd with checksums': (bytes) => zstdCompressSync(bytes, checked),
 };
 
-for (const [name, pack] of Object.entries(packers)) {
-  test(`${name} is unpacked whole, in one piece or in many`, async () => {
-    const blob = pack(content);
+for (const [name, compress] of Object.entries(compressors)) {
+  test(`${name} is decompressed completely, whether it is one stream or several concatenated ones`, async () => {
+    const blob = compress(content);
     assert.deepEqual(await unpack(blob), { content, read: blob.length });
     const cuts = [0, 1, 1000, 1001, 150_000, 400_000, content.length];
-    const many = cuts.slice(1).map((end, index) => pack(content.subarray(cuts[index], end)));
+    const many = cuts.slice(1).map((end, index) => compress(content.subarray(cuts[index], end)));
     assert.ok((await unpack(Buffer.concat(many))).content.equals(content));
   });
 }
 
-test('a zstd stream of thousands of frames is unpacked', async () => {
+test('a zstd stream of thousands of frames is decompressed', async () => {
   const frames = Array.from({ length: 3000 }, (_, index) => zstdCompressSync(Buffer.from(`frame ${index} `)));
   const { content: joined } = await unpack(Buffer.concat(frames));
   assert.equal(joined.toString(), Array.from({ length: 3000 }, (_, index) => `frame ${index} `).join(''));
 });
 
-test('frames end where their pieces end, however the stream is cut', async () => {
+test('every frame ends at the end of a piece, however the stream is chunked', async () => {
   const skippable = Buffer.from('5f2a4d1803000000aabbcc', 'hex');
   const frames = [
     zstdCompressSync(content.subarray(0, 20_000)),
@@ -81,11 +81,11 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-test('an empty blob is empty content', async () => {
+test('an empty blob has empty content', async () => {
   assert.equal((await unpack(Buffer.alloc(0))).content.length, 0);
 });
 
-test('the first bytes tell how a blob is packed', () => {
+test('the compression is detected from the first bytes', () => {
   const check = (hex: string, expected: string) =>
     assert.equal(detectCompression(Buffer.from(hex, 'hex')), expected, hex);
   check('', 'none');

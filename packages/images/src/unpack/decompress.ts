@@ -4,16 +4,17 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
 import { splitFrames } from './zstd-frames.ts';
 
-/** How a blob is packed. */
+/** The compression of a blob. */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
-/** Big pieces: fewer turns of the event loop a megabyte. */
+/** Large, for fewer turns of the event loop per megabyte. */
 const CHUNK_BYTES = 1 << 20;
 
-/** How many bytes tell how a blob is packed. */
+/** Number of bytes needed to detect the compression. */
 export const MAGIC_BYTES = 6;
 
-const foreign: [string, string][] = [
+/** Magic numbers of compressions that layers cannot have. */
+const unsupported: [string, string][] = [
   ['425a68', 'bzip2'],
   ['fd377a585a00', 'xz'],
   ['04224d18', 'lz4'],
@@ -21,53 +22,56 @@ const foreign: [string, string][] = [
 ];
 
 /**
- * Tells by the first bytes how a blob is packed; `what` is being done with it. Throws `unimplemented` for a packing that layers
- * do not have.
+ * Detects the compression of a blob from its first bytes. Throws `unimplemented` for an unsupported one; `what` is the operation, for
+ * the message.
  */
 export function detectCompression(start: Buffer, what = 'unpack layer'): Compression {
   const hex = start.toString('hex', 0, 6);
   if (hex.startsWith('1f8b')) return 'gzip';
   // a frame, or a skippable frame, with which some writers begin
   if (hex.startsWith('28b52ffd') || /^5.2a4d18/.test(hex)) return 'zstd';
-  const other = foreign.find(([magic]) => hex.startsWith(magic));
+  const other = unsupported.find(([magic]) => hex.startsWith(magic));
   if (other !== undefined) {
-    throw new PodwrightError('unimplemented', `${what}: it is packed with ${other[1]}; use gzip, zstd or none`);
+    throw new PodwrightError(
+      'unimplemented',
+      `${what}: it is compressed with ${other[1]}; use gzip, zstd or no compression`,
+    );
   }
   return 'none';
 }
 
-/** Resolves to the bytes of a file that are there: more than `have`, or all that ever come. */
+/** Resolves to the size of an arriving file once it is larger than `have` or will not grow any more. */
 export type HasArrived = (have: number) => Promise<number>;
 
 export type ReadOptions = {
-  /** Told the bytes read of the blob. */
+  /** Called with the number of compressed bytes after each read. */
   onRead?: (bytes: number) => void;
-  /** For a file that is still being written; without it all of it is there. */
+  /** For a file that is still being written. Default: the file is complete. */
   hasArrived?: HasArrived | undefined;
 };
 
 /**
- * The uncompressed content of a blob.
- * The iteration throws `data_loss` where the packed stream is cut or damaged.
+ * The decompressed content of a blob.
+ * The iteration throws `data_loss` if the compressed stream is truncated or damaged.
  */
 export async function* readUncompressed(path: string, options: ReadOptions = {}): AsyncGenerator<Buffer, void, void> {
   await using file = await open(path);
   const { onRead = () => undefined, hasArrived = async () => Number.POSITIVE_INFINITY } = options;
   const compression = detectCompression(await readStart(file, hasArrived));
-  const packed = readPacked(file, { onRead, hasArrived });
-  if (compression === 'none') return yield* packed;
-  const unpacker = startUnpacker(compression, packed);
+  const compressed = readCompressed(file, { onRead, hasArrived });
+  if (compression === 'none') return yield* compressed;
+  const decompressor = startDecompressor(compression, compressed);
   try {
-    yield* unpacker;
+    yield* decompressor;
   } catch (error) {
     throw describe(compression, error);
   }
 }
 
-/** A failure of the file or the packing reaches the iteration of what this returns. */
-function startUnpacker(compression: 'gzip' | 'zstd', packed: AsyncIterable<Buffer>): Readable {
-  if (compression === 'gzip') return pipeline(packed, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
-  return pipeline(packed, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);
+/** Errors of reading and of decompression are thrown by the iteration of the returned stream. */
+function startDecompressor(compression: 'gzip' | 'zstd', compressed: AsyncIterable<Buffer>): Readable {
+  if (compression === 'gzip') return pipeline(compressed, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
+  return pipeline(compressed, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);
 }
 
 async function readStart(file: FileHandle, hasArrived: HasArrived): Promise<Buffer> {
@@ -76,14 +80,14 @@ async function readStart(file: FileHandle, hasArrived: HasArrived): Promise<Buff
   return buffer.subarray(0, bytesRead);
 }
 
-async function* readPacked(
+async function* readCompressed(
   file: FileHandle,
   { onRead, hasArrived }: Required<ReadOptions> & { hasArrived: HasArrived },
 ): AsyncGenerator<Buffer, void, void> {
   for (let at = 0; ; ) {
-    const wanted = Math.min(CHUNK_BYTES, (await hasArrived(at)) - at);
-    if (wanted === 0) return;
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, at);
+    const available = Math.min(CHUNK_BYTES, (await hasArrived(at)) - at);
+    if (available === 0) return;
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(available), 0, available, at);
     if (bytesRead === 0) return;
     at += bytesRead;
     onRead(bytesRead);
@@ -96,7 +100,7 @@ function describe(compression: Compression, error: unknown): unknown {
   if (code === undefined || !/^(Z_|ZSTD_|ERR_ZSTD|ERR_ZLIB)/.test(code)) return error;
   return new PodwrightError(
     'data_loss',
-    `unpack layer: its ${compression} stream is damaged or cut: ${(error as Error).message}`,
+    `unpack layer: its ${compression} stream is damaged or truncated: ${(error as Error).message}`,
     {
       cause: error,
     },

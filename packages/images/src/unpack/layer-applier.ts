@@ -31,7 +31,7 @@ import { isWhiteoutMetadata, WHITEOUT_PREFIX, Whiteouts } from './whiteouts.ts';
 /** The kernel's limit (XATTR_SIZE_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
-/** Where a layer goes, and how its deletions are written down (see `UnpackOptions`); `limits` are told of what is written. */
+/** Where to unpack a layer, and how to record its deletions (see `UnpackOptions`). `limits` counts and bounds what is written. */
 export type ApplierOptions = {
   directory: string;
   overlayWhiteouts: boolean;
@@ -40,8 +40,8 @@ export type ApplierOptions = {
 };
 
 /**
- * Makes the entries of a layer in its directory, one after the other, synchronously but for the bodies. Attributes are set when
- * the entry is made, times of directories at the end (`finish`).
+ * Creates the entries of a layer in its directory, one after the other, synchronously except for reading bodies. Attributes are set
+ * when the entry is created, times of directories at the end (`finish`).
  */
 export class LayerApplier {
   readonly #system: LayerSystem;
@@ -63,7 +63,7 @@ export class LayerApplier {
     });
   }
 
-  /** Makes one entry. The body is read before the promise resolves. */
+  /** Creates one entry. The body is read before the promise resolves. */
   async apply({ header, body }: TarEntry): Promise<void> {
     const components = layerComponents(header.nameBytes);
     if (isWhiteoutMetadata(components)) return;
@@ -79,14 +79,14 @@ export class LayerApplier {
     else this.#makeNode(parent, name, header);
   }
 
-  /** Sets what can only be set when everything is there. */
+  /** Sets what can only be set after all entries are created: the times of directories. */
   finish(): void {
     this.#system.flush();
     this.#tree.setTimes();
   }
 
   #applyRoot(header: TarHeader): void {
-    if (header.type !== 'directory') throw refuse(`the root is a ${header.type} and no directory`);
+    if (header.type !== 'directory') throw refuse(`the root is a ${header.type}, not a directory`);
     this.#setDirectoryAttributes(this.#tree.root, header);
   }
 
@@ -94,12 +94,12 @@ export class LayerApplier {
     return this.#tree.resolve(components, this.#makeMissing)!;
   }
 
-  /** Makes a directory that the layer names only as part of a path: with the attributes that it has in the layers below. */
+  /** Creates a directory that has no entry of its own before those below it, with its attributes from the layers below. */
   readonly #makeMissing: MissingDirectory = (parent, name, found) => {
-    const hidesLower = found !== undefined && this.#whiteouts.givesWay(parent, name, found);
+    const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name, found);
     if (found !== undefined && !hidesLower) {
       throw refuse(
-        `${displayPath([...parent.components(), name].join('/'))} is no directory, but has entries below it`,
+        `${displayPath([...parent.components(), name].join('/'))} is not a directory, but has entries below it`,
       );
     }
     if (hidesLower) this.#clear(parent, name);
@@ -156,7 +156,7 @@ export class LayerApplier {
     this.#setDirectoryAttributes(known ?? this.#enterDirectory(parent, name), header);
   }
 
-  /** Makes a directory, or takes the one that is there. One that replaces something else does not show what the layers below have. */
+  /** Creates a directory or adopts an existing one. One that replaces another type of file hides the contents of the layers below. */
   #enterDirectory(parent: LayerDirectory, name: string): LayerDirectory {
     const found = look(parent.pathOf(name));
     if (found?.isDirectory()) return this.#tree.adopt(parent, name, found);
@@ -207,18 +207,18 @@ export class LayerApplier {
     this.#addXattrs(path, header.xattrs);
   }
 
-  /** A hard link has the attributes of its target: those of its own header are not looked at. */
+  /** A hard link has the attributes of its target; those in its own header are ignored. */
   #makeLink(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     const target = this.#linkTarget(header);
     const stat = look(target)!;
     if (stat.isDirectory()) throw refuse(`${displayPath(path)} is a hard link to a directory`);
-    const there = look(path);
-    if (there !== undefined && there.ino === stat.ino && there.dev === stat.dev) return;
+    const existing = look(path);
+    if (existing !== undefined && existing.ino === stat.ino && existing.dev === stat.dev) return;
     this.#create(parent, name, () => linkSync(fsPath(target), fsPath(path)));
   }
 
-  /** The file that a hard link leads to, copied up first if only a layer below has it. */
+  /** The path of a hard link's target, which is first copied up if only a layer below has it. */
   #linkTarget(header: TarHeader): BytePath {
     const components = layerComponents(header.linkBytes);
     const name = components.at(-1);
@@ -236,7 +236,7 @@ export class LayerApplier {
     const lower = showsLower ? this.#parents.find(components) : undefined;
     if (lower === undefined) {
       throw refuse(
-        `${JSON.stringify(header.name)} is a hard link to ${JSON.stringify(header.linkName)}, which is not there`,
+        `${JSON.stringify(header.name)} is a hard link to ${JSON.stringify(header.linkName)}, which does not exist`,
       );
     }
     return this.#copyUp(components, lower);
@@ -249,7 +249,7 @@ export class LayerApplier {
     else if (stat.isFile()) {
       this.#limits.addCopy(stat.size);
       copyFileSync(fsPath(lower.path), fsPath(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    } else throw refuse(`a hard link leads to ${displayPath(path)} of a layer below, which is no file`);
+    } else throw refuse(`the target ${displayPath(path)} of a hard link is in a layer below and is not a regular file`);
     this.#setLinkAttributes(path, { uid: stat.uid, gid: stat.gid, mtimeSeconds: stat.mtimeMs / 1000 });
     if (stat.isFile()) {
       chmodSync(fsPath(path), stat.mode & 0o7777);
@@ -259,7 +259,7 @@ export class LayerApplier {
     return path;
   }
 
-  /** Makes an entry; what has the name already is replaced. */
+  /** Creates an entry, replacing any existing one of that name. */
   #create<T>(parent: LayerDirectory, name: string, make: () => T): T {
     try {
       return make();
@@ -270,7 +270,7 @@ export class LayerApplier {
     return make();
   }
 
-  /** Removes what has the name. Calls that were put off for paths below it are made first. */
+  /** Removes the entry of that name. Pending system calls, which may be for paths below it, are made first. */
   #clear(parent: LayerDirectory, name: string): void {
     this.#system.flush();
     this.#tree.remove(parent, name);
@@ -286,7 +286,7 @@ export class LayerApplier {
   }
 }
 
-/** The path's bytes in a buffer of their own, which is cheap to send to the main thread. */
+/** The path's bytes in a separate buffer, which is cheap to send to the main thread. */
 function bytes(path: BytePath): Uint8Array {
   return Uint8Array.from(Buffer.from(path, 'latin1'));
 }

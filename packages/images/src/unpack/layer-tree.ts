@@ -13,19 +13,19 @@ import { fileTime } from '../file-time.ts';
 import { LINK_STEPS, LINK_STEPS_A_LAYER, LINK_STEPS_A_NAME, MAX_LINKS, MAX_STEPS } from '../limits.ts';
 import { type BytePath, bytePathOf, displayPath, fsPath } from './byte-path.ts';
 
-/** A directory of the layer that is known to be one: every component of `path` was looked at without following links. */
+/** A verified directory of the layer: every component of `path` was checked by lstat, so none is a symbolic link. */
 export class LayerDirectory {
   readonly path: BytePath;
   readonly name: string;
   readonly parent: LayerDirectory | undefined;
   readonly children = new Map<string, LayerDirectory>();
-  /** True if the layer has an entry for it or below it: its whiteouts spare it. */
+  /** True if the layer has an entry for it or below it: the layer's whiteouts must not delete it. */
   isOwn = false;
-  /** Names in a full copy that are this layer's own. */
+  /** In a full copy: names for which this layer has an entry. */
   readonly touched = new Set<string>();
-  /** True once nothing of the layers below is visible in it, nor in what is below it. */
+  /** True if no file of the layers below is visible in this directory or its descendants. */
   isCleared = false;
-  /** Set when everything else is done: making entries changes it. */
+  /** Set on the disk at the very end, as creating entries changes the time. */
   mtimeSeconds: number | undefined;
 
   constructor(path: BytePath, parent?: LayerDirectory, name = '') {
@@ -46,7 +46,7 @@ export class LayerDirectory {
   }
 }
 
-/** What to do with a component that is not there, or is no directory. */
+/** Handles a component that does not exist or is not a directory. */
 export type MissingDirectory = (
   parent: LayerDirectory,
   name: string,
@@ -54,12 +54,12 @@ export type MissingDirectory = (
 ) => LayerDirectory | undefined;
 
 /**
- * The directories of a layer, known by lstat and kept in memory, so that every path is resolved inside the layer: symbolic
- * links are followed as if the layer were the whole file system. The directory on disk is private to us while this is used.
+ * The directories of a layer, verified by lstat and cached in memory, so that every path is resolved inside the layer: symbolic
+ * links are followed as if the layer were the whole file system. No other process may change the directory on the disk meanwhile.
  */
 export class LayerTree {
   readonly root: LayerDirectory;
-  /** What is left for following links, see `LINK_STEPS`. */
+  /** Remaining allowance for following links, see `LINK_STEPS`. */
   #linkSteps = LINK_STEPS_A_LAYER;
 
   constructor(directory: string) {
@@ -68,8 +68,8 @@ export class LayerTree {
   }
 
   /**
-   * The directory that `components` lead to, or what `onMissing` made or returned for one that is not there. Throws
-   * `invalid_argument` for a name with too many links, `resource_exhausted` when those of all names become too many.
+   * Resolves `components` to a directory. `onMissing` is called for missing ones, and may create or return one. Throws
+   * `invalid_argument` for a name with too many links, and `resource_exhausted` if the links of all names are too many.
    */
   resolve(components: string[], onMissing: MissingDirectory): LayerDirectory | undefined {
     let links = 0;
@@ -107,11 +107,11 @@ export class LayerTree {
     if (this.#linkSteps >= 0) return target;
     throw new PodwrightError(
       'resource_exhausted',
-      `unpack layer: its names lead through too many symbolic links, the last to ${displayPath(path)}`,
+      `unpack layer: resolving its names follows too many symbolic links, the last at ${displayPath(path)}`,
     );
   }
 
-  /** Takes in a directory that was there; its time is kept. */
+  /** Adds an existing directory; its time will be preserved. */
   adopt(parent: LayerDirectory, name: string, found: Stats): LayerDirectory {
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
     directory.mtimeSeconds = found.mtimeMs / 1000;
@@ -119,7 +119,7 @@ export class LayerTree {
     return directory;
   }
 
-  /** Makes a directory; its attributes are the caller's. */
+  /** Creates a directory; the caller has to set its attributes. */
   make(parent: LayerDirectory, name: string): LayerDirectory {
     mkdirSync(fsPath(parent.pathOf(name)), CONTAINER_DIRECTORY);
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
@@ -127,13 +127,13 @@ export class LayerTree {
     return directory;
   }
 
-  /** Removes whatever has this name, with all that is in it. */
+  /** Removes the entry of this name, recursively. */
   remove(parent: LayerDirectory, name: string): void {
     parent.children.delete(name);
     removeTree(parent.pathOf(name));
   }
 
-  /** Sets the times of every directory, deepest first. The last thing to do. */
+  /** Sets the times of all directories, deepest first. Must be called last. */
   setTimes(directory: LayerDirectory = this.root): void {
     for (const child of directory.children.values()) this.setTimes(child);
     const seconds = directory.mtimeSeconds;
@@ -141,7 +141,7 @@ export class LayerTree {
   }
 }
 
-/** lstat, undefined if nothing is there. */
+/** lstat; undefined if the path does not exist. */
 export function look(path: BytePath): Stats | undefined {
   return lstatSync(fsPath(path), { throwIfNoEntry: false });
 }

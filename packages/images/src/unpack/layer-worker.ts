@@ -13,11 +13,11 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** The main thread's end of a worker: runs one job at a time, and makes the system calls that the worker asks for. */
+/** The main thread's side of a worker: runs one job at a time, and makes system calls at the worker's request. */
 export class LayerWorker {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  /** Rejects when the worker has ended, whatever the reason. */
+  /** Rejects when the worker has ended, for any reason. */
   readonly #ended: Promise<never>;
   #hasEnded = false;
 
@@ -32,7 +32,7 @@ export class LayerWorker {
         workerData,
         transferList: [port2],
         resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MIB },
-        execArgv: [], // flags of the process need not fit a thread (--input-type, --inspect-brk)
+        execArgv: [], // some flags of the process do not work for a thread (--input-type, --inspect-brk)
       },
     );
     port1.on('message', (calls: SystemCall[]) => {
@@ -48,16 +48,16 @@ export class LayerWorker {
     this.#worker.once('error', () => {
       this.#hasEnded = true;
     });
-    this.#ended.catch(() => undefined); // heard by `run` only while there is a job
+    this.#ended.catch(() => undefined); // `run` handles the rejection only during a job
     this.#idle();
   }
 
-  /** True once it cannot be given another job. */
+  /** True if the worker has ended and cannot run another job. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Runs a job to its end. A worker whose job was aborted has ended: it cannot be used again. */
+  /** Runs a job to its end. If the job is aborted, the worker is ended and cannot be used again. */
   async run(options: UnpackOptions): Promise<UnpackResult> {
     const { signal } = options;
     signal.throwIfAborted();
@@ -77,7 +77,7 @@ export class LayerWorker {
     }
   }
 
-  /** Ends the thread. When this has resolved, it writes nothing any more. */
+  /** Terminates the thread. Once this resolves, the thread writes no more. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#worker.terminate();
@@ -90,13 +90,13 @@ export class LayerWorker {
       const onMessage = (message: WorkerMessage) => {
         if (message.type === 'progress') return onProgress?.(message.progress);
         this.#worker.off('message', onMessage);
-        stopTelling?.();
+        unsubscribe?.();
         if (message.type === 'done') resolve(message.result);
         else reject(receiveError(message.error));
       };
       this.#worker.on('message', onMessage);
       send({ type: 'unpack', job, sizeBytes: arriving?.sizeBytes });
-      const stopTelling = arriving?.onGrowth((bytes) => send({ type: 'arrived', bytes }));
+      const unsubscribe = arriving?.onGrowth((bytes) => send({ type: 'arrived', bytes }));
     });
   }
 

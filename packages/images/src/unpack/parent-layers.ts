@@ -2,12 +2,12 @@ import type { Stats } from 'node:fs';
 import { type BytePath, bytePathOf } from './byte-path.ts';
 import { look } from './layer-tree.ts';
 
-/** True for overlayfs's mark of a deleted file: a character device 0:0. */
+/** True for an overlayfs whiteout: a character device 0:0. */
 export function isWhiteout(stat: Stats): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0;
 }
 
-/** The finished layers below the one that is unpacked, the topmost first. */
+/** The committed layers below the one that is being unpacked, the topmost first. */
 export class ParentLayers {
   readonly #directories: BytePath[];
 
@@ -15,7 +15,7 @@ export class ParentLayers {
     this.#directories = directories.map(bytePathOf);
   }
 
-  /** Where `components` is in the topmost layer that has it; undefined if none has, or a layer above has deleted it. */
+  /** Finds the path in the topmost layer that has it; undefined if no layer has it, or a layer above it has deleted it. */
   find(components: string[]): { path: BytePath; stat: Stats } | undefined {
     for (const directory of this.#directories) {
       const found = findIn(directory, components);
@@ -24,14 +24,14 @@ export class ParentLayers {
     return undefined;
   }
 
-  /** Whether the layers together have such a directory; the root if there is any layer. */
+  /** Whether the merged layers have this directory. They have the root if there is any layer. */
   hasDirectory(components: string[]): boolean {
     if (components.length === 0) return this.#directories.length > 0;
     return this.find(components)?.stat.isDirectory() === true;
   }
 }
 
-/** `absent`: the layer says nothing of it. undefined: it hides what the layers below say. Links are never followed. */
+/** Looks up a path in one layer, without following links. `absent`: the layer has no such path; undefined: it hides it in the layers below. */
 function findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
   let path = directory;
   for (const [index, name] of components.entries()) {

@@ -1,11 +1,11 @@
 import { malformed } from './tar-header.ts';
 
-/** A PAX record: keyword and value, any bytes. */
+/** A PAX record. The value may be any bytes. */
 export type PaxRecord = { keyword: string; value: Buffer };
 
 /**
- * Parses the body of a PAX header (POSIX.1-2024, pax): `LENGTH KEYWORD=VALUE\n` again and again. Values are cut out by their
- * length, never by a separator: those of extended attributes are binary.
+ * Parses the body of a PAX header (POSIX.1-2024, pax), a sequence of `LENGTH KEYWORD=VALUE\n`. Values are delimited by their
+ * length, not by a separator, as those of extended attributes are binary.
  */
 export function parsePaxRecords(body: Buffer): PaxRecord[] {
   const records: PaxRecord[] = [];
@@ -24,7 +24,7 @@ export function parsePaxRecords(body: Buffer): PaxRecord[] {
   return records;
 }
 
-/** A count or id of a PAX record. */
+/** Parses a count or id of a PAX record. */
 export function paxInteger({ keyword, value }: PaxRecord): number {
   const text = value.toString('latin1');
   const number = Number(text);
@@ -34,7 +34,7 @@ export function paxInteger({ keyword, value }: PaxRecord): number {
   return number;
 }
 
-/** A time of a PAX record in seconds, cut to the microsecond: what node:fs can set. */
+/** Parses a time of a PAX record, in seconds, truncated to microseconds: node:fs cannot set more. */
 export function paxTime({ keyword, value }: PaxRecord): number {
   const match = /^(-?[0-9]{1,13})(?:\.([0-9]{0,30}))?$/.exec(value.toString('latin1'));
   if (match === null) throw malformed(`PAX ${keyword} is not a time`);

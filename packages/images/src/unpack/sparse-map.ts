@@ -3,11 +3,11 @@ import { MAX_SPARSE_PARTS } from '../limits.ts';
 import { type PaxRecord, paxInteger } from './pax-records.ts';
 import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-header.ts';
 
-/** Digits of the largest number that can be counted to. */
+/** Digits of Number.MAX_SAFE_INTEGER. */
 const MAX_DIGITS = 16;
 const LINE_FEED = 0x0a;
 
-/** The sparse structures of an old GNU header block: up to 4, whether more blocks follow, and the file's real size. */
+/** Parses the sparse structures of an old GNU header block: up to 4 parts, whether more blocks follow, and the file's real size. */
 export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolean; realSize: number } {
   return {
     parts: structures(block, 386, 4),
@@ -16,7 +16,7 @@ export function oldGnuSparse(block: Buffer): { parts: SparsePart[]; more: boolea
   };
 }
 
-/** A block that goes on with the structures of an old GNU header: up to 21. */
+/** Parses an extension block of an old GNU header: up to 21 parts, and whether more blocks follow. */
 export function oldGnuSparseExtension(block: Buffer): { parts: SparsePart[]; more: boolean } {
   return { parts: structures(block, 0, 21), more: block[504] !== 0 };
 }
@@ -31,7 +31,7 @@ function structures(block: Buffer, start: number, count: number): SparsePart[] {
   return parts;
 }
 
-/** The map of the PAX formats 0.0 (a pair of records a part) and 0.1 (one record); undefined if there is none. */
+/** The sparse map of the PAX formats 0.0 (a pair of records per part) and 0.1 (one record); undefined if there is none. */
 export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
   const list = records.find(({ keyword }) => keyword === 'GNU.sparse.map');
   if (list !== undefined) return pairs(list.value.toString('latin1').split(',', 2 * MAX_SPARSE_PARTS + 1));
@@ -40,8 +40,8 @@ export function paxSparse(records: PaxRecord[]): SparsePart[] | undefined {
 }
 
 /**
- * Reads the map of the PAX format 1.0, which stands before the data in lines of decimal numbers, padded to a block: how many
- * parts there are, and offset and length of each. Every byte is looked at once.
+ * Reads the sparse map of the PAX format 1.0, which precedes the data: lines of decimal numbers, padded to a block, with the number
+ * of parts, and offset and length of each. Takes linear time.
  */
 export async function readPaxSparse(readBlock: () => Promise<Buffer>): Promise<{ parts: SparsePart[]; bytes: number }> {
   const parts: SparsePart[] = [];
@@ -52,7 +52,7 @@ export async function readPaxSparse(readBlock: () => Promise<Buffer>): Promise<{
     for (const byte of await readBlock()) {
       if (byte !== LINE_FEED) {
         digits += String.fromCharCode(byte);
-        if (digits.length > MAX_DIGITS) throw wrongNumber();
+        if (digits.length > MAX_DIGITS) throw invalidNumber();
         continue;
       }
       const value = decimal(digits);
@@ -80,24 +80,24 @@ function pairs(numbers: string[]): SparsePart[] {
 
 function decimal(text: string): number {
   const value = Number(text);
-  if (!/^[0-9]+$/.test(text) || text.length > MAX_DIGITS || !Number.isSafeInteger(value)) throw wrongNumber();
+  if (!/^[0-9]+$/.test(text) || text.length > MAX_DIGITS || !Number.isSafeInteger(value)) throw invalidNumber();
   return value;
 }
 
-function wrongNumber(): PodwrightError {
-  return malformed('a sparse map has a wrong number');
+function invalidNumber(): PodwrightError {
+  return malformed('a sparse map has an invalid number');
 }
 
-/** Checks that parts come in order, lie inside the file, and are what is stored. */
+/** Checks that the parts are in order, lie inside the file, and have as many bytes as are stored. */
 export function checkSparse(parts: SparsePart[], realSize: number, storedBytes: number): void {
   let end = 0;
   let stored = 0;
   for (const { offset, length } of parts) {
     if (offset < end || offset + length > realSize)
-      throw malformed('the parts of a sparse file overlap or lie outside');
+      throw malformed('the parts of a sparse file overlap or exceed its size');
     end = offset + length;
     stored += length;
   }
   if (stored !== storedBytes)
-    throw malformed(`a sparse file has ${storedBytes} bytes stored, its map tells of ${stored}`);
+    throw malformed(`a sparse file has ${storedBytes} bytes stored, but ${stored} in its map`);
 }

@@ -1,21 +1,21 @@
 import { lstatSync } from 'node:fs';
 import { type DeviceNode, hasErrno, type System } from '@podwright/system';
 
-/** A system call that only the main thread can make, for a path that the worker has made sure is inside the layer. */
+/** A system call that only the main thread can make. The worker has verified that the path is inside the layer. */
 export type SystemCall =
   | { call: 'device'; path: Uint8Array; device: DeviceNode; mode: number }
   | { call: 'fifo'; path: Uint8Array; mode: number }
   | { call: 'xattr'; path: Uint8Array; name: string; value: Uint8Array }
   | { call: 'copy-xattrs'; from: Uint8Array; path: Uint8Array };
 
-/** What the applier of a layer needs of the system beyond node:fs. Calls may be put off until `flush`. */
+/** The system calls beyond node:fs that unpacking a layer needs. Calls may be deferred until `flush`. */
 export interface LayerSystem {
   add(call: SystemCall): void;
-  /** Makes the calls put off so far, in order; throws the first failure. */
+  /** Makes the deferred calls, in order. Throws the first failure. */
   flush(): void;
 }
 
-/** Attributes that steer overlayfs: a layer must not set them, nor may they be copied from the layer below. */
+/** Attributes that control overlayfs: a layer must not set them, and they must not be copied from the layer below. */
 const forbiddenXattr = /^trusted\./;
 
 /** True if a layer may set this extended attribute. */
@@ -41,13 +41,13 @@ function copyXattrs(system: System, from: Buffer, to: Buffer): void {
   }
 }
 
-/** A file system without this kind of attributes goes without, as with other runtimes. */
+/** Ignores attributes that the file system does not support, as other runtimes do. */
 function setXattr(system: System, path: Buffer, { name, value }: { name: string; value: Buffer }): void {
   try {
     system.setXattr(path, name, value);
   } catch (error) {
     if (hasErrno(error, 'ENOTSUP')) return;
-    // the kernel has no user attributes on links, devices and pipes
+    // the kernel does not support user attributes on links, devices and pipes
     if (hasErrno(error, 'EPERM') && name.startsWith('user.') && !isFileOrDirectory(path)) return;
     throw error;
   }

@@ -1,20 +1,20 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Archives come in blocks of this size. */
+/** Block size of archives. */
 export const BLOCK_BYTES = 512;
 
 export type TarEntryType = 'file' | 'link' | 'symlink' | 'char' | 'block' | 'directory' | 'fifo';
 
-/** A part of a sparse file that is stored; between the parts there are holes. */
+/** A stored part of a sparse file. The gaps between parts are holes. */
 export type SparsePart = { offset: number; length: number };
 
 /** An extended attribute: its value may be any bytes. */
 export type Xattr = { name: string; value: Buffer };
 
-/** What an archive says about an entry, all extensions (PAX, GNU) taken in. */
+/** The metadata of an entry, with all extensions (PAX, GNU) applied. */
 export type TarHeader = {
   type: TarEntryType;
-  /** The name as UTF-8 text; `nameBytes` are its bytes as they stand, which need not be UTF-8. The same for the link's target. */
+  /** The name decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. The same applies to the link's target. */
   name: string;
   nameBytes: Buffer;
   linkName: string;
@@ -23,33 +23,33 @@ export type TarHeader = {
   mode: number;
   uid: number;
   gid: number;
-  /** Bytes of the file once it is unpacked. The body has fewer when the file is sparse. */
+  /** Size of the unpacked file in bytes. The body of a sparse file is smaller. */
   size: number;
-  /** Seconds since 1970, to the microsecond. */
+  /** Unix time in seconds, with microseconds. */
   mtimeSeconds: number;
   /** Device number of `char` and `block`. */
   major: number;
   minor: number;
   xattrs: Xattr[];
-  /** Parts of a sparse file; the body holds them one after the other. */
+  /** Parts of a sparse file. The body is their concatenation. */
   sparse?: SparsePart[];
 };
 
-/** A header block as it stands, before extensions are taken in. `size` are bytes in the archive. */
+/** A parsed header block, before extensions are applied. `size` is the size in the archive. */
 export type RawHeader = Omit<TarHeader, 'type' | 'name' | 'linkName' | 'xattrs' | 'sparse'> & { typeFlag: string };
 
-/** The error of an archive that is not as the format has it. */
+/** The error for a malformed archive. */
 export function malformed(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', `read tar archive: ${message}`);
 }
 
-/** The error of an archive that ends too early. */
+/** The error for an archive that ends too early. */
 export function truncated(where: string): PodwrightError {
   return new PodwrightError('data_loss', `read tar archive: it ends in the middle of ${where}`);
 }
 
 /**
- * Reads a header block of any of the formats v7, ustar, GNU and PAX; undefined for a block of zeros.
+ * Parses a header block of the formats v7, ustar, GNU or PAX; undefined for a block of zeros.
  * Errors: `invalid_argument` (checksum, numbers).
  */
 export function parseHeaderBlock(block: Buffer): RawHeader | undefined {
@@ -73,13 +73,13 @@ export function parseHeaderBlock(block: Buffer): RawHeader | undefined {
   };
 }
 
-/** The bytes of a field up to its first null, copied: the block's buffer is used again. */
+/** The bytes of a field up to its first NUL. A copy, as the block's buffer is reused. */
 function text(block: Buffer, start: number, length: number): Buffer {
   const end = block.indexOf(0, start);
   return Buffer.from(block.subarray(start, end === -1 || end > start + length ? start + length : end));
 }
 
-/** The sum of all bytes with the checksum's own as spaces; some old programs summed them as signed. */
+/** Verifies the sum of all bytes, with spaces for the checksum field. Some old programs used signed bytes, which is accepted too. */
 function verifyChecksum(block: Buffer): void {
   let unsigned = 8 * 0x20;
   let highBytes = 0;
@@ -90,11 +90,11 @@ function verifyChecksum(block: Buffer): void {
   }
   const stored = parseNumber(block.subarray(148, 156), 'checksum');
   if (stored !== unsigned && stored !== unsigned - 256 * highBytes) {
-    throw malformed(`a header has checksum ${stored} and not ${unsigned}: it is damaged, or not a tar archive`);
+    throw malformed(`a header has checksum ${stored} instead of ${unsigned}: it is damaged, or not a tar archive`);
   }
 }
 
-/** An octal number, or (first bit set) a big-endian two's complement one, as GNU tar has it for big values. */
+/** Parses an octal number, or if the first bit is set a big-endian two's complement one, GNU tar's format for big values. */
 export function parseNumber(field: Buffer, what: string): number {
   if ((field[0]! & 0x80) !== 0) return parseBinary(field, what);
   const digits = field.toString('latin1').replace(/^[\0 ]+|[\0 ].*$/gs, '');

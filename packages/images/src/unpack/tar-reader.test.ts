@@ -7,7 +7,7 @@ import { type FixtureEntry, paxRecord, tarArchive, withChecksum } from './tar-wr
 
 type Read = { header: TarHeader; body: Buffer };
 
-/** The archive in chunks of a size: entries must not depend on where chunks end. */
+/** Splits the archive into chunks: the entries must not depend on where chunks end. */
 async function* chunks(archive: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < archive.length; at += size) yield archive.subarray(at, at + size);
 }
@@ -36,8 +36,8 @@ function refuses(archive: Buffer, code: string, message: RegExp): Promise<void> 
   });
 }
 
-suite('what a header says', () => {
-  test('a plain file, whatever the chunks', async () => {
+suite('headers', () => {
+  test('of a regular file are read, whatever the size of chunks', async () => {
     const entry = { name: 'a/b', mode: 0o4751, uid: 7, gid: 8, mtime: 1_600_000_000, body: 'x'.repeat(1500) };
     const archive = tarArchive([entry, { name: 'second', body: 'y' }]);
     for (const size of [1, 7, 511, 512, 513, 5000]) {
@@ -49,7 +49,7 @@ suite('what a header says', () => {
     }
   });
 
-  test('each kind of entry', async () => {
+  test('of each type of entry are read', async () => {
     const kinds: [string, string][] = [
       ['0', 'file'],
       ['\0', 'file'],
@@ -67,12 +67,12 @@ suite('what a header says', () => {
     assert.deepEqual([major, minor], [10, 200]);
   });
 
-  test('names that are not UTF-8 keep their bytes', async () => {
+  test('names that are not UTF-8 are preserved byte for byte', async () => {
     const name = Buffer.from([0x61, 0xff, 0x62]);
     assert.deepEqual((await one({ name })).header.nameBytes, name);
   });
 
-  test('PAX records override the header, with binary values cut by their length', async () => {
+  test('PAX records override the header, and binary values are delimited by their length', async () => {
     const value = Buffer.from('a\n12 path=evil\n\0=');
     const pax = {
       path: `${'long/'.repeat(100)}name`,
@@ -82,7 +82,7 @@ suite('what a header says', () => {
       mtime: '1600000000.123456789',
       'SCHILY.xattr.user.bin': value,
       'SCHILY.xattr.user.a%3Db%25': 'x',
-      comment: 'no matter',
+      comment: 'ignored',
     };
     const { header } = await one({ name: 'short', flag: '2', pax });
     assert.equal(header.name, pax.path);
@@ -94,7 +94,7 @@ suite('what a header says', () => {
     ]);
   });
 
-  test('global PAX records hold for all that follow, until taken back', async () => {
+  test('global PAX records apply to all following entries, until an empty value revokes them', async () => {
     const global = (records: Buffer): FixtureEntry => ({ name: 'g', flag: 'g', body: records });
     const read = await readAll(
       tarArchive([
@@ -112,7 +112,7 @@ suite('what a header says', () => {
     );
   });
 
-  test('GNU long names and numbers in base 256', async () => {
+  test('may have GNU long names and numbers in base 256', async () => {
     const [long, link] = ['n'.repeat(300), 'l'.repeat(300)];
     const entries = [
       { name: '././@LongLink', flag: 'L', body: `${long}\0` },
@@ -129,7 +129,7 @@ suite('what a header says', () => {
     assert.deepEqual([uid, mtimeSeconds], [0x80000000, -1]);
   });
 
-  test('an archive may end with one block of zeros, with none, and with more after it', async () => {
+  test('an archive may end with no block of zeros, with one, or with more than two', async () => {
     const archive = tarArchive([{ name: 'x' }], false);
     for (const rest of [0, 512, 1024, 10240]) {
       assert.equal((await readAll(Buffer.concat([archive, Buffer.alloc(rest)]))).length, 1);
@@ -187,19 +187,19 @@ suite('sparse files', () => {
     await check(Buffer.concat([archive.subarray(0, 512), extension, archive.subarray(512)]));
   });
 
-  test('that lie are refused', async () => {
+  test('with an invalid map are refused', async () => {
     const sparse = (map: string, size = '5000') => ({ 'GNU.sparse.map': map, 'GNU.sparse.size': size });
     for (const map of ['1000,3,1001,4', '4998,7', '0,6', '1', '9007199254740991,7', '-1,7', '4000,4,1000,3', 'x,7']) {
       await refuses(tarArchive([{ name: 'x', body: 'abcdefg', pax: sparse(map) }]), 'invalid_argument', /sparse/);
     }
-    await refuses(tarArchive([{ name: 'x', flag: '5', pax: sparse('0,0') }]), 'invalid_argument', /no file/);
+    await refuses(tarArchive([{ name: 'x', flag: '5', pax: sparse('0,0') }]), 'invalid_argument', /not a regular file/);
   });
 });
 
 suite('archives that are refused', () => {
   const header = tarArchive([{ name: 'file', body: 'x'.repeat(600) }], false);
 
-  test('cut anywhere but between entries', async () => {
+  test('truncated anywhere but between entries', async () => {
     for (const length of [1, 511, 513, 1111, 1500, 1535]) {
       await refuses(header.subarray(0, length), 'data_loss', /ends in the middle/);
     }
@@ -208,7 +208,7 @@ suite('archives that are refused', () => {
     await refuses(extended.subarray(0, 600), 'data_loss', /extended header/);
   });
 
-  test('with a damaged header, or no archives at all', async () => {
+  test('with a damaged header, or of another format', async () => {
     const damaged = Buffer.from(header);
     damaged[3] = 0x58;
     await refuses(damaged, 'invalid_argument', /checksum/);
@@ -234,7 +234,7 @@ suite('archives that are refused', () => {
     }
   });
 
-  test('with extended headers that lie', async () => {
+  test('with invalid extended headers', async () => {
     const pax = (body: string) => tarArchive([{ name: 'p', flag: 'x', body }, { name: 'x' }]);
     for (const body of ['x', '5 a=b\n', '99 a=b\n', '6 a=bc', '0 a=b\n', '6 abc\n', '-6 a=b\n', '999999999 a=b\n']) {
       await refuses(pax(body), 'invalid_argument', /PAX record/);
@@ -244,8 +244,8 @@ suite('archives that are refused', () => {
     await refuses(tarArchive([{ name: 'l', flag: 'L', size: 2 ** 21 }]), 'invalid_argument', /claims/);
   });
 
-  test('with kinds of entries that are not known', async () => {
-    await refuses(tarArchive([{ name: 'x', flag: 'M' }]), 'unimplemented', /unknown kind "M"/);
+  test('with an unknown type of entry', async () => {
+    await refuses(tarArchive([{ name: 'x', flag: 'M' }]), 'unimplemented', /unknown type "M"/);
   });
 });
 
@@ -260,7 +260,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-test('no damage makes the reader hang, throw anything but its errors, or give more than it was given', async () => {
+test('no damage makes the reader hang, throw undocumented errors, or yield more bytes than the archive has', async () => {
   const good = tarArchive([
     { name: 'a', body: 'x'.repeat(700), pax: { 'SCHILY.xattr.user.x': 'y', mtime: '1.5' } },
     { name: '././@LongLink', flag: 'L', body: 'n'.repeat(200) },
@@ -275,7 +275,7 @@ test('no damage makes the reader hang, throw anything but its errors, or give mo
     for (let change = Math.floor(random() * 8); change > 0; change--) {
       archive[Math.floor(random() * archive.length)] = Math.floor(random() * 256);
     }
-    // most damage is stopped by the checksum: mend some, so that what is behind it is tried too
+    // the checksum detects most damage: correct some, so that later checks are tested too
     for (let at = 0; at + 512 <= archive.length; at += 512) {
       if (random() < 0.7 && archive[at] !== 0) withChecksum(archive.subarray(at, at + 512));
     }

@@ -17,7 +17,7 @@ import {
 
 export type { TarHeader } from './tar-header.ts';
 
-/** An entry of an archive. What is not read of the body is skipped when the next entry is asked for. */
+/** An entry of an archive. Unread bytes of the body are skipped when the next entry is requested. */
 export type TarEntry = { header: TarHeader; body: AsyncIterable<Buffer> };
 
 const MAX_ID = 0xffff_fffe;
@@ -35,13 +35,13 @@ const entryTypes: Record<string, TarEntryType> = {
   '6': 'fifo',
 };
 
-/** What extension headers say of the entry that follows them. */
+/** Extension headers in force: global ones, and those for the next entry. */
 type Extensions = { global: PaxRecord[]; local: PaxRecord[]; longName?: Buffer; longLink?: Buffer };
 
 /**
- * Reads a tar archive of the formats v7, ustar, GNU and PAX, and the stream to its end. Memory is bounded whatever the archive
- * says. Bodies are of the stream's chunks, not copies: use them before asking for more.
- * Errors: `invalid_argument` (not as the format has it), `data_loss` (ends too early), `unimplemented` (a kind of entry).
+ * Reads a tar archive of the formats v7, ustar, GNU and PAX, and the stream to its end. Memory is bounded for any archive.
+ * Pieces of bodies are not copied from the stream's chunks: they are only valid until the next read.
+ * Errors: `invalid_argument` (malformed), `data_loss` (ends too early), `unimplemented` (a type of entry).
  */
 export async function* readTar(stream: AsyncIterable<Buffer>): AsyncGenerator<TarEntry, void, void> {
   const reader = new ByteReader(stream);
@@ -82,7 +82,7 @@ class TarBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Skips what was not read, and the padding after it. */
+  /** Skips the unread rest and the padding. */
   async finish(): Promise<void> {
     await this.#reader.skip(this.#left + this.#padding, this.#where);
     this.#left = 0;
@@ -95,7 +95,7 @@ function padding(bytes: number): number {
 
 type FoundHeader = { header: TarHeader; storedBytes: number };
 
-/** Reads extension headers and the header they belong to; undefined at the archive's end. */
+/** Reads extension headers and the header to which they apply; undefined at the end of the archive. */
 async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<FoundHeader | undefined> {
   const extensions: Extensions = { global, local: [] };
   for (;;) {
@@ -110,7 +110,7 @@ async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<Foun
   }
 }
 
-/** Two blocks of zeros end an archive; so does, for some programs, just its end. */
+/** Checks the end of an archive: two blocks of zeros, or, as some programs write, fewer. */
 async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extensions: Extensions): Promise<void> {
   const { local, longName, longLink } = extensions;
   if (local.length > 0 || longName !== undefined || longLink !== undefined) throw truncated('an extended header');
@@ -119,7 +119,7 @@ async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extension
     throw malformed('an entry follows a block of zeros');
 }
 
-/** Takes in an extension header; false if it is a header of an entry. */
+/** Reads an extension header; false if it is a header of an entry. */
 async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Extensions): Promise<boolean> {
   if (!'xXgLKV'.includes(raw.typeFlag)) return false;
   if (raw.size < 0 || raw.size > MAX_EXTENSION_BYTES) throw malformed(`an extended header claims ${raw.size} bytes`);
@@ -128,13 +128,13 @@ async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Ext
   if (raw.typeFlag === 'g') mergeGlobal(extensions.global, parsePaxRecords(body));
   else if (raw.typeFlag === 'L') extensions.longName = untilNull(body);
   else if (raw.typeFlag === 'K') extensions.longLink = untilNull(body);
-  else if (raw.typeFlag !== 'V') extensions.local = parsePaxRecords(body); // a volume label says nothing
+  else if (raw.typeFlag !== 'V') extensions.local = parsePaxRecords(body); // volume labels are ignored
   return true;
 }
 
 /**
- * Later global records replace earlier ones; an empty value takes one back. They are bounded in number, since each entry gets
- * them all, and in bytes, of all headers together; values are copied, as they would keep the whole header.
+ * Later global records replace earlier ones; an empty value revokes one. Their number is bounded, since they apply to each entry,
+ * and so is their total size. Values are copied, as a slice would hold the whole header in memory.
  */
 function mergeGlobal(global: PaxRecord[], records: PaxRecord[]): void {
   const merged = new Map(global.map((record) => [record.keyword, record]));
@@ -142,10 +142,10 @@ function mergeGlobal(global: PaxRecord[], records: PaxRecord[]): void {
     if (value.length === 0) merged.delete(keyword);
     else merged.set(keyword, { keyword, value: Buffer.from(value) });
   }
-  const kept = [...merged.values()];
-  const bytes = kept.reduce((sum, { keyword, value }) => sum + keyword.length + value.length, 0);
-  if (kept.length > MAX_GLOBAL_RECORDS || bytes > MAX_EXTENSION_BYTES) throw malformed('too many global PAX records');
-  global.splice(0, global.length, ...kept);
+  const all = [...merged.values()];
+  const bytes = all.reduce((sum, { keyword, value }) => sum + keyword.length + value.length, 0);
+  if (all.length > MAX_GLOBAL_RECORDS || bytes > MAX_EXTENSION_BYTES) throw malformed('too many global PAX records');
+  global.splice(0, global.length, ...all);
 }
 
 function untilNull(bytes: Buffer): Buffer {
@@ -162,13 +162,13 @@ async function assemble(reader: ByteReader, block: Buffer, { raw, extensions }: 
   let storedBytes = header.size;
   let parts = oldSparse === undefined ? paxSparse(extensions.local) : await readOldSparse(reader, oldSparse);
   if (records.get('GNU.sparse.major')?.toString() === '1') {
-    const where = () => reader.exactly(BLOCK_BYTES, header.name);
-    const map = await readPaxSparse(where);
+    const readBlock = () => reader.exactly(BLOCK_BYTES, header.name);
+    const map = await readPaxSparse(readBlock);
     parts = map.parts;
     storedBytes -= map.bytes;
   }
   if (parts !== undefined) {
-    if (header.type !== 'file') throw malformed(`${header.name} is sparse but no file`);
+    if (header.type !== 'file') throw malformed(`${header.name} is sparse but not a regular file`);
     header.size =
       oldSparse?.realSize ?? records.integer('GNU.sparse.realsize') ?? records.integer('GNU.sparse.size') ?? 0;
     header.sparse = parts;
@@ -196,7 +196,7 @@ class PaxFields {
     this.#records = new Map(records.map((record) => [record.keyword, record]));
   }
 
-  /** The value; undefined if there is none, or if it is empty, which takes a global one back. */
+  /** The value; undefined if there is none, or if it is empty, which revokes a global one. */
   get(keyword: string): Buffer | undefined {
     const value = this.#records.get(keyword)?.value;
     return value === undefined || value.length === 0 ? undefined : value;
@@ -213,7 +213,7 @@ class PaxFields {
   xattrs(): Xattr[] {
     const prefix = 'SCHILY.xattr.';
     const found = [...this.#records.values()].filter(({ keyword }) => keyword.startsWith(prefix));
-    // GNU tar spells the two bytes that a keyword cannot have
+    // GNU tar escapes the two bytes that a keyword cannot contain
     return found.map(({ keyword, value }) => ({
       name: keyword.slice(prefix.length).replace(/%3D|%25/g, (code) => (code === '%25' ? '%' : '=')),
       value,
@@ -235,7 +235,7 @@ function describe(raw: RawHeader, extensions: Extensions, records: PaxFields): T
     linkBytes,
     uid: records.integer('uid') ?? raw.uid,
     gid: records.integer('gid') ?? raw.gid,
-    // links, devices and directories have no body whatever their size says
+    // links, devices and directories have no body, whatever size their header has
     size: type === 'file' ? (records.integer('size') ?? raw.size) : 0,
     mtimeSeconds: records.time('mtime') ?? raw.mtimeSeconds,
     xattrs: records.xattrs(),
@@ -249,10 +249,10 @@ function entryType(flag: string, name: Buffer): TarEntryType {
   if (type === undefined) {
     throw new PodwrightError(
       'unimplemented',
-      `read tar archive: ${name} is of the unknown kind ${JSON.stringify(flag)}`,
+      `read tar archive: ${name} is of the unknown type ${JSON.stringify(flag)}`,
     );
   }
-  // archives older than ustar mark a directory by its name only
+  // formats older than ustar mark a directory only by a trailing slash
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

@@ -1,9 +1,9 @@
 import { BLOCK_BYTES } from './tar-header.ts';
 
-/** An entry for `tarArchive`; numbers that are not given are 0, the mode is 644. */
+/** An entry for `tarArchive`. Numbers default to 0, the mode to 644. */
 export type FixtureEntry = {
   name: string | Buffer;
-  /** The type flag, `0` (a file) unless given. */
+  /** The type flag. Default: `0` (a regular file). */
   flag?: string;
   link?: string | Buffer;
   mode?: number;
@@ -12,13 +12,13 @@ export type FixtureEntry = {
   mtime?: number;
   device?: [number, number];
   body?: string | Buffer;
-  /** Size in the header, when it is to lie. */
+  /** Overrides the size in the header. */
   size?: number;
-  /** PAX records for a header before this one. */
+  /** PAX records for an extended header before this entry. */
   pax?: Record<string, string | Buffer>;
 };
 
-/** Writes an archive as it is told, right or wrong: tests need hostile ones, which tar programs do not write. */
+/** Writes an archive without any checks: tests need invalid and hostile ones, which tar programs do not write. */
 export function tarArchive(entries: FixtureEntry[], end = true): Buffer {
   const blocks = entries.flatMap((entry) => [...paxHeader(entry), ...oneEntry(entry)]);
   return Buffer.concat([...blocks, Buffer.alloc(end ? 2 * BLOCK_BYTES : 0)]);
@@ -30,7 +30,7 @@ function paxHeader({ pax }: FixtureEntry): Buffer[] {
   return oneEntry({ name: 'PaxHeaders/x', flag: 'x', body });
 }
 
-/** A PAX record, whose length counts its own digits. */
+/** Formats a PAX record. Its length includes its own digits. */
 export function paxRecord(keyword: string, value: string | Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${keyword}=`), Buffer.from(value), Buffer.from('\n')]);
   let length = rest.length;

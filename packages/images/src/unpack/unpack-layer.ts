@@ -4,25 +4,25 @@ import { MAX_WORKERS, WORKER_IDLE_MS } from '../limits.ts';
 import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
 
-/** Unpacks layers in up to two worker threads, which are started when needed and end when idle. */
+/** Unpacks layers in up to two worker threads, which are started on demand and end after some idle time. */
 export class LayerUnpacker implements AsyncDisposable {
   readonly #system: System;
   readonly #limiter = new Limiter(MAX_WORKERS);
   readonly #idle = new Map<LayerWorker, NodeJS.Timeout>();
   #busy = 0;
-  /** True while a worker unpacks a blob that is still coming. */
+  /** True while a worker unpacks a blob that is still arriving. */
   #isFollowing = false;
 
   constructor({ system }: { system: System }) {
     this.#system = system;
   }
 
-  /** Waits for a free worker, and unpacks. When an aborted call has ended, nothing writes to its directory any more. */
+  /** Waits for a free worker and unpacks. Once an aborted call has rejected, no more is written to its directory. */
   readonly unpackLayer: UnpackLayer = async (options) => {
     const unpack = () => this.#limiter.run(() => this.#unpack(options), options.signal);
     if (options.arriving === undefined) return unpack();
     if (this.#isFollowing) {
-      await options.arriving.filled(options.signal); // slow transfers, however many, hold one worker
+      await options.arriving.filled(options.signal); // slow transfers may occupy only one worker
       return unpack();
     }
     this.#isFollowing = true;
@@ -33,9 +33,9 @@ export class LayerUnpacker implements AsyncDisposable {
     }
   };
 
-  /** Has a worker start now for a layer that is still to come: a thread needs as long as a small layer takes to be fetched. */
+  /** Starts a worker in advance for an expected layer: starting a thread takes as long as fetching a small layer. */
   readonly prepare = (): void => {
-    if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#keep(new LayerWorker(this.#system));
+    if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#addIdle(new LayerWorker(this.#system));
   };
 
   async #unpack(options: UnpackOptions): Promise<UnpackResult> {
@@ -45,7 +45,7 @@ export class LayerUnpacker implements AsyncDisposable {
       return await worker.run(options);
     } finally {
       this.#busy--;
-      if (!worker.hasEnded) this.#keep(worker);
+      if (!worker.hasEnded) this.#addIdle(worker);
     }
   }
 
@@ -58,7 +58,7 @@ export class LayerUnpacker implements AsyncDisposable {
     return new LayerWorker(this.#system);
   }
 
-  #keep(worker: LayerWorker): void {
+  #addIdle(worker: LayerWorker): void {
     const timer = setTimeout(() => {
       this.#idle.delete(worker);
       void worker.end().then(() => this.#system.trimMemory());
@@ -67,7 +67,7 @@ export class LayerUnpacker implements AsyncDisposable {
     this.#idle.set(worker, timer);
   }
 
-  /** Ends the idle workers. Those at work end with their job's signal. */
+  /** Ends the idle workers. Busy ones end when the signal of their job aborts. */
   async [Symbol.asyncDispose](): Promise<void> {
     const idle = [...this.#idle];
     this.#idle.clear();

@@ -1,18 +1,18 @@
 import { statfsSync } from 'node:fs';
 import { PodwrightError } from '@podwright/base';
-import { bytesForImages, bytesUntilNextLook, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
+import { bytesForImages, bytesUntilNextCheck, filesForImages, MAKE_ROOM } from '../content/disk-reserve.ts';
 import { MAX_LAYER_ENTRIES, MAX_OVERHEAD_BYTES } from '../limits.ts';
 
-/** The disk's space is looked at again after so many entries, too: empty files take some. */
+/** Disk space is also checked after this number of entries, as empty files need space, too. */
 const CHECK_EVERY_ENTRIES = 100;
 
-/** Bounds what a layer may unpack to: bytes of the stream, entries, and the space of the disk. */
+/** Bounds the unpacked layer: bytes of the stream, number of entries, and free disk space. */
 export class UnpackLimits {
   readonly #directory: string;
   readonly #maxBytes: number;
   #bytes = 0;
   #contentBytes = 0;
-  /** Bytes until the disk's space is looked at again. */
+  /** Bytes that may be written before free disk space is checked again. */
   #uncheckedBytes = 0;
   entries = 0;
 
@@ -32,16 +32,16 @@ export class UnpackLimits {
     this.#uncheckedBytes -= count;
     if (this.#bytes > this.#maxBytes) throw exhausted(`it has more than the ${this.#maxBytes} bytes that are allowed`);
     if (this.#bytes - this.#contentBytes > MAX_OVERHEAD_BYTES)
-      throw exhausted(`it has more than ${MAX_OVERHEAD_BYTES} bytes that belong to no file`);
+      throw exhausted(`it has more than ${MAX_OVERHEAD_BYTES} bytes besides the contents of files`);
     if (this.#uncheckedBytes < 0) this.#checkDisk(0);
   }
 
-  /** Counts those bytes of the stream that are a file's content. */
+  /** Counts the bytes of the stream that are the content of a file. */
   addContent(count: number): void {
     this.#contentBytes += count;
   }
 
-  /** Counts a file of a layer below that is to be copied: a few bytes of the stream ask for all of it. */
+  /** Counts a file to be copied up from a layer below: a small entry can cause a large copy. */
   addCopy(bytes: number): void {
     this.#contentBytes += bytes;
     this.#bytes += bytes;
@@ -56,15 +56,15 @@ export class UnpackLimits {
 
   #checkDisk(neededBytes: number): void {
     const stats = statfsSync(this.#directory);
-    this.#uncheckedBytes = bytesUntilNextLook(stats);
+    this.#uncheckedBytes = bytesUntilNextCheck(stats);
     if (bytesForImages(stats) < neededBytes) {
       const freeBytes = stats.bavail * stats.bsize;
       throw exhausted(
-        `the disk of ${this.#directory} has only ${freeBytes} bytes free, of which some stay free; ${MAKE_ROOM}`,
+        `the disk of ${this.#directory} has only ${freeBytes} bytes free, part of which are reserved; ${MAKE_ROOM}`,
       );
     }
     if (filesForImages(stats) < 0)
-      throw exhausted(`the disk of ${this.#directory} can take only ${stats.ffree} more files; ${MAKE_ROOM}`);
+      throw exhausted(`the disk of ${this.#directory} has only ${stats.ffree} free inodes; ${MAKE_ROOM}`);
   }
 }
 

@@ -1,39 +1,39 @@
 import type { ArrivingBlob } from '../content/arriving-blob.ts';
 
-/** What to unpack, and where. */
+/** Options of `UnpackLayer`. */
 export type UnpackOptions = {
-  /** The packed layer in the content store: plain, gzip or zstd, whatever the media type says. */
+  /** Path of the layer's blob: uncompressed, gzip or zstd, whatever the media type is. */
   blobPath: string;
-  /** The blob, if its file is still being written: it is unpacked as its bytes come. */
+  /** The arriving blob, if its file is still being written: it is unpacked as its bytes arrive. */
   arriving?: ArrivingBlob | undefined;
   mediaType: string;
   /** Private directory of the layer: empty, or (without `overlayWhiteouts`) a full copy of the layers below. */
   directory: string;
-  /** True: deleted files become overlay whiteouts. False: they are deleted from `directory`. */
+  /** True: whiteouts of the layer become overlay whiteouts. False: the files are deleted from `directory`. */
   overlayWhiteouts: boolean;
-  /** Directories of the layers below, the topmost first: hard links and attributes of directories may refer to them. */
+  /** Directories of the layers below, the topmost first: targets of hard links and attributes of directories may come from them. */
   parentDirectories?: string[];
-  /** True: nothing is written, only the diff id is found. */
+  /** True: only computes the diff id, and writes nothing. */
   isDryRun?: boolean;
-  /** Most bytes that the stream may unpack to; never more than the disk has free. 1 TiB unless given. */
+  /** Bound of the uncompressed stream in bytes. Free disk space is another bound. Default: 1 TiB. */
   maxBytes?: number;
   signal: AbortSignal;
   /** Called at most ten times a second. */
   onProgress?: (progress: UnpackProgress) => void;
 };
 
-/** How far an unpacking is: bytes of the blob that are read, and entries that are made. */
+/** Progress of unpacking: bytes of the blob read, and entries created. */
 export type UnpackProgress = { blobBytes: number; entries: number };
 
 /**
- * `diffId` is `sha256:…` of the uncompressed stream, `streamBytes` its length, `sizeBytes` the content of all files. A dry run
- * looks for neither files nor entries.
+ * `diffId` is `sha256:…` of the uncompressed stream, `streamBytes` its length, `sizeBytes` the total size of all files. A dry run
+ * counts neither files nor entries.
  */
 export type UnpackResult = { diffId: string; streamBytes: number; sizeBytes: number; entries: number };
 
 /**
- * Unpacks a layer (image-spec v1, layer.md). On failure whatever was made stays in `directory`: the caller removes it.
- * Errors: `invalid_argument` (not a layer, or a hostile one), `data_loss` (cut or damaged), `resource_exhausted` (no space,
- * or over a limit), `unimplemented` (a kind of entry or packing that is not supported), the signal's reason.
+ * Unpacks a layer (image-spec v1, layer.md). On failure, the files created so far stay in `directory`: the caller removes them.
+ * Errors: `invalid_argument` (not a layer, or a hostile one), `data_loss` (truncated or damaged), `resource_exhausted` (no space,
+ * or over a limit), `unimplemented` (an unsupported type of entry or compression), the signal's reason.
  */
 export type UnpackLayer = (options: UnpackOptions) => Promise<UnpackResult>;

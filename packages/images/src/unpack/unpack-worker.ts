@@ -1,4 +1,4 @@
-/** The worker thread that unpacks layers: one job at a time, until it is ended from outside. */
+/** The worker thread that unpacks layers: one job at a time, until the main thread terminates it. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { applyBlob, type UnpackJob } from './apply-blob.ts';
 import type { LayerSystem, SystemCall } from './system-calls.ts';
@@ -12,10 +12,10 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** Calls that are put off at most: each holds an attribute of up to 64 KiB. */
+/** Bound of the deferred calls, each of which may contain an attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
 
-/** The worker's end: has the main thread make system calls, and sleeps meanwhile. */
+/** Makes system calls in the main thread, and blocks meanwhile. */
 class RemoteSystem implements LayerSystem {
   readonly #port: MessagePort;
   readonly #signal: Int32Array<SharedArrayBuffer>;
@@ -36,13 +36,13 @@ class RemoteSystem implements LayerSystem {
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage(this.#pending);
     this.#pending = [];
-    Atomics.wait(this.#signal, 0, 0); // unbounded: the main thread ends this worker when the job is given up
+    Atomics.wait(this.#signal, 0, 0); // unbounded: the main thread terminates this worker if the job is aborted
     const { error } = receiveMessageOnPort(this.#port)!.message as SystemAnswer;
     if (error !== undefined) throw receiveError(error);
   }
 }
 
-/** Waits for the bytes of a blob that the main thread tells of. */
+/** Waits for the bytes of an arriving blob, as reported by the main thread. */
 class Arrival {
   readonly #sizeBytes: number;
   #bytes = 0;
@@ -58,7 +58,7 @@ class Arrival {
     this.#wake();
   }
 
-  /** Nobody wants the rest: who still waits for it gets no more. */
+  /** Stops the stream; pending reads end. */
   end(): void {
     this.#isOver = true;
     this.#wake();
@@ -102,7 +102,7 @@ parentPort?.on('message', async (request: WorkerRequest) => {
   const own = request.sizeBytes === undefined ? undefined : new Arrival(request.sizeBytes);
   arrival = own;
   const message = await run(request.job, own);
-  own?.end(); // a layer that failed may still be read
+  own?.end(); // after a failure, a read may still be pending
   arrival = undefined;
   post(message);
 });

@@ -6,21 +6,21 @@ import { type LayerDirectory, type LayerTree, look, type MissingDirectory } from
 import { isWhiteout, type ParentLayers } from './parent-layers.ts';
 import type { LayerSystem } from './system-calls.ts';
 
-/** Starts the name of an entry that deletes another of the layers below (image-spec v1, layer.md). */
+/** Name prefix of an entry that deletes a file of the layers below (image-spec v1, layer.md). */
 export const WHITEOUT_PREFIX = '.wh.';
-/** Starts the names of entries that say something of their directory. */
+/** Name prefix of entries with metadata about their directory. */
 const METADATA_PREFIX = '.wh..wh.';
-/** Hides everything that the layers below have in the directory. */
+/** The opaque whiteout, which hides the contents of the directory in the layers below. */
 const OPAQUE_NAME = '.wh..wh..opq';
 
-/** True for the leftovers of AUFS that some old layers carry: they are no files. */
+/** True for AUFS metadata in some old layers, which are not files. */
 export function isWhiteoutMetadata(components: string[]): boolean {
   return components.some(
     (name, index) => name.startsWith(METADATA_PREFIX) && !(name === OPAQUE_NAME && index === components.length - 1),
   );
 }
 
-/** What whiteouts work on. `overlay`: they become overlayfs's own marks; otherwise files are deleted. */
+/** `overlay`: whiteouts become overlayfs whiteouts; otherwise the files are deleted. */
 export type WhiteoutDependencies = {
   system: LayerSystem;
   tree: LayerTree;
@@ -29,18 +29,18 @@ export type WhiteoutDependencies = {
 };
 
 /**
- * Writes down what a layer deletes. Whiteouts are about the layers below: what the same layer made stays, whichever comes first
- * in the archive.
+ * Applies the whiteouts of a layer. Whiteouts only affect the layers below: entries of the same layer stay, whichever comes first in
+ * the archive.
  */
 export class Whiteouts {
   readonly #system: LayerSystem;
   readonly #tree: LayerTree;
   readonly #parents: ParentLayers;
   readonly #overlay: boolean;
-  /** Directories that the layers below have, too. */
+  /** Directories that also exist in the layers below. */
   readonly #merged = new WeakSet<LayerDirectory>();
-  /** The last device that was made: other marks are links to it, as in overlayfs itself. The layer may replace what is at the path. */
-  #mark: { path: BytePath; dev: number; ino: number } | undefined;
+  /** The last whiteout device created: further whiteouts are links to it, as in overlayfs. The layer may replace the file at the path. */
+  #lastWhiteout: { path: BytePath; dev: number; ino: number } | undefined;
 
   constructor({ system, tree, parents, overlay }: WhiteoutDependencies) {
     this.#system = system;
@@ -57,24 +57,24 @@ export class Whiteouts {
     else this.#delete(parent, deletedName(name));
   }
 
-  /** Notes that this layer has something of this name: whiteouts must not delete it, nor the directories on the way. */
+  /** Records that this layer has an entry of this name: whiteouts must not delete it or its parent directories. */
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
-    if (!this.#overlay) parent.touched.add(name); // of an overlay, all but directories and marks is the layer's own
+    if (!this.#overlay) parent.touched.add(name); // in an overlay, all files but directories and whiteouts are the layer's own
   }
 
-  /** True if what was found is not there for a reader of the layer: a deletion. */
+  /** True if the file found is a whiteout, so that it does not exist for readers of the layer. */
   isDeletion(found: Stats): boolean {
     return this.#overlay && isWhiteout(found);
   }
 
-  /** True if a directory may take the place of what was found (no directory): a deletion, or a file of a layer below. */
-  givesWay(parent: LayerDirectory, name: string, found: Stats): boolean {
+  /** True if a directory may replace the non-directory found: a whiteout, or a file of a layer below. */
+  isReplaceable(parent: LayerDirectory, name: string, found: Stats): boolean {
     return this.#overlay ? isWhiteout(found) : !this.#isOwn(parent, name);
   }
 
-  /** Makes the directory show only what this layer has in it. */
+  /** Hides the contents of the layers below in the directory. */
   hideLower(directory: LayerDirectory): void {
     if (this.#overlay) {
       const path = Buffer.from(directory.path, 'latin1');
@@ -84,14 +84,14 @@ export class Whiteouts {
     this.#clear(directory);
   }
 
-  /** Whether what the layers below have in the directory is visible in it, where this layer does not replace it. */
+  /** Whether the contents of the layers below are visible in the directory. */
   showsLower(directory: LayerDirectory): boolean {
     for (let here: LayerDirectory | undefined = directory; here !== undefined; here = here.parent)
       if (here.isCleared) return false;
     return true;
   }
 
-  /** Once for each directory: what comes later is the layer's own, and a hostile layer asks again and again. */
+  /** Removes files of the layers below. Only once per directory: later files are the layer's own, and hostile layers may repeat it. */
   #clear(directory: LayerDirectory): void {
     if (directory.isCleared) return;
     directory.isCleared = true;
@@ -102,14 +102,14 @@ export class Whiteouts {
     }
   }
 
-  /** Whether what is there has an entry in this layer: it is no mark, and no directory that is there for the sake of marks alone. */
+  /** Whether this layer has an entry for the existing file: it is not a whiteout, nor a directory that only contains whiteouts. */
   #isOwn(parent: LayerDirectory, name: string): boolean {
     const directory = parent.children.get(name);
     if (directory !== undefined) return directory.isOwn;
     return this.#overlay ? !isWhiteout(look(parent.pathOf(name))!) : parent.touched.has(name);
   }
 
-  /** Whether overlayfs merges the directory with others. In one that it does not merge, it lists marks as files that nobody can open. */
+  /** Whether overlayfs merges the directory with lower ones. In others, it would show whiteouts as files that cannot be opened. */
   #isMerged(directory: LayerDirectory): boolean {
     if (!this.showsLower(directory)) return false;
     if (this.#merged.has(directory)) return true;
@@ -130,13 +130,13 @@ export class Whiteouts {
       this.#system.flush();
       this.#tree.remove(parent, name);
     }
-    if (this.#overlay && this.#isMerged(parent)) this.#makeMark(parent.pathOf(name));
+    if (this.#overlay && this.#isMerged(parent)) this.#makeWhiteout(parent.pathOf(name));
   }
 
-  #makeMark(path: BytePath): void {
-    if (this.#mark !== undefined && isStillThere(this.#mark)) {
+  #makeWhiteout(path: BytePath): void {
+    if (this.#lastWhiteout !== undefined && isUnchanged(this.#lastWhiteout)) {
       try {
-        linkSync(fsPath(this.#mark.path), fsPath(path));
+        linkSync(fsPath(this.#lastWhiteout.path), fsPath(path));
         return;
       } catch (error) {
         if (!hasErrno(error, 'EMLINK')) throw error;
@@ -146,21 +146,21 @@ export class Whiteouts {
     this.#system.add({ call: 'device', path: Buffer.from(path, 'latin1'), device, mode: 0 });
     this.#system.flush();
     const { dev, ino } = lstatSync(fsPath(path));
-    this.#mark = { path, dev, ino };
+    this.#lastWhiteout = { path, dev, ino };
   }
 }
 
-/** Whether the path still leads to this mark. A later entry may have put something else there, or a link or file on the way. */
-function isStillThere({ path, dev, ino }: { path: BytePath; dev: number; ino: number }): boolean {
+/** Whether the path is still this whiteout. A later entry may have replaced it, or a parent directory. */
+function isUnchanged({ path, dev, ino }: { path: BytePath; dev: number; ino: number }): boolean {
   try {
     const found = look(path);
     return found !== undefined && isWhiteout(found) && found.dev === dev && found.ino === ino;
   } catch {
-    return false; // a link may lead anywhere
+    return false; // a parent may have become a link or a file
   }
 }
 
-/** The name that a whiteout deletes. Anything but a plain name would reach outside of the directory. */
+/** The name that a whiteout deletes. Throws `invalid_argument` for names that would refer to the directory itself or its parent. */
 function deletedName(whiteout: string): string {
   const name = whiteout.slice(WHITEOUT_PREFIX.length);
   if (name === '' || name === '.' || name === '..') {

@@ -4,20 +4,20 @@ import type { UnpackJob } from './apply-blob.ts';
 import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /**
- * What a worker is started with. It sends lists of `SystemCall` through `systemPort` and sleeps on `systemSignal`, one 32-bit
+ * The workerData of a worker. It sends lists of `SystemCall` through `systemPort` and blocks on `systemSignal`, one 32-bit
  * word, until the main thread has made them, posted a `SystemAnswer` and set the word to 1.
  */
 export type WorkerStart = { systemPort: MessagePort; systemSignal: SharedArrayBuffer };
 
 /**
- * What a worker is sent: one job at a time, and for one whose blob is still coming (`sizeBytes` in all) how many of its bytes
- * are there. What is said of the bytes after the job has ended is not heard.
+ * Messages to a worker: one job at a time, and, if its blob is still arriving (`sizeBytes` in total), the number of bytes that have
+ * arrived. `arrived` messages after the end of the job are ignored.
  */
 export type WorkerRequest =
   | { type: 'unpack'; job: UnpackJob; sizeBytes: number | undefined }
   | { type: 'arrived'; bytes: number };
 
-/** What a worker says of its job: each ends with one `done` or `failed`. */
+/** Messages from a worker. Each job ends with one `done` or `failed`. */
 export type WorkerMessage =
   | { type: 'progress'; progress: UnpackProgress }
   | { type: 'done'; result: UnpackResult }
@@ -25,7 +25,7 @@ export type WorkerMessage =
 
 export type SystemAnswer = { error: SentError | undefined };
 
-/** An error on its way between threads, where classes are lost. */
+/** An error as sent between threads, which does not preserve its class. */
 export type SentError = { code: ErrorCode; message: string };
 
 export function sendError(error: unknown): SentError {

@@ -6,13 +6,13 @@ const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
 const RLE_BLOCK = 1;
 
-/** What comes next in the stream: this many bytes, and then the header of a frame or a block. */
+/** The next part of the stream: this many bytes, then the header of a frame or a block. */
 type Step = { bytes: number; next: 'frame' | 'block' };
 
 /**
- * Passes on a zstd stream in pieces that end where its frames do (RFC 8878, section 3.1): node:zlib stops after the first frame
- * of what it is given at once, and writers of seekable layers make a frame a file.
- * The iteration throws `data_loss` where the stream is cut or is not zstd.
+ * Splits a zstd stream into pieces that end where its frames end (RFC 8878, section 3.1): node:zlib ignores further frames in
+ * the same chunk, and writers of seekable layers write one frame per file.
+ * The iteration throws `data_loss` if the stream is truncated or is not zstd.
  */
 export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   const walker = new FrameWalker();
@@ -30,10 +30,10 @@ export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerato
   walker.checkEnd();
 }
 
-/** How many bytes of a chunk were looked at, and whether a frame ends with them. */
+/** Number of bytes consumed from a chunk, and whether a frame ends with them. */
 type Taken = { bytes: number; endsFrame: boolean };
 
-/** Follows frame and block headers, also where chunks cut them. */
+/** Parses frame and block headers, also across chunks. */
 class FrameWalker {
   #header: number[] = [];
   #expect: 'frame' | 'block' = 'frame';
@@ -60,7 +60,7 @@ class FrameWalker {
       throw damaged('it ends in the middle of a frame');
   }
 
-  /** The magic number and the frame header; the length of the latter is in its first byte. */
+  /** Parses the magic number and the frame header, whose first byte determines its length. */
   #frameHeader(): Step | undefined {
     if (this.#header.length < 5) return undefined;
     const bytes = Buffer.from(this.#header);
@@ -69,7 +69,7 @@ class FrameWalker {
       if (bytes.length < 8) return undefined;
       return { bytes: bytes.readUInt32LE(4), next: 'frame' };
     }
-    if (magic !== FRAME_MAGIC) throw damaged('something follows its frames');
+    if (magic !== FRAME_MAGIC) throw damaged('other data follows its frames');
     const descriptor = bytes[4]!;
     const singleSegment = (descriptor >> 5) & 1;
     const sizeFlag = descriptor >> 6;
@@ -90,5 +90,5 @@ class FrameWalker {
 }
 
 function damaged(message: string): PodwrightError {
-  return new PodwrightError('data_loss', `unpack layer: its zstd stream is damaged or cut: ${message}`);
+  return new PodwrightError('data_loss', `unpack layer: its zstd stream is damaged or truncated: ${message}`);
 }
