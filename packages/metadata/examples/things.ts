@@ -2,7 +2,7 @@ import { migrate, openDatabase, RecordTable } from '@podwright/metadata';
 
 type Thing = { id: string; name: string; color: string };
 
-/** A record is only what was written if it looks like it: a row that does not is left out, and named. */
+/** Validates a stored record. A row for which this throws is deleted and reported to `onDamaged`. */
 function decode(value: unknown): Thing {
   const { id, name, color } = value as Record<keyof Thing, unknown>;
   if (typeof id === 'string' && typeof name === 'string' && typeof color === 'string') return { id, name, color };

@@ -1,21 +1,21 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { isErrno, isRecord, wrapError, writeFileAtomicSync } from '@podwright/base';
 
-/** A statement that changed records, with its values; without values it may be SQL of several statements. */
+/** A statement that changed records, with its values. Without values, `sql` may have several statements. */
 export type Change = { sql: string; values?: unknown[]; replaces?: string };
 
-/** Changes that are written all or none. Earlier ones whose first has the same `replaces` need not be written. */
+/** Changes of one transaction. Earlier transactions whose first change has the same `replaces` need not be written. */
 export type Changes = Change[];
 
-/** The content of a journal cannot be applied. */
+/** The journal is damaged, or its changes cannot be applied. */
 export class DamagedJournal extends Error {}
 
-/** Replaced entries that the file may have in excess of as many as the others. */
+/** The file is rewritten when it has this many more replaced entries than current ones. */
 const SPARE_ENTRIES = 64;
 
 /**
- * Changes that could not be written to the database yet, in a file on another file system: a line with the number of the
- * journal, and a line of JSON for each of the `Changes`. Replaced entries stay in the file until there are many of them.
+ * A file on another file system with the changes that could not be written to the database yet: a line with the number of the
+ * journal, then a line of JSON for each of the `Changes`. Replaced entries stay in the file until there are many of them.
  */
 export class ChangeJournal {
   readonly #path: string | undefined;
@@ -24,14 +24,14 @@ export class ChangeJournal {
   #saved = new Set<Changes>();
   #bytes = 0;
 
-  /** Without a path nothing survives a crash. */
+  /** Without a path, changes are in memory only and do not survive a crash. */
   constructor(path: string | undefined) {
     this.#path = path;
   }
 
   /**
-   * The changes that an earlier process left in the journal of this number; a line that its crash cut does not count. Throws
-   * `DamagedJournal` for other lines that are no changes.
+   * Reads the changes that an earlier process left in the journal with this number. An incomplete last line, from a crash, is ignored.
+   * Throws `DamagedJournal` for other invalid lines.
    */
   read(number: number): Changes[] {
     const text = this.#text();
@@ -46,7 +46,7 @@ export class ChangeJournal {
     return all;
   }
 
-  /** Writes those of `all` that are not in the file yet. Throws if that is not possible; the next call tries again. */
+  /** Appends those of `all` that are not in the file yet. Throws on failure; the next call tries again. */
   save(number: number, all: readonly Changes[]): void {
     if (this.#path === undefined) return;
     const isNew = this.#bytes === 0;
@@ -76,7 +76,7 @@ export class ChangeJournal {
     this.#bytes += text.length;
   }
 
-  /** For when the changes are in the database. */
+  /** Removes the journal, once its changes are in the database. */
   remove(): void {
     this.#saved.clear();
     this.#bytes = 0;
@@ -84,7 +84,7 @@ export class ChangeJournal {
     if (this.#path !== undefined) rmSync(this.#path, { force: true });
   }
 
-  /** The file stays. */
+  /** Closes the file without removing it. */
   close(): void {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;
@@ -109,8 +109,7 @@ function decodeChanges(line: string): Changes {
   const changes = parse(line);
   const isChange = (one: unknown) =>
     isRecord(one) && typeof one.sql === 'string' && (one.values === undefined || Array.isArray(one.values));
-  if (!Array.isArray(changes) || !changes.every(isChange))
-    throw new DamagedJournal('a line of it is no list of changes');
+  if (!Array.isArray(changes) || !changes.every(isChange)) throw new DamagedJournal('a line is not a list of changes');
   return changes as Changes;
 }
 
@@ -118,6 +117,6 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new DamagedJournal('a line of it is no JSON', { cause });
+    throw new DamagedJournal('a line is not JSON', { cause });
   }
 }

@@ -12,7 +12,7 @@ function scratch(context: TestContext): string {
   return join(directory, 'metadata.db');
 }
 
-/** Records that fill some pages. */
+/** Creates a database with records that fill several pages. */
 function fill(path: string): void {
   const database = openDatabase(path);
   database.exec('CREATE TABLE things (name TEXT PRIMARY KEY) STRICT');
@@ -24,12 +24,12 @@ function fill(path: string): void {
 }
 
 const damages: [string, (path: string) => void][] = [
-  ['cut in its middle', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
-  ['no SQLite at all', (path) => writeFileSync(path, 'a letter to my mother'.repeat(500))],
-  ['overwritten in its middle', (path) => writeFileSync(path, Buffer.alloc(40_000, 'x'), { flag: 'r+' })],
+  ['truncated in the middle', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+  ['not an SQLite database', (path) => writeFileSync(path, 'a letter to my mother'.repeat(500))],
+  ['overwritten in the middle', (path) => writeFileSync(path, Buffer.alloc(40_000, 'x'), { flag: 'r+' })],
 ];
 for (const [what, damage] of damages) {
-  test(`a file that is ${what} is refused with what to do, and not touched`, (context) => {
+  test(`a file that is ${what} is refused with advice, and not changed`, (context) => {
     const path = scratch(context);
     fill(path);
     damage(path);
@@ -39,7 +39,7 @@ for (const [what, damage] of damages) {
   });
 }
 
-test('a database of before its table of versions had its name keeps the versions that it has', (context) => {
+test('a database with the former name of the version table is migrated with its versions', (context) => {
   const path = scratch(context);
   const before = new Database(path);
   before.exec('CREATE TABLE rooms (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT');
@@ -59,7 +59,7 @@ test('a database of before its table of versions had its name keeps the versions
   }
 });
 
-test('an earlier Podwright that was tried in between, and could not read the records, is no hindrance', (context) => {
+test('records can be opened after a failed start of an earlier Podwright, which leaves an empty table', (context) => {
   const path = scratch(context);
   const steps = ['CREATE TABLE things (name TEXT PRIMARY KEY) STRICT'];
   const start = () => {

@@ -4,12 +4,15 @@ import { isDamage, openFile, readIntoMemory } from './database-file.ts';
 import { MetadataDatabase } from './metadata-database.ts';
 
 export type OpenDatabaseOptions = {
-  /** A file on another file system, for what ends while the disk of the records is full; without it that is in memory only. */
+  /**
+   * Path of a file on another file system, for changes that must be recorded while the disk of the records is full. Default: such
+   * changes are in memory only.
+   */
   journal?: string;
   logger?: Logger;
 };
 
-/** Opens the records. A damaged file is refused (`data_loss`), not touched. A full disk is no error. */
+/** Opens the records. Throws `data_loss` for a damaged file, which is not changed. A full disk is no error. */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): MetadataDatabase {
   try {
     const database = new MetadataDatabase({
@@ -27,21 +30,21 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): M
 }
 
 /**
- * The versions of the rooms' tables. The table was called `rooms` once. A start of such an earlier Podwright on tables that are
- * newer fails, and leaves an empty one of that name behind.
+ * Creates the table with the schema versions, or renames it from its former name, `rooms`. A start of an earlier Podwright, which fails on
+ * newer tables, leaves an empty table of that name behind.
  */
 function openVersions(database: MetadataDatabase): void {
-  const isThere = (table: string) =>
+  const exists = (table: string) =>
     database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
-  const sql = isThere('schema_versions')
-    ? isThere('rooms') && 'DROP TABLE rooms'
-    : isThere('rooms')
+  const sql = exists('schema_versions')
+    ? exists('rooms') && 'DROP TABLE rooms'
+    : exists('rooms')
       ? 'ALTER TABLE rooms RENAME TO schema_versions'
       : 'CREATE TABLE schema_versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT';
   if (sql) database.writeEvenIfFull(() => database.exec(sql));
 }
 
-/** Throws unless records can be written now. A full disk is no error: pods can still be taken down there. */
+/** Throws unless records can be written. A full disk is no error: pods can still be removed. */
 export function checkWritable(database: MetadataDatabase): void {
   try {
     database.exec('UPDATE schema_versions SET version = version');
@@ -52,13 +55,13 @@ export function checkWritable(database: MetadataDatabase): void {
 
 function damaged(path: string, cause: unknown): PodwrightError {
   const message = `open the records ${path}: the file is damaged: ${errorMessage(cause)}`;
-  const hint = `put a copy of it back, or move ${path}* away: then pods are started and images pulled again`;
+  const hint = `restore a copy of it, or move ${path}* away: then pods are started and images pulled again`;
   return new PodwrightError('data_loss', `${message}; ${hint}`, { cause });
 }
 
 /**
- * Brings one room's tables up to date: `steps[i]` is the SQL that leads from version i to i+1.
- * Records of a newer version are refused (`failed_precondition`), not touched.
+ * Migrates one room's tables to the newest version: `steps[i]` is the SQL that upgrades version i to i+1.
+ * Throws `failed_precondition` for records of a newer version, which are not changed.
  */
 export function migrate(database: MetadataDatabase, room: string, steps: string[]): void {
   const row = database.prepare('SELECT version FROM schema_versions WHERE name = ?').get(room) as
@@ -68,7 +71,7 @@ export function migrate(database: MetadataDatabase, room: string, steps: string[
   if (version > steps.length) {
     throw new PodwrightError(
       'failed_precondition',
-      `open ${database.name}: the records of ${room} have version ${version}, this Podwright knows up to ${steps.length}; use the newer Podwright or another root directory`,
+      `open ${database.name}: the records of ${room} have version ${version}, this Podwright supports up to ${steps.length}; use the newer Podwright or another root directory`,
     );
   }
   if (version === steps.length) return;

@@ -11,8 +11,8 @@ import { MetadataDatabase } from './metadata-database.ts';
 const LONG = 'x'.repeat(20_000);
 const FULL = { code: 'resource_exhausted', message: /the disk is full/ };
 
-/** A database of things, whose disk becomes full and has room again as the test says. */
-function makePlace(context: TestContext) {
+/** A database with a table `things`, on a simulated disk that the test can fill and free. */
+function makeDatabase(context: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const [name, journal] = [join(directory, 'metadata.db'), join(directory, 'journal')];
@@ -55,8 +55,8 @@ function makePlace(context: TestContext) {
   return { name, journal, disk, start, first, put, things, setFull };
 }
 
-test('what must not wait for space is seen at once on a full disk, and is in the file once there is space', (context) => {
-  const { first, start, put, things, setFull, journal } = makePlace(context);
+test('changes that must not wait are visible at once on a full disk, and written to the file once there is space', (context) => {
+  const { first, start, put, things, setFull, journal } = makeDatabase(context);
   const count = first.prepare('SELECT count(*) AS count FROM things');
   setFull(true);
   put(first, 'b');
@@ -72,8 +72,8 @@ test('what must not wait for space is seen at once on a full disk, and is in the
   assert.deepEqual(things(start()), ['b 20000']);
 });
 
-test('what may wait for space is refused while the disk is full, and changes nothing', (context) => {
-  const { first, put, things, setFull } = makePlace(context);
+test('other changes are refused while the disk is full, and change nothing', (context) => {
+  const { first, put, things, setFull } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
   const insert = first.prepare("INSERT INTO things VALUES ('c', '')");
@@ -83,8 +83,8 @@ test('what may wait for space is refused while the disk is full, and changes not
   assert.deepEqual(things(first), ['a 1', 'b 20000']);
 });
 
-test('a change that fails for another reason is an error, on a full disk, too, and none of it is made', (context) => {
-  const { first, put, things, setFull } = makePlace(context);
+test('a change that fails for another reason throws and is rolled back, also on a full disk', (context) => {
+  const { first, put, things, setFull } = makeDatabase(context);
   for (const isFull of [false, true]) {
     setFull(isFull);
     if (isFull) put(first, 'b');
@@ -98,8 +98,8 @@ test('a change that fails for another reason is an error, on a full disk, too, a
   }
 });
 
-test('it is written without a call once there is space', async (context) => {
-  const { first, put, setFull, journal } = makePlace(context);
+test('pending changes are written in the background once there is space', async (context) => {
+  const { first, put, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
   assert.ok(existsSync(journal));
@@ -111,29 +111,29 @@ test('it is written without a call once there is space', async (context) => {
   }
 });
 
-test('a crash loses nothing of it, whether the disk is still full at the start or not, and its end is cut', (context) => {
-  const { first, start, put, things, setFull, journal } = makePlace(context);
+test('a crash loses no journaled change, whether or not the disk is still full, and a truncated line is ignored', (context) => {
+  const { first, start, put, things, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
-  first.close(); // without space it stays in the journal, as after a crash
+  first.close(); // without space the change stays in the journal, as after a crash
   appendFileSync(journal, '[{"sql":"INSERT IN');
   const second = start();
   assert.deepEqual(things(second), ['a 1', 'b 20000']);
   put(second, 'c');
   second.close();
-  const left = readFileSync(journal);
+  const leftover = readFileSync(journal);
   setFull(false);
   const third = start();
   assert.deepEqual(things(third), ['a 1', 'b 20000', 'c 20000']);
   assert.ok(!existsSync(journal));
   put(third, 'b', 'new');
   third.close();
-  appendFileSync(journal, left); // as if the crash had come before it was removed
+  appendFileSync(journal, leftover); // as after a crash before the journal was removed
   assert.deepEqual(things(start()), ['a 1', 'b 3', 'c 20000']);
 });
 
-test('a journal that is damaged, or does not fit the records, is left out', (context) => {
-  const { first, start, put, things, setFull, journal } = makePlace(context);
+test('a journal that is damaged, or does not match the records, is ignored', (context) => {
+  const { first, start, put, things, setFull, journal } = makeDatabase(context);
   first.close();
   for (const damage of ['{\n', '[{"sql":"DELETE FROM nothing","values":[]}]\n']) {
     setFull(true);
@@ -149,8 +149,8 @@ test('a journal that is damaged, or does not fit the records, is left out', (con
   }
 });
 
-test('a journal of which one entry does not fit is left out as a whole, also while the disk is full', (context) => {
-  const { first, start, put, things, setFull, journal } = makePlace(context);
+test('a journal with one entry that does not match is ignored as a whole, also while the disk is full', (context) => {
+  const { first, start, put, things, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
   first.close();
@@ -163,18 +163,18 @@ test('a journal of which one entry does not fit is left out as a whole, also whi
   assert.deepEqual(things(second), ['a 1']);
 });
 
-test('a journal that cannot be read is an error, and stays', (context) => {
-  const { first, start, journal } = makePlace(context);
+test('opening fails if the journal cannot be read, and the journal stays', (context) => {
+  const { first, start, journal } = makeDatabase(context);
   first.close();
   mkdirSync(join(journal, 'below'), { recursive: true });
   assert.throws(start, { message: /^read the journal .*\/journal: .*directory/ });
   assert.ok(existsSync(join(journal, 'below')));
   rmSync(journal, { recursive: true });
-  start(); // the failed start has not kept the lock of the file
+  start(); // the failed start has released the lock of the file
 });
 
-test('an error of the disk that is neither full nor damaged is no reason to drop the journal', (context) => {
-  const { name, first, start, put, things, setFull, journal } = makePlace(context);
+test('the journal is not dropped on an error that means neither a full disk nor damage', (context) => {
+  const { name, first, start, put, things, setFull, journal } = makeDatabase(context);
   setFull(true);
   put(first, 'b');
   first.close();
@@ -193,8 +193,8 @@ test('an error of the disk that is neither full nor damaged is no reason to drop
   assert.deepEqual(things(start()), ['a 1', 'b 20000']);
 });
 
-test('changes are made once, also if the journal cannot be removed after them', (context) => {
-  const { first, setFull, put, journal } = makePlace(context);
+test('changes are applied only once, even if the journal cannot be removed afterwards', (context) => {
+  const { first, setFull, put, journal } = makeDatabase(context);
   first.exec('CREATE TABLE counted (number INTEGER) STRICT');
   const insert = first.prepare('INSERT INTO counted VALUES (1)');
   setFull(true);
@@ -209,11 +209,11 @@ test('changes are made once, also if the journal cannot be removed after them', 
   rmSync(journal, { recursive: true });
   setFull(true);
   put(first, 'c');
-  assert.equal(readFileSync(journal, 'utf8').split('\n').length, 3, 'a head and one entry');
+  assert.equal(readFileSync(journal, 'utf8').split('\n').length, 3, 'a header and one entry');
 });
 
-test('of changes that replace each other only the last is kept, in memory and in the journal, also after a crash', (context) => {
-  const { first, start, put, things, setFull, journal } = makePlace(context);
+test('of changes that replace each other only the last is saved, in memory and in the journal, also after a crash', (context) => {
+  const { first, start, put, things, setFull, journal } = makeDatabase(context);
   const remove = (database: MetadataDatabase, thing: string) =>
     database.writeEvenIfFull(() => database.prepare('DELETE FROM things WHERE name = ?').run(thing), {
       replaces: thing,
@@ -236,8 +236,8 @@ test('of changes that replace each other only the last is kept, in memory and in
 });
 
 for (const isFull of [false, true])
-  test(`a change within a change is refused${isFull ? ' while the disk is full' : ''}, and breaks nothing`, (context) => {
-    const { first, put, things, setFull } = makePlace(context);
+  test(`a change within a change is refused${isFull ? ' while the disk is full' : ''}, and leaves the records intact`, (context) => {
+    const { first, put, things, setFull } = makeDatabase(context);
     setFull(isFull);
     put(first, 'b', '');
     const change = () => put(first, 'c', '');
@@ -248,8 +248,8 @@ for (const isFull of [false, true])
     assert.deepEqual(things(first), ['a 1', 'b 0']);
   });
 
-test('it goes on in memory where the journal cannot be written either', (context) => {
-  const { first, disk, start, put, things, setFull } = makePlace(context);
+test('changes are in memory only if the journal cannot be written either', (context) => {
+  const { first, disk, start, put, things, setFull } = makeDatabase(context);
   first.close();
   disk.journalPath = `${first.name}-none/journal`;
   const database = start();
@@ -258,8 +258,8 @@ test('it goes on in memory where the journal cannot be written either', (context
   assert.deepEqual(things(database), ['a 1', 'b 20000']);
 });
 
-test('a database that a full disk keeps from being opened is read, and opened later', (context) => {
-  const { first, start, things, put } = makePlace(context);
+test('a database that cannot be opened on a full disk is read into memory, and opened later', (context) => {
+  const { first, start, things, put } = makeDatabase(context);
   first.close();
   let isFull = true;
   const database = start(() => {

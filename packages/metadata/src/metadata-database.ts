@@ -3,37 +3,36 @@ import type Database from 'better-sqlite3';
 import { type Change, type ChangeJournal, type Changes, DamagedJournal } from './change-journal.ts';
 import { copyInMemory, isMisfit, isRefusedWrite } from './database-file.ts';
 
-/** When changes that could not be written are tried again. */
-const WRITE_AGAIN_MS = 1000;
+/** Interval between attempts to write pending changes. */
+const RETRY_MS = 1000;
 
-/** How a database is opened, and what it reports. */
 export type MetadataDatabaseOptions = {
   /** The file, or `:memory:`. */
   name: string;
-  /** Opens the database for writing; throws what `isRefusedWrite` if the disk has no room for that. */
+  /** Opens the database for writing. Throws an error for which `isRefusedWrite` is true if the disk has no space for that. */
   open: () => Database.Database;
-  /** The database as it is now, in memory, where it could not be opened. */
+  /** Reads the database into memory if it cannot be opened. */
   read: () => Database.Database;
   journal: ChangeJournal;
   logger: Logger;
 };
 
 /**
- * The one file of records: images, snapshots, sandboxes and containers. Every room has its own tables in it.
+ * The database of all records: images, snapshots, sandboxes and containers. Every room has its own tables in it.
  *
- * While the disk takes no writes, the records are those of a copy in memory. Changes that must not wait for space are made
- * there and in the journal, which is on another file system; all others fail. Once there is space the journal is written to
- * the database, and the copy is dropped.
+ * While the disk cannot be written, a copy in memory replaces the file. Changes that must not wait for space are made in the
+ * copy and in the journal, which is on another file system; all others fail. Once there is space, the pending changes are written to
+ * the file, and the copy is dropped.
  */
 export class MetadataDatabase {
   readonly name: string;
   readonly #options: MetadataDatabaseOptions;
   #file: Database.Database | undefined;
   #copy: Database.Database | undefined;
-  /** Changes that are in the copy and not in the file. */
-  #waiting: Changes[] = [];
-  /** Where the changes that are being made go, unless they go to the file. */
-  #making: Change[] | undefined;
+  /** Changes that are in the copy but not in the file. */
+  #pending: Changes[] = [];
+  /** Collects the statements of the current transaction on the copy. */
+  #recording: Change[] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: MetadataDatabaseOptions) {
@@ -43,7 +42,7 @@ export class MetadataDatabase {
       this.#file = options.open();
     } catch (error) {
       if (!isRefusedWrite(error)) throw error;
-      this.#leaveFile(error);
+      this.#switchToCopy(error);
     }
     try {
       this.#applyJournal();
@@ -53,41 +52,41 @@ export class MetadataDatabase {
     }
   }
 
-  /** Makes the changes that an earlier process could not write, all or none. */
+  /** Applies the changes that an earlier process could not write, all or none. */
   #applyJournal(): void {
     const { journal, logger } = this.#options;
     try {
-      this.#waiting = journal.read(this.#journalNumber());
-      if (this.#waiting.length === 0 || this.#writeWaiting()) return;
-      if (this.#copy === undefined) this.#leaveFile(new Error('there is no room for the changes in the journal'));
+      this.#pending = journal.read(this.#journalNumber());
+      if (this.#pending.length === 0 || this.#writePending()) return;
+      if (this.#copy === undefined) this.#switchToCopy(new Error('no space for the changes in the journal'));
       const copy = this.#copy!;
-      copy.transaction(() => applyAll(copy, this.#waiting))();
+      copy.transaction(() => applyAll(copy, this.#pending))();
     } catch (error) {
       if (!(error instanceof DamagedJournal)) throw error;
       logger.error(
         { file: this.name, error: errorMessage(error) },
-        'the journal cannot be applied and is ignored: ends of containers since the disk was full are lost',
+        'the journal cannot be applied and is ignored: exits of containers since the disk was full are lost',
       );
-      this.#waiting = [];
+      this.#pending = [];
       this.#removeJournal();
     }
   }
 
-  /** A statement that is prepared once, and prepared again where the records have moved. */
+  /** Prepares a statement. It is prepared again when the records have moved to or from the copy. */
   prepare(sql: string): MetadataStatement {
     return new MetadataStatement(sql, {
       database: () => this.#current(),
-      change: (values) => this.#note({ sql, values }),
+      change: (values) => this.#beforeChange({ sql, values }),
     });
   }
 
-  /** Runs SQL of any number of statements. */
+  /** Executes any number of SQL statements. */
   exec(sql: string): void {
-    this.#note({ sql });
+    this.#beforeChange({ sql });
     this.#current().exec(sql);
   }
 
-  /** Makes changes, all or none. `resource_exhausted` on a full disk. */
+  /** Runs `change` in a transaction. Throws `resource_exhausted` on a full disk. */
   write<T>(change: () => T): T {
     this.#refuseNested();
     this.#needSpace();
@@ -95,9 +94,9 @@ export class MetadataDatabase {
   }
 
   /**
-   * Makes changes that must not wait for space: how something ended, or that it was removed. `change` may be called twice, as the
-   * first attempt fails when the disk has just become full, so it does nothing but change records. If earlier changes with the same
-   * `replaces` make no difference to any record after these, then only these are kept while the disk is full.
+   * Runs `change` in a transaction, also on a full disk. For changes that must not wait for space: exits and removals. `change` may be
+   * called twice, as the first attempt fails when the disk has just become full, so it must do nothing but change records. `replaces`
+   * declares that this change overwrites earlier ones with the same value, which are then dropped from the journal.
    */
   writeEvenIfFull<T>(change: () => T, { replaces }: { replaces?: string } = {}): T {
     this.#refuseNested();
@@ -106,7 +105,7 @@ export class MetadataDatabase {
         return this.#file!.transaction(change)();
       } catch (error) {
         if (!isRefusedWrite(error)) throw error;
-        this.#leaveFile(error);
+        this.#switchToCopy(error);
       }
     }
     return this.#changeCopy(change, replaces);
@@ -114,28 +113,28 @@ export class MetadataDatabase {
 
   #changeCopy<T>(change: () => T, replaces: string | undefined): T {
     const changes: Change[] = [];
-    this.#making = changes;
+    this.#recording = changes;
     let result: T;
     try {
       result = this.#copy!.transaction(change)();
     } finally {
-      this.#making = undefined;
+      this.#recording = undefined;
     }
     const [first] = changes;
     if (first === undefined) return result;
     if (replaces !== undefined) {
       first.replaces = replaces;
-      this.#waiting = this.#waiting.filter(([earlier]) => earlier?.replaces !== replaces);
+      this.#pending = this.#pending.filter(([earlier]) => earlier?.replaces !== replaces);
     }
-    this.#waiting.push(changes);
-    this.#saveWaiting();
+    this.#pending.push(changes);
+    this.#savePending();
     return result;
   }
 
-  /** Changes that are not in the file yet stay in the journal. */
+  /** Closes the file. Changes that cannot be written to it stay in the journal. */
   close(): void {
     try {
-      if (this.#copy?.open) this.#writeWaiting();
+      if (this.#copy?.open) this.#writePending();
     } finally {
       this.#end();
     }
@@ -152,82 +151,82 @@ export class MetadataDatabase {
     return this.#copy ?? this.#file!;
   }
 
-  /** Before a change: where the records are a copy it goes to the journal, or needs the file. */
-  #note(change: Change): void {
-    if (this.#making !== undefined) this.#making.push(change);
+  /** Called before each change: records it if a transaction on the copy is running; otherwise the file must be writable. */
+  #beforeChange(change: Change): void {
+    if (this.#recording !== undefined) this.#recording.push(change);
     else this.#needSpace();
   }
 
-  /** The inner change could drop the copy that the outer one is changing. */
+  /** Nested changes are refused, as the inner one could drop the copy that the outer one is changing. */
   #refuseNested(): void {
     if (!this.#current().inTransaction) return;
-    throw new PodwrightError('internal', `write to ${this.name}: a change is made within another change`);
+    throw new PodwrightError('internal', `write to ${this.name}: a change is nested within another change`);
   }
 
   #needSpace(): void {
-    if (this.#copy === undefined || this.#writeWaiting()) return;
-    throw new PodwrightError('resource_exhausted', `write to ${this.name}: the disk is full; free some of its space`);
+    if (this.#copy === undefined || this.#writePending()) return;
+    throw new PodwrightError('resource_exhausted', `write to ${this.name}: the disk is full; free some disk space`);
   }
 
-  /** Continues on a copy in memory. Throws if the records cannot be read. */
-  #leaveFile(reason: unknown): void {
+  /** Switches to a copy in memory. Throws if the records cannot be read. */
+  #switchToCopy(reason: unknown): void {
     const { read, logger, name } = this.#options;
     const copy = this.#file === undefined ? read() : copyInMemory(this.#file.serialize());
     logger.warn(
       { file: name, error: errorMessage(reason) },
-      'the records cannot be written: ends of containers are written to the state directory until there is space',
+      'the records cannot be written: exits of containers are written to the state directory until there is space',
     );
     this.#copy = copy;
     this.#writeLater();
   }
 
-  #saveWaiting(): void {
+  #savePending(): void {
     const { journal, logger, name } = this.#options;
     try {
-      journal.save(this.#journalNumber(), this.#waiting);
+      journal.save(this.#journalNumber(), this.#pending);
     } catch (error) {
       logger.debug(
         { file: name, error: errorMessage(error) },
-        'changes of records are in memory only until there is space',
+        'changes of records are only in memory until there is space',
       );
     }
   }
 
   #writeLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#writeNow(), WRITE_AGAIN_MS);
+    this.#timer = setTimeout(() => this.#retryWrite(), RETRY_MS);
     this.#timer.unref();
   }
 
-  #writeNow(): void {
+  #retryWrite(): void {
     try {
-      if (this.#writeWaiting()) return;
+      if (this.#writePending()) return;
     } catch (error) {
       this.#options.logger.error(
         { file: this.name, error: errorMessage(error) },
         'changes of records cannot be written',
       );
     }
-    this.#saveWaiting();
+    this.#savePending();
     this.#writeLater();
   }
 
-  /** Whether everything is in the file now, and the copy dropped. */
-  #writeWaiting(): boolean {
+  /** Writes the pending changes to the file and drops the copy. Returns false if the disk still cannot be written. */
+  #writePending(): boolean {
     const { open, logger, name } = this.#options;
     try {
       this.#file ??= open();
       const file = this.#file;
       const number = this.#journalNumber();
       file.transaction(() => {
-        applyAll(file, this.#waiting);
-        file.pragma(`user_version = ${number}`); // this journal is never read again
+        applyAll(file, this.#pending);
+        file.pragma(`user_version = ${number}`); // so this journal is never applied again
       })();
     } catch (error) {
       if (isRefusedWrite(error)) return false;
       throw error;
     }
-    this.#waiting = [];
+    this.#pending = [];
     this.#removeJournal();
     clearTimeout(this.#timer);
     if (this.#copy !== undefined) logger.info({ file: name }, 'the records can be written again');
@@ -236,7 +235,7 @@ export class MetadataDatabase {
     return true;
   }
 
-  /** The next start ignores the journal in any case: its number is too small, or it is damaged. */
+  /** A failure is harmless: the next start ignores the journal, as its number is outdated or it is damaged. */
   #removeJournal(): void {
     const { journal, logger, name } = this.#options;
     try {
@@ -246,7 +245,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** The number of the next journal: one more than that of the last journal that was applied. */
+  /** The number of the next journal: that of the last applied journal plus one. */
   #journalNumber(): number {
     const database = this.#file ?? this.#copy!;
     return (database.pragma('user_version', { simple: true }) as number) + 1;
@@ -255,7 +254,7 @@ export class MetadataDatabase {
 
 type StatementOwner = { database: () => Database.Database; change: (values: unknown[]) => void };
 
-/** As better-sqlite3's statements. */
+/** A statement with the interface of better-sqlite3's. */
 export class MetadataStatement {
   readonly #sql: string;
   readonly #owner: StatementOwner;
@@ -274,7 +273,7 @@ export class MetadataStatement {
     return this.#statement().all(...values);
   }
 
-  /** Changes records; `resource_exhausted` on a full disk, but in `writeEvenIfFull`. */
+  /** Changes records. Throws `resource_exhausted` on a full disk, except within `writeEvenIfFull`. */
   run(...values: unknown[]): Database.RunResult {
     this.#owner.change(values);
     return this.#statement().run(...values);
@@ -294,7 +293,7 @@ function applyAll(database: Database.Database, all: Changes[]): void {
       else database.prepare(sql).run(...values);
     } catch (cause) {
       if (!isMisfit(cause)) throw cause;
-      throw new DamagedJournal(`a change does not fit the records: ${errorMessage(cause)}`, { cause });
+      throw new DamagedJournal(`a change does not match the records: ${errorMessage(cause)}`, { cause });
     }
   }
 }

@@ -31,11 +31,11 @@ function openThings(path = ':memory:', journal?: string) {
 function decodeThing(value: unknown, version: number): Thing {
   const { id, name, color } = value as Thing;
   if (version === 0) return { id, name, color: 'gray' };
-  if (typeof color !== 'string') throw new Error('color: it is no text');
+  if (typeof color !== 'string') throw new Error('color: it is not a string');
   return { id, name, color };
 }
 
-test('records are found by id, by name and by a prefix that only one id has', () => {
+test('records are found by id, by name and by a unique prefix of the id', () => {
   const { things } = openThings();
   things.put({ id: 'abc1', name: 'first', color: 'red' });
   things.put({ id: 'abd2', name: 'second', color: 'blue' });
@@ -48,7 +48,7 @@ test('records are found by id, by name and by a prefix that only one id has', ()
   assert.throws(() => things.require('x'), { code: 'not_found', message: 'thing "x" not found' });
 });
 
-test('records are there again after the file is opened anew, in order of creation', () => {
+test('records are read back in order of creation when the file is opened again', () => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-records-'));
   try {
     const first = openThings(join(directory, 'db'));
@@ -76,7 +76,7 @@ test('records are there again after the file is opened anew, in order of creatio
   }
 });
 
-test('a record says its version, and one of before there were versions is read', () => {
+test('records are stored with a version, and records without one are read as version 0', () => {
   const { database, things, open, write } = openThings();
   things.put({ id: 'a', name: 'one', color: 'red' });
   const { record } = database.prepare('SELECT record FROM things').get() as { record: string };
@@ -90,7 +90,7 @@ test('a record says its version, and one of before there were versions is read',
   );
 });
 
-test('a record of a newer version is refused by name, and nothing is changed', () => {
+test('the error for a record of a newer version names it, and nothing is changed', () => {
   const { database, open, write, damaged } = openThings();
   write({ id: 'a', record: '{' });
   write({ id: 'b', record: '{"recordVersion":2,"id":"b","name":"b"}' });
@@ -98,21 +98,21 @@ test('a record of a newer version is refused by name, and nothing is changed', (
   assert.deepEqual([database.prepare('SELECT id FROM things').all().length, damaged], [2, []]);
 });
 
-test('a damaged row is reported with its field and deleted, and many at once are refused', () => {
+test('a damaged row is reported with its field and deleted, unless most rows are damaged', () => {
   const { open, write, damaged } = openThings();
   const rows = {
-    a: ['{"id":', 'record: it is no JSON object'],
-    b: ['[]', 'record: it is no JSON object'],
-    c: ['{"recordVersion":1,"id":"c","name":"c","color":7}', 'color: it is no text'],
-    d: ['{"recordVersion":1,"id":"x","name":"d","color":"red"}', 'id: it is another one than that of its row'],
-    e: ['{"recordVersion":1,"id":"e","name":"x","color":"red"}', 'name: it is another one than that of its row'],
-    f: ['{"recordVersion":"1","id":"f","name":"f"}', 'recordVersion: it is no number'],
+    a: ['{"id":', 'record: it is not a JSON object'],
+    b: ['[]', 'record: it is not a JSON object'],
+    c: ['{"recordVersion":1,"id":"c","name":"c","color":7}', 'color: it is not a string'],
+    d: ['{"recordVersion":1,"id":"x","name":"d","color":"red"}', 'id: it differs from the column of its row'],
+    e: ['{"recordVersion":1,"id":"e","name":"x","color":"red"}', 'name: it differs from the column of its row'],
+    f: ['{"recordVersion":"1","id":"f","name":"f"}', 'recordVersion: it is not a number'],
   };
   for (const [id, [record]] of Object.entries(rows)) write({ id, record: record! });
-  assert.throws(open, { code: 'data_loss', message: /6 damaged records in things, 0 sound; the first is a: / });
+  assert.throws(open, { code: 'data_loss', message: /6 damaged records in things, 0 valid; the first is a: / });
   assert.deepEqual(damaged, []);
-  const good = ['g', 'h', 'i', 'j', 'k', 'l'];
-  for (const id of good) write({ id, record: `{"recordVersion":1,"id":"${id}","name":"${id}","color":"red"}` });
+  const valid = ['g', 'h', 'i', 'j', 'k', 'l'];
+  for (const id of valid) write({ id, record: `{"recordVersion":1,"id":"${id}","name":"${id}","color":"red"}` });
   const things = open();
   assert.deepEqual(
     damaged.map(({ table, id, reason }) => [table, id, reason]),
@@ -120,7 +120,7 @@ test('a damaged row is reported with its field and deleted, and many at once are
   );
   assert.deepEqual(
     things.list().map(({ id }) => id),
-    good,
+    valid,
   );
   things.put({ id: 'new', name: 'a', color: 'red' });
   assert.equal(open().list().length, 7);
@@ -134,7 +134,7 @@ test('while the disk is full, many updates of a record take little space in the 
   things.put({ id: '1', name: 'first', color: 'red' });
   things.put({ id: '2', name: 'second', color: 'blue' });
   const setPages = database.prepare('PRAGMA max_page_count = 1');
-  setPages.get(); // of what it has already
+  setPages.get(); // SQLite raises this to the current size, so the database cannot grow
   for (let round = 0; round < 1000; round++) things.update('1', (one) => ({ ...one, color: `${round}`.padEnd(5000) }));
   things.delete('2');
   assert.ok(statSync(journal).size < 500_000, `${statSync(journal).size} bytes`);

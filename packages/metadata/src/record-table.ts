@@ -1,31 +1,31 @@
 import { counted, errorMessage, isRecord, PodwrightError, wrapError } from '@podwright/base';
 import type { MetadataDatabase } from './metadata-database.ts';
 
-/** What every record has: its id, and the name that is unique among the records of its table. */
+/** The common part of records. Ids and names are unique within a table. */
 export type NamedRecord = { id: string; name: string };
 
-/** A row that holds no record: which one, and what is wrong with it, the field first. */
+/** A damaged row. `reason` begins with the name of the wrong field. */
 export type DamagedRecord = { table: string; id: string; reason: string };
 
 export type RecordTableOptions<T> = {
-  /** It has the columns id, name and record (JSON). */
+  /** Name of the table, which has the columns id, name and record (JSON). */
   table: string;
-  /** What a record is called in messages. */
+  /** The word for a record in messages, such as `sandbox`. */
   noun: string;
-  /** Version of the records' form, which is written into each. */
+  /** Version of the records' format, which is written into each record. */
   version: number;
-  /** Checks what was read; throws what names the field. `version` is that of the form, 0 for records without one. */
+  /** Validates and converts a stored record. Errors must name the field. `version` is the record's format, 0 if it has none. */
   decode: (value: unknown, version: number) => T;
-  /** Told of each row that holds no record. It has been deleted: what it stood for is to be removed as unknown. */
+  /** Called for each damaged row, which has been deleted. The caller must remove the resources of the record as unknown ones. */
   onDamaged: (damaged: DamagedRecord) => void;
 };
 
-/** Where a record has the version of its form. */
+/** The JSON field with a record's format version. */
 const VERSION_FIELD = 'recordVersion';
 
 /**
- * One room's records: all of them in memory, each change written through to SQLite before it is seen.
- * Records are values: a change puts a new one. Lists therefore cost no system call and no copy. On a full disk only new
+ * One room's records, all cached in memory. Each change is written through to SQLite before it becomes visible.
+ * Records are immutable: a change replaces the record. Lists therefore need no system call and no copy. On a full disk only new
  * records are refused (`resource_exhausted`).
  */
 export class RecordTable<T extends NamedRecord> {
@@ -33,12 +33,12 @@ export class RecordTable<T extends NamedRecord> {
   readonly #names = new Map<string, string>();
   readonly #put: (record: T) => void;
   readonly #delete: (id: string) => void;
-  /** What a record is called in messages. */
+  /** The word for a record in messages. */
   readonly noun: string;
 
   /**
-   * Reads all records. One of a newer version is a `failed_precondition`, more damaged ones than good ones are a `data_loss`:
-   * nothing is changed then.
+   * Reads all records. Throws `failed_precondition` if one has a newer version, and `data_loss` if more records are damaged than
+   * valid; then nothing is changed.
    */
   constructor(database: MetadataDatabase, options: RecordTableOptions<T>) {
     const { table, noun, version } = options;
@@ -57,7 +57,7 @@ export class RecordTable<T extends NamedRecord> {
     };
     this.#delete = (id) => void database.writeEvenIfFull(() => remove.run(id), { replaces: keyOf(id) });
     const { records, damaged } = readRecords(database, options);
-    for (const record of records) this.#remember(record);
+    for (const record of records) this.#cache(record);
     for (const row of damaged) {
       this.#delete(row.id);
       options.onDamaged(row);
@@ -70,11 +70,11 @@ export class RecordTable<T extends NamedRecord> {
     } catch (error) {
       throw wrapError(`write the record of ${this.noun} ${record.id}`, error);
     }
-    this.#remember(record);
+    this.#cache(record);
     return record;
   }
 
-  /** Puts the record as `change` makes it, unless it has gone meanwhile. */
+  /** Replaces a record by the result of `change`, unless it has been deleted. */
   update(id: string, change: (record: T) => T): T | undefined {
     const record = this.#records.get(id);
     return record === undefined ? undefined : this.put(change(record));
@@ -101,7 +101,7 @@ export class RecordTable<T extends NamedRecord> {
     return [...this.#records.values()];
   }
 
-  /** By id or by a prefix of one id only. Several matches are an `invalid_argument`. */
+  /** Finds a record by id or by a prefix of it. Throws `invalid_argument` if the prefix is ambiguous. */
   find(idOrPrefix: string): T | undefined {
     const exact = this.#records.get(idOrPrefix);
     if (exact !== undefined || idOrPrefix === '') return exact;
@@ -109,20 +109,20 @@ export class RecordTable<T extends NamedRecord> {
     if (matches.length > 1) {
       throw new PodwrightError(
         'invalid_argument',
-        `find ${this.noun} ${idOrPrefix}: ${matches.length} ids begin with it`,
+        `find ${this.noun} ${idOrPrefix}: ${matches.length} ids have this prefix`,
       );
     }
     return matches[0];
   }
 
-  /** As `find`; none is a `not_found`. */
+  /** As `find`, but throws `not_found` if there is none. */
   require(idOrPrefix: string): T {
     const record = this.find(idOrPrefix);
     if (record === undefined) throw new PodwrightError('not_found', `${this.noun} "${idOrPrefix}" not found`);
     return record;
   }
 
-  #remember(record: T): void {
+  #cache(record: T): void {
     this.#records.set(record.id, record);
     this.#names.set(record.name, record.id);
   }
@@ -130,7 +130,7 @@ export class RecordTable<T extends NamedRecord> {
 
 type Row = { id: string; name: string; record: string };
 
-/** If most are damaged it is not the rows but this program that is wrong: then nothing is touched (`data_loss`). */
+/** Reads all rows. Throws `data_loss` if most are damaged, as then probably this program is wrong, not the rows. */
 function readRecords<T extends NamedRecord>(
   database: MetadataDatabase,
   options: RecordTableOptions<T>,
@@ -151,7 +151,7 @@ function readRecords<T extends NamedRecord>(
   if (damaged.length <= Math.max(1, records.length)) return { records, damaged };
   throw new PodwrightError(
     'data_loss',
-    `open ${database.name}: ${counted(damaged.length, 'damaged record')} in ${table}, ${records.length} sound; the first is ${first!.id}: ${first!.reason}; put a copy of the file back, or use the Podwright that wrote it`,
+    `open ${database.name}: ${counted(damaged.length, 'damaged record')} in ${table}, ${records.length} valid; the first is ${first!.id}: ${first!.reason}; restore a copy of the file, or use the Podwright that wrote it`,
   );
 }
 
@@ -159,24 +159,24 @@ class NewerRecord extends PodwrightError {}
 
 function readRecord<T extends NamedRecord>(row: Row, { noun, version, decode }: RecordTableOptions<T>): T {
   const { [VERSION_FIELD]: written = 0, ...value } = parseObject(row.record);
-  if (typeof written !== 'number') throw new Error(`${VERSION_FIELD}: it is no number`);
+  if (typeof written !== 'number') throw new Error(`${VERSION_FIELD}: it is not a number`);
   if (written > version) {
     throw new NewerRecord(
       'failed_precondition',
-      `the record of ${noun} ${row.id} has version ${written}, this Podwright knows up to ${version}; use the newer Podwright or another root directory`,
+      `the record of ${noun} ${row.id} has version ${written}, this Podwright supports up to ${version}; use the newer Podwright or another root directory`,
     );
   }
   const record = decode(value, written);
   for (const column of ['id', 'name'] as const)
-    if (record[column] !== row[column]) throw new Error(`${column}: it is another one than that of its row`);
+    if (record[column] !== row[column]) throw new Error(`${column}: it differs from the column of its row`);
   return record;
 }
 
-/** The message of the parser would quote what is there, which may be a secret. */
+/** Replaces the parser's error, whose message would quote the record, which may contain secrets. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {}
-  throw new Error('record: it is no JSON object');
+  throw new Error('record: it is not a JSON object');
 }
