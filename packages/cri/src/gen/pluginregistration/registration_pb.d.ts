@@ -2,7 +2,7 @@
 // @generated from file pluginregistration/registration.proto (package pluginregistration, syntax proto3)
 /* eslint-disable */
 
-// How the kubelet and a plugin of the node meet: the plugin serves it at a socket in the kubelet's plugins_registry.
+// Registration of node plugins: the plugin serves it on a socket in the kubelet's plugins_registry directory.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -36,21 +36,21 @@ export declare type PluginInfo = Message<"pluginregistration.PluginInfo"> & {
   type: string;
 
   /**
-   * Unique among plugins of the type.
+   * Unique among plugins of one type.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Socket of its services, if it is another one.
+   * Socket of the plugin's services, if it is a different one.
    *
    * @generated from field: string endpoint = 3;
    */
   endpoint: string;
 
   /**
-   * Of its services: versions such as 1.0.0, or services such as v1.DRAPlugin.
+   * Versions of the plugin's services such as 1.0.0, or services such as v1.DRAPlugin.
    *
    * @generated from field: repeated string supported_versions = 4;
    */
@@ -73,7 +73,7 @@ export declare type RegistrationStatus = Message<"pluginregistration.Registratio
   pluginRegistered: boolean;
 
   /**
-   * Why not; empty if it is.
+   * Why it was rejected; empty if it was accepted.
    *
    * @generated from field: string error = 2;
    */
@@ -103,7 +103,7 @@ export declare const RegistrationStatusResponseSchema: GenMessage<RegistrationSt
  */
 export declare const Registration: GenService<{
   /**
-   * Who the plugin is.
+   * Returns the plugin's name, type and versions.
    *
    * @generated from rpc pluginregistration.Registration.GetInfo
    */
@@ -113,7 +113,7 @@ export declare const Registration: GenService<{
     output: typeof PluginInfoSchema;
   },
   /**
-   * Tells the plugin whether the kubelet has taken it.
+   * Notifies the plugin whether the kubelet has accepted it.
    *
    * @generated from rpc pluginregistration.Registration.NotifyRegistrationStatus
    */

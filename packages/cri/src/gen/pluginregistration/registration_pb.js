@@ -2,7 +2,7 @@
 // @generated from file pluginregistration/registration.proto (package pluginregistration, syntax proto3)
 /* eslint-disable */
 
-// How the kubelet and a plugin of the node meet: the plugin serves it at a socket in the kubelet's plugins_registry.
+// Registration of node plugins: the plugin serves it on a socket in the kubelet's plugins_registry directory.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 

@@ -2,7 +2,7 @@
 // @generated from file csi/v1/csi.proto (package csi.v1, syntax proto3)
 /* eslint-disable */
 
-// The Container Storage Interface, as far as a kubelet calls it: the Node service of a driver.
+// The part of the Container Storage Interface that a kubelet calls: the Node service of a driver.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -22,7 +22,7 @@ export declare type NodeStageVolumeRequest = Message<"csi.v1.NodeStageVolumeRequ
   volumeId: string;
 
   /**
-   * From the controller's attaching.
+   * From ControllerPublishVolume.
    *
    * @generated from field: map<string, string> publish_context = 2;
    */
@@ -122,7 +122,7 @@ export declare type NodePublishVolumeRequest = Message<"csi.v1.NodePublishVolume
   stagingTargetPath: string;
 
   /**
-   * Made by the driver; its parent is there.
+   * Created by the driver; its parent directory exists.
    *
    * @generated from field: string target_path = 4;
    */
@@ -393,7 +393,7 @@ export declare const CapacityRangeSchema: GenMessage<CapacityRange>;
  */
 export declare type NodeExpandVolumeResponse = Message<"csi.v1.NodeExpandVolumeResponse"> & {
   /**
-   * How large it is now; 0 if the driver does not say.
+   * The new size; 0 if the driver does not report it.
    *
    * @generated from field: int64 capacity_bytes = 1;
    */
@@ -539,7 +539,7 @@ export declare type NodeGetInfoResponse = Message<"csi.v1.NodeGetInfoResponse"> 
   nodeId: string;
 
   /**
-   * 0 for no limit.
+   * 0 means no limit.
    *
    * @generated from field: int64 max_volumes_per_node = 2;
    */
@@ -576,7 +576,7 @@ export declare type Topology = Message<"csi.v1.Topology"> & {
 export declare const TopologySchema: GenMessage<Topology>;
 
 /**
- * How a volume is used.
+ * Access type and access mode of a volume.
  *
  * @generated from message csi.v1.VolumeCapability
  */
@@ -637,7 +637,7 @@ export declare type VolumeCapability_MountVolume = Message<"csi.v1.VolumeCapabil
   mountFlags: string[];
 
   /**
-   * A group that is to read and write all of it: the pod's fsGroup.
+   * The pod's fsGroup, which must be able to read and write the volume.
    *
    * @generated from field: string volume_mount_group = 3;
    */
@@ -721,7 +721,7 @@ export declare const VolumeCapability_AccessMode_ModeSchema: GenEnum<VolumeCapab
  */
 export declare const Node: GenService<{
   /**
-   * Makes a volume ready at a place of the node that all its pods share.
+   * Mounts a volume at a staging path on the node, which all its pods share.
    *
    * @generated from rpc csi.v1.Node.NodeStageVolume
    */
@@ -731,7 +731,7 @@ export declare const Node: GenService<{
     output: typeof NodeStageVolumeResponseSchema;
   },
   /**
-   * Takes back what NodeStageVolume did.
+   * Reverts NodeStageVolume.
    *
    * @generated from rpc csi.v1.Node.NodeUnstageVolume
    */
@@ -751,7 +751,7 @@ export declare const Node: GenService<{
     output: typeof NodePublishVolumeResponseSchema;
   },
   /**
-   * Takes back what NodePublishVolume did.
+   * Reverts NodePublishVolume.
    *
    * @generated from rpc csi.v1.Node.NodeUnpublishVolume
    */
@@ -761,7 +761,7 @@ export declare const Node: GenService<{
     output: typeof NodeUnpublishVolumeResponseSchema;
   },
   /**
-   * How full a volume is.
+   * Reports capacity and usage of a volume.
    *
    * @generated from rpc csi.v1.Node.NodeGetVolumeStats
    */
@@ -771,7 +771,7 @@ export declare const Node: GenService<{
     output: typeof NodeGetVolumeStatsResponseSchema;
   },
   /**
-   * Grows the file system of a volume that has grown.
+   * Grows the file system of an expanded volume.
    *
    * @generated from rpc csi.v1.Node.NodeExpandVolume
    */
@@ -781,7 +781,7 @@ export declare const Node: GenService<{
     output: typeof NodeExpandVolumeResponseSchema;
   },
   /**
-   * Which of the optional calls the driver has.
+   * Lists the optional calls that the driver supports.
    *
    * @generated from rpc csi.v1.Node.NodeGetCapabilities
    */
@@ -791,7 +791,7 @@ export declare const Node: GenService<{
     output: typeof NodeGetCapabilitiesResponseSchema;
   },
   /**
-   * How the driver names this node, and where the node is.
+   * The driver's name for this node, and the node's topology.
    *
    * @generated from rpc csi.v1.Node.NodeGetInfo
    */

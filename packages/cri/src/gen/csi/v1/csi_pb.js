@@ -2,7 +2,7 @@
 // @generated from file csi/v1/csi.proto (package csi.v1, syntax proto3)
 /* eslint-disable */
 
-// The Container Storage Interface, as far as a kubelet calls it: the Node service of a driver.
+// The part of the Container Storage Interface that a kubelet calls: the Node service of a driver.
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 

@@ -2,7 +2,7 @@
 // @generated from file deviceplugin/v1beta1/deviceplugin.proto (package v1beta1, syntax proto3)
 /* eslint-disable */
 
-// How device plugins register with a kubelet, and how it asks them for devices.
+// The protocol by which device plugins register with a kubelet and the kubelet allocates devices.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -25,7 +25,7 @@ export declare type Empty = Message<"v1beta1.Empty"> & {
 export declare const EmptySchema: GenMessage<Empty>;
 
 /**
- * What the plugin wants to be asked.
+ * The optional calls that the plugin needs.
  *
  * @generated from message v1beta1.DevicePluginOptions
  */
@@ -48,27 +48,27 @@ export declare type DevicePluginOptions = Message<"v1beta1.DevicePluginOptions">
 export declare const DevicePluginOptionsSchema: GenMessage<DevicePluginOptions>;
 
 /**
- * A plugin that is there.
+ * Registers a plugin.
  *
  * @generated from message v1beta1.RegisterRequest
  */
 export declare type RegisterRequest = Message<"v1beta1.RegisterRequest"> & {
   /**
-   * Of the protocol: v1beta1.
+   * Version of the protocol: v1beta1.
    *
    * @generated from field: string version = 1;
    */
   version: string;
 
   /**
-   * Name of the plugin's socket in the directory of the kubelet's.
+   * Name of the plugin's socket, in the same directory as the kubelet's.
    *
    * @generated from field: string endpoint = 2;
    */
   endpoint: string;
 
   /**
-   * Such as vendor.example/widget.
+   * For example vendor.example/widget.
    *
    * @generated from field: string resource_name = 3;
    */
@@ -119,7 +119,7 @@ export declare type Device = Message<"v1beta1.Device"> & {
   health: string;
 
   /**
-   * Where it is.
+   * NUMA nodes of the device.
    *
    * @generated from field: v1beta1.TopologyInfo topology = 3;
    */
@@ -195,7 +195,7 @@ export declare type ContainerPreferredAllocationRequest = Message<"v1beta1.Conta
   mustIncludeDeviceIDs: string[];
 
   /**
-   * How many devices in all.
+   * Number of devices to allocate.
    *
    * @generated from field: int32 allocation_size = 3;
    */
@@ -289,7 +289,7 @@ export declare type AllocateResponse = Message<"v1beta1.AllocateResponse"> & {
 export declare const AllocateResponseSchema: GenMessage<AllocateResponse>;
 
 /**
- * What a container gets with its devices.
+ * Settings for a container that gets the devices.
  *
  * @generated from message v1beta1.ContainerAllocateResponse
  */
@@ -367,7 +367,7 @@ export declare type DeviceSpec = Message<"v1beta1.DeviceSpec"> & {
   hostPath: string;
 
   /**
-   * Of the device cgroup: any of r, w, m.
+   * Permissions in the device cgroup: any of r, w, m.
    *
    * @generated from field: string permissions = 3;
    */
@@ -385,7 +385,7 @@ export declare const DeviceSpecSchema: GenMessage<DeviceSpec>;
  */
 export declare type CDIDevice = Message<"v1beta1.CDIDevice"> & {
   /**
-   * Such as vendor.example/widget=one.
+   * For example vendor.example/widget=one.
    *
    * @generated from field: string name = 1;
    */
@@ -427,7 +427,7 @@ export declare type PreStartContainerResponse = Message<"v1beta1.PreStartContain
 export declare const PreStartContainerResponseSchema: GenMessage<PreStartContainerResponse>;
 
 /**
- * Served by the kubelet.
+ * The service of the kubelet.
  *
  * @generated from service v1beta1.Registration
  */
@@ -443,13 +443,13 @@ export declare const Registration: GenService<{
 }>;
 
 /**
- * Served by a plugin.
+ * The service of a plugin.
  *
  * @generated from service v1beta1.DevicePlugin
  */
 export declare const DevicePlugin: GenService<{
   /**
-   * What the plugin wants to be asked.
+   * The optional calls that the plugin needs.
    *
    * @generated from rpc v1beta1.DevicePlugin.GetDevicePluginOptions
    */
@@ -459,7 +459,7 @@ export declare const DevicePlugin: GenService<{
     output: typeof DevicePluginOptionsSchema;
   },
   /**
-   * All devices, at once and again at every change.
+   * Sends all devices immediately, and again after every change.
    *
    * @generated from rpc v1beta1.DevicePlugin.ListAndWatch
    */
@@ -469,7 +469,7 @@ export declare const DevicePlugin: GenService<{
     output: typeof ListAndWatchResponseSchema;
   },
   /**
-   * Which of the free devices would go together best.
+   * Chooses the free devices that fit best together.
    *
    * @generated from rpc v1beta1.DevicePlugin.GetPreferredAllocation
    */
@@ -479,7 +479,7 @@ export declare const DevicePlugin: GenService<{
     output: typeof PreferredAllocationResponseSchema;
   },
   /**
-   * What a container needs to use these devices.
+   * Returns what a container needs to use these devices.
    *
    * @generated from rpc v1beta1.DevicePlugin.Allocate
    */
@@ -489,7 +489,7 @@ export declare const DevicePlugin: GenService<{
     output: typeof AllocateResponseSchema;
   },
   /**
-   * A container with these devices is about to start.
+   * Called before a container with these devices starts.
    *
    * @generated from rpc v1beta1.DevicePlugin.PreStartContainer
    */

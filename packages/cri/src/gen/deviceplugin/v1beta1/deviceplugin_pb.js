@@ -2,7 +2,7 @@
 // @generated from file deviceplugin/v1beta1/deviceplugin.proto (package v1beta1, syntax proto3)
 /* eslint-disable */
 
-// How device plugins register with a kubelet, and how it asks them for devices.
+// The protocol by which device plugins register with a kubelet and the kubelet allocates devices.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 
@@ -153,7 +153,7 @@ export const PreStartContainerResponseSchema = /*@__PURE__*/
   messageDesc(file_deviceplugin_v1beta1_deviceplugin, 19);
 
 /**
- * Served by the kubelet.
+ * The service of the kubelet.
  *
  * @generated from service v1beta1.Registration
  */
@@ -161,7 +161,7 @@ export const Registration = /*@__PURE__*/
   serviceDesc(file_deviceplugin_v1beta1_deviceplugin, 0);
 
 /**
- * Served by a plugin.
+ * The service of a plugin.
  *
  * @generated from service v1beta1.DevicePlugin
  */

@@ -2,7 +2,7 @@
 // @generated from file dra-health/v1alpha1/dra-health.proto (package v1alpha1, syntax proto3)
 /* eslint-disable */
 
-// How the devices of a DRA driver are.
+// Health of the devices of a DRA driver.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -67,14 +67,14 @@ export declare type DeviceHealth = Message<"v1alpha1.DeviceHealth"> & {
   lastUpdatedTime: bigint;
 
   /**
-   * How long it is believed, in seconds; 0 or less for the default.
+   * How long the report is valid, in seconds; 0 or less for the default.
    *
    * @generated from field: int64 health_check_timeout_seconds = 4;
    */
   healthCheckTimeoutSeconds: bigint;
 
   /**
-   * What there is to say of it: at most 1024 characters.
+   * Details, at most 1024 characters.
    *
    * @generated from field: string message = 5;
    */
@@ -133,7 +133,7 @@ export declare const HealthStatusSchema: GenEnum<HealthStatus>;
  */
 export declare const DRAResourceHealth: GenService<{
   /**
-   * All devices that the driver watches, at each change.
+   * Sends the health of all devices that the driver monitors, at each change.
    *
    * @generated from rpc v1alpha1.DRAResourceHealth.NodeWatchResources
    */

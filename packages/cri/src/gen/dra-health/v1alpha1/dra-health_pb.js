@@ -2,7 +2,7 @@
 // @generated from file dra-health/v1alpha1/dra-health.proto (package v1alpha1, syntax proto3)
 /* eslint-disable */
 
-// How the devices of a DRA driver are.
+// Health of the devices of a DRA driver.
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 

@@ -2,7 +2,7 @@
 // @generated from file dra/v1/dra.proto (package k8s.io.kubelet.pkg.apis.dra.v1, syntax proto3)
 /* eslint-disable */
 
-// Dynamic resource allocation: what a driver does on the node for the claims of pods.
+// Dynamic resource allocation: a driver's operations on the node for pods' claims.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -59,7 +59,7 @@ export declare const NodePrepareResourcesRequestSchema: GenMessage<NodePrepareRe
  */
 export declare type NodePrepareResourcesResponse = Message<"k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesResponse"> & {
   /**
-   * By the claim's uid.
+   * Keyed by the claim's uid.
    *
    * @generated from field: map<string, k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse> claims = 1;
    */
@@ -82,7 +82,7 @@ export declare type NodePrepareResourceResponse = Message<"k8s.io.kubelet.pkg.ap
   devices: Device[];
 
   /**
-   * Why it failed; empty if it did not.
+   * Error message; empty on success.
    *
    * @generated from field: string error = 2;
    */
@@ -100,7 +100,7 @@ export declare const NodePrepareResourceResponseSchema: GenMessage<NodePrepareRe
  */
 export declare type Device = Message<"k8s.io.kubelet.pkg.apis.dra.v1.Device"> & {
   /**
-   * The requests of the claim that the device is for; all of them if there is none.
+   * The requests of the claim that the device satisfies; all requests if empty.
    *
    * @generated from field: repeated string request_names = 1;
    */
@@ -154,7 +154,7 @@ export declare const NodeUnprepareResourcesRequestSchema: GenMessage<NodeUnprepa
  */
 export declare type NodeUnprepareResourcesResponse = Message<"k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesResponse"> & {
   /**
-   * By the claim's uid.
+   * Keyed by the claim's uid.
    *
    * @generated from field: map<string, k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourceResponse> claims = 1;
    */
@@ -172,7 +172,7 @@ export declare const NodeUnprepareResourcesResponseSchema: GenMessage<NodeUnprep
  */
 export declare type NodeUnprepareResourceResponse = Message<"k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourceResponse"> & {
   /**
-   * Why it failed; empty if it did not.
+   * Error message; empty on success.
    *
    * @generated from field: string error = 1;
    */
@@ -190,7 +190,7 @@ export declare const NodeUnprepareResourceResponseSchema: GenMessage<NodeUnprepa
  */
 export declare const DRAPlugin: GenService<{
   /**
-   * Makes the devices of claims ready. May be repeated.
+   * Prepares the devices of claims. Idempotent.
    *
    * @generated from rpc k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin.NodePrepareResources
    */
@@ -200,7 +200,7 @@ export declare const DRAPlugin: GenService<{
     output: typeof NodePrepareResourcesResponseSchema;
   },
   /**
-   * Takes it back, also for claims that are gone from the API. May be repeated.
+   * Reverts NodePrepareResources, also for claims that have been deleted from the API. Idempotent.
    *
    * @generated from rpc k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin.NodeUnprepareResources
    */

@@ -2,7 +2,7 @@
 // @generated from file dra/v1/dra.proto (package k8s.io.kubelet.pkg.apis.dra.v1, syntax proto3)
 /* eslint-disable */
 
-// Dynamic resource allocation: what a driver does on the node for the claims of pods.
+// Dynamic resource allocation: a driver's operations on the node for pods' claims.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 

@@ -2,7 +2,7 @@
 // @generated from file podresources/v1/podresources.proto (package v1, syntax proto3)
 /* eslint-disable */
 
-// What containers of a node have for themselves, for those who monitor it.
+// The exclusive resources of a node's containers, for monitoring agents.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -156,7 +156,7 @@ export declare type ContainerResources = Message<"v1.ContainerResources"> & {
   devices: ContainerDevices[];
 
   /**
-   * Processors that it has for itself.
+   * CPUs that the container uses exclusively.
    *
    * @generated from field: repeated int64 cpu_ids = 3;
    */
@@ -184,7 +184,7 @@ export declare const ContainerResourcesSchema: GenMessage<ContainerResources>;
  */
 export declare type ContainerMemory = Message<"v1.ContainerMemory"> & {
   /**
-   * memory, or hugepages- with their size.
+   * `memory`, or `hugepages-` with the page size.
    *
    * @generated from field: string memory_type = 1;
    */
@@ -268,7 +268,7 @@ export declare type NUMANode = Message<"v1.NUMANode"> & {
 export declare const NUMANodeSchema: GenMessage<NUMANode>;
 
 /**
- * A resource of a claim.
+ * A resource from a ResourceClaim.
  *
  * @generated from message v1.DynamicResource
  */
@@ -352,7 +352,7 @@ export declare const CDIDeviceSchema: GenMessage<CDIDevice>;
  */
 export declare const PodResourcesLister: GenService<{
   /**
-   * What the containers of all pods have.
+   * Exclusive resources of the containers of all pods.
    *
    * @generated from rpc v1.PodResourcesLister.List
    */
@@ -362,7 +362,7 @@ export declare const PodResourcesLister: GenService<{
     output: typeof ListPodResourcesResponseSchema;
   },
   /**
-   * What there is to be given out.
+   * Resources that can be allocated.
    *
    * @generated from rpc v1.PodResourcesLister.GetAllocatableResources
    */
@@ -372,7 +372,7 @@ export declare const PodResourcesLister: GenService<{
     output: typeof AllocatableResourcesResponseSchema;
   },
   /**
-   * What the containers of one pod have.
+   * Exclusive resources of the containers of one pod.
    *
    * @generated from rpc v1.PodResourcesLister.Get
    */

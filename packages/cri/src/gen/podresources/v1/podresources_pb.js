@@ -2,7 +2,7 @@
 // @generated from file podresources/v1/podresources.proto (package v1, syntax proto3)
 /* eslint-disable */
 
-// What containers of a node have for themselves, for those who monitor it.
+// The exclusive resources of a node's containers, for monitoring agents.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_podwright_v1_images: GenFile;
 
 /**
- * All transfers.
+ * The request has no options: all transfers are reported.
  *
  * @generated from message podwright.v1.WatchRequest
  */
@@ -27,13 +27,13 @@ export declare type WatchRequest = Message<"podwright.v1.WatchRequest"> & {
 export declare const WatchRequestSchema: GenMessage<WatchRequest>;
 
 /**
- * What one pull or load is doing. Each value replaces the one before it of the same reference.
+ * The state of one pull or load. Each message replaces the previous one of the same reference.
  *
  * @generated from message podwright.v1.TransferProgress
  */
 export declare type TransferProgress = Message<"podwright.v1.TransferProgress"> & {
   /**
-   * The image as it was asked for, spelled out; for a load the file's path.
+   * The requested image as a full reference; for a load the file's path.
    *
    * @generated from field: string reference = 1;
    */
@@ -47,35 +47,35 @@ export declare type TransferProgress = Message<"podwright.v1.TransferProgress"> 
   phase: string;
 
   /**
-   * Bytes of packed blobs that are here.
+   * Compressed bytes downloaded so far.
    *
    * @generated from field: uint64 done_bytes = 3;
    */
   doneBytes: bigint;
 
   /**
-   * Bytes of packed blobs in all; 0 while unknown.
+   * Total of compressed bytes; 0 while unknown.
    *
    * @generated from field: uint64 total_bytes = 4;
    */
   totalBytes: bigint;
 
   /**
-   * Layers that are unpacked, or were already.
+   * Number of unpacked layers, including those that existed before.
    *
    * @generated from field: uint32 layers_done = 5;
    */
   layersDone: number;
 
   /**
-   * Layers of the image; 0 while unknown.
+   * Total of layers; 0 while unknown.
    *
    * @generated from field: uint32 layers_total = 6;
    */
   layersTotal: number;
 
   /**
-   * Why it failed, in the phase `failed`.
+   * Error message of a failed transfer.
    *
    * @generated from field: string error = 7;
    */
@@ -89,20 +89,20 @@ export declare type TransferProgress = Message<"podwright.v1.TransferProgress"> 
 export declare const TransferProgressSchema: GenMessage<TransferProgress>;
 
 /**
- * A file to load. The runtime opens it, so the path is one of its host, and absolute.
+ * A file to load. The runtime opens it, so the path is absolute and on the runtime's host.
  *
  * @generated from message podwright.v1.LoadRequest
  */
 export declare type LoadRequest = Message<"podwright.v1.LoadRequest"> & {
   /**
-   * An OCI layout (folder or archive) or a Docker archive, plain or packed.
+   * An OCI layout (directory or archive) or a Docker archive, plain or compressed.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Names the image if the file has only one; empty for the names in the file.
+   * Name for the image if the file has only one; empty for the names in the file.
    *
    * @generated from field: string name = 2;
    */
@@ -116,7 +116,7 @@ export declare type LoadRequest = Message<"podwright.v1.LoadRequest"> & {
 export declare const LoadRequestSchema: GenMessage<LoadRequest>;
 
 /**
- * A step of a load.
+ * An event of a load.
  *
  * @generated from message podwright.v1.LoadProgress
  */
@@ -126,7 +126,7 @@ export declare type LoadProgress = Message<"podwright.v1.LoadProgress"> & {
    */
   event: {
     /**
-     * How far it is.
+     * Progress of the load.
      *
      * @generated from field: podwright.v1.TransferProgress progress = 1;
      */
@@ -134,7 +134,7 @@ export declare type LoadProgress = Message<"podwright.v1.LoadProgress"> & {
     case: "progress";
   } | {
     /**
-     * It is finished.
+     * Result of a finished load.
      *
      * @generated from field: podwright.v1.LoadedImages loaded = 2;
      */
@@ -150,7 +150,7 @@ export declare type LoadProgress = Message<"podwright.v1.LoadProgress"> & {
 export declare const LoadProgressSchema: GenMessage<LoadProgress>;
 
 /**
- * What came out of a load.
+ * Result of a load.
  *
  * @generated from message podwright.v1.LoadedImages
  */
@@ -168,27 +168,27 @@ export declare type LoadedImages = Message<"podwright.v1.LoadedImages"> & {
 export declare const LoadedImagesSchema: GenMessage<LoadedImages>;
 
 /**
- * An image that is now in the store.
+ * A loaded image.
  *
  * @generated from message podwright.v1.LoadedImage
  */
 export declare type LoadedImage = Message<"podwright.v1.LoadedImage"> & {
   /**
-   * The image's id, as ImageService has it.
+   * The image id, as in ImageService.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The names that the file, or the request, gives it, spelled out.
+   * The names from the file or the request, as full references.
    *
    * @generated from field: repeated string references = 2;
    */
   references: string[];
 
   /**
-   * Bytes of its config and packed layers.
+   * Bytes of its config and compressed layers.
    *
    * @generated from field: uint64 size_bytes = 3;
    */
@@ -215,7 +215,7 @@ export declare type SaveRequest = Message<"podwright.v1.SaveRequest"> & {
   references: string[];
 
   /**
-   * The archive to write, an OCI layout in a tar file; absolute, on the runtime's host. It replaces what is there.
+   * The archive to write, an OCI layout in a tar file. The path is absolute, on the runtime's host; an existing file is replaced.
    *
    * @generated from field: string path = 2;
    */
@@ -229,7 +229,7 @@ export declare type SaveRequest = Message<"podwright.v1.SaveRequest"> & {
 export declare const SaveRequestSchema: GenMessage<SaveRequest>;
 
 /**
- * The file is written.
+ * The file has been written.
  *
  * @generated from message podwright.v1.SaveResponse
  */
@@ -243,7 +243,7 @@ export declare type SaveResponse = Message<"podwright.v1.SaveResponse"> & {
 export declare const SaveResponseSchema: GenMessage<SaveResponse>;
 
 /**
- * A name to take off an image.
+ * A name to remove from an image.
  *
  * @generated from message podwright.v1.UntagRequest
  */
@@ -263,13 +263,13 @@ export declare type UntagRequest = Message<"podwright.v1.UntagRequest"> & {
 export declare const UntagRequestSchema: GenMessage<UntagRequest>;
 
 /**
- * The name is gone.
+ * The name has been removed.
  *
  * @generated from message podwright.v1.UntagResponse
  */
 export declare type UntagResponse = Message<"podwright.v1.UntagResponse"> & {
   /**
-   * Whether the image went with it.
+   * Whether the image was removed as well.
    *
    * @generated from field: bool removed = 1;
    */
@@ -283,7 +283,7 @@ export declare type UntagResponse = Message<"podwright.v1.UntagResponse"> & {
 export declare const UntagResponseSchema: GenMessage<UntagResponse>;
 
 /**
- * Everything that nothing needs.
+ * The request has no options.
  *
  * @generated from message podwright.v1.CleanRequest
  */
@@ -297,7 +297,7 @@ export declare type CleanRequest = Message<"podwright.v1.CleanRequest"> & {
 export declare const CleanRequestSchema: GenMessage<CleanRequest>;
 
 /**
- * It is removed.
+ * The content has been removed.
  *
  * @generated from message podwright.v1.CleanResponse
  */
@@ -317,7 +317,7 @@ export declare const CleanResponseSchema: GenMessage<CleanResponse>;
  */
 export declare const ImageTransfers: GenService<{
   /**
-   * The progress of every pull and load from now on, until the client leaves.
+   * The progress of every pull and load from now on, until the client disconnects.
    *
    * @generated from rpc podwright.v1.ImageTransfers.Watch
    */
@@ -327,7 +327,7 @@ export declare const ImageTransfers: GenService<{
     output: typeof TransferProgressSchema;
   },
   /**
-   * Loads every image of a local file. Ends with a `loaded` event, or with an error and nothing changed.
+   * Loads every image of a local file. Ends with a `loaded` event, or with an error and no change.
    *
    * @generated from rpc podwright.v1.ImageTransfers.Load
    */
@@ -337,7 +337,7 @@ export declare const ImageTransfers: GenService<{
     output: typeof LoadProgressSchema;
   },
   /**
-   * Writes images to a local file, once all of them are in it.
+   * Writes images to a local file, which appears once it is complete.
    *
    * @generated from rpc podwright.v1.ImageTransfers.Save
    */
@@ -347,7 +347,7 @@ export declare const ImageTransfers: GenService<{
     output: typeof SaveResponseSchema;
   },
   /**
-   * Takes one name off an image. With its last tag the image goes.
+   * Removes one name of an image. The image is removed with its last tag.
    *
    * @generated from rpc podwright.v1.ImageTransfers.Untag
    */
@@ -357,7 +357,7 @@ export declare const ImageTransfers: GenService<{
     output: typeof UntagResponseSchema;
   },
   /**
-   * Removes what no image needs, and what failed pulls keep for the next attempt.
+   * Removes content that no image needs, and the leftovers of failed pulls that are retained for a retry.
    *
    * @generated from rpc podwright.v1.ImageTransfers.Clean
    */

@@ -2,7 +2,7 @@
 // @generated from file podwright/v1/traces.proto (package podwright.v1, syntax proto3)
 /* eslint-disable */
 
-// What Podwright's runtime tells of its own work beyond the CRI, on the same socket.
+// Spans of the runtime's own work, beyond the CRI, on the same socket.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -13,13 +13,13 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_podwright_v1_traces: GenFile;
 
 /**
- * Which traces.
+ * The requested traces.
  *
  * @generated from message podwright.v1.ListSpansRequest
  */
 export declare type ListSpansRequest = Message<"podwright.v1.ListSpansRequest"> & {
   /**
-   * Trace ids, 32 lower-case hex digits each; what is not known is left out of the answer.
+   * Trace ids, 32 lower-case hex digits each; unknown ones are omitted from the response.
    *
    * @generated from field: repeated string trace_ids = 1;
    */
@@ -33,7 +33,7 @@ export declare type ListSpansRequest = Message<"podwright.v1.ListSpansRequest"> 
 export declare const ListSpansRequestSchema: GenMessage<ListSpansRequest>;
 
 /**
- * Their spans.
+ * The spans of the requested traces.
  *
  * @generated from message podwright.v1.ListSpansResponse
  */
@@ -51,7 +51,7 @@ export declare type ListSpansResponse = Message<"podwright.v1.ListSpansResponse"
 export declare const ListSpansResponseSchema: GenMessage<ListSpansResponse>;
 
 /**
- * A piece of the runtime's work.
+ * A unit of the runtime's work.
  *
  * @generated from message podwright.v1.TraceSpan
  */
@@ -71,7 +71,7 @@ export declare type TraceSpan = Message<"podwright.v1.TraceSpan"> & {
   spanId: string;
 
   /**
-   * The span that it is part of, here or at the caller.
+   * The parent span, in this process or in the caller's.
    *
    * @generated from field: string parent_id = 3;
    */
@@ -90,6 +90,8 @@ export declare type TraceSpan = Message<"podwright.v1.TraceSpan"> & {
   startMs: number;
 
   /**
+   * 0 if the span has not ended.
+   *
    * @generated from field: double end_ms = 6;
    */
   endMs: number;
@@ -109,13 +111,13 @@ export declare type TraceSpan = Message<"podwright.v1.TraceSpan"> & {
 export declare const TraceSpanSchema: GenMessage<TraceSpan>;
 
 /**
- * What the runtime did for calls that came with a W3C trace context (`traceparent` in the metadata).
+ * Spans that the runtime recorded for calls with a W3C trace context (`traceparent` in the metadata).
  *
  * @generated from service podwright.v1.Traces
  */
 export declare const Traces: GenService<{
   /**
-   * What it still knows of some traces: the latest are kept, and of each the first spans.
+   * The recorded spans of some traces. The runtime retains the latest traces, and the first spans of each.
    *
    * @generated from rpc podwright.v1.Traces.ListSpans
    */

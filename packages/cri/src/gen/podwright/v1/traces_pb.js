@@ -2,7 +2,7 @@
 // @generated from file podwright/v1/traces.proto (package podwright.v1, syntax proto3)
 /* eslint-disable */
 
-// What Podwright's runtime tells of its own work beyond the CRI, on the same socket.
+// Spans of the runtime's own work, beyond the CRI, on the same socket.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 
@@ -34,7 +34,7 @@ export const TraceSpanSchema = /*@__PURE__*/
   messageDesc(file_podwright_v1_traces, 2);
 
 /**
- * What the runtime did for calls that came with a W3C trace context (`traceparent` in the metadata).
+ * Spans that the runtime recorded for calls with a W3C trace context (`traceparent` in the metadata).
  *
  * @generated from service podwright.v1.Traces
  */

@@ -16,7 +16,7 @@ import type { ContainerEventType } from "./events_pb.js";
 export declare const file_runtime_v1_container_messages: GenFile;
 
 /**
- * Asks for a container in a sandbox.
+ * Requests a container in a sandbox.
  *
  * @generated from message runtime.v1.CreateContainerRequest
  */
@@ -32,7 +32,7 @@ export declare type CreateContainerRequest = Message<"runtime.v1.CreateContainer
   config?: ContainerConfig | undefined;
 
   /**
-   * The config that the sandbox was made with.
+   * The config with which the sandbox was created.
    *
    * @generated from field: runtime.v1.PodSandboxConfig sandbox_config = 3;
    */
@@ -64,7 +64,7 @@ export declare type CreateContainerResponse = Message<"runtime.v1.CreateContaine
 export declare const CreateContainerResponseSchema: GenMessage<CreateContainerResponse>;
 
 /**
- * Names the container to start.
+ * Selects the container to start.
  *
  * @generated from message runtime.v1.StartContainerRequest
  */
@@ -82,7 +82,7 @@ export declare type StartContainerRequest = Message<"runtime.v1.StartContainerRe
 export declare const StartContainerRequestSchema: GenMessage<StartContainerRequest>;
 
 /**
- * It runs.
+ * The container is running.
  *
  * @generated from message runtime.v1.StartContainerResponse
  */
@@ -96,7 +96,7 @@ export declare type StartContainerResponse = Message<"runtime.v1.StartContainerR
 export declare const StartContainerResponseSchema: GenMessage<StartContainerResponse>;
 
 /**
- * Names the container to stop.
+ * Selects the container to stop.
  *
  * @generated from message runtime.v1.StopContainerRequest
  */
@@ -107,7 +107,7 @@ export declare type StopContainerRequest = Message<"runtime.v1.StopContainerRequ
   containerId: string;
 
   /**
-   * Seconds between the stop signal and SIGKILL; 0 kills at once.
+   * Seconds between the stop signal and SIGKILL; 0 sends SIGKILL immediately.
    *
    * @generated from field: int64 timeout = 2;
    */
@@ -121,7 +121,7 @@ export declare type StopContainerRequest = Message<"runtime.v1.StopContainerRequ
 export declare const StopContainerRequestSchema: GenMessage<StopContainerRequest>;
 
 /**
- * It does not run.
+ * The container is not running.
  *
  * @generated from message runtime.v1.StopContainerResponse
  */
@@ -135,7 +135,7 @@ export declare type StopContainerResponse = Message<"runtime.v1.StopContainerRes
 export declare const StopContainerResponseSchema: GenMessage<StopContainerResponse>;
 
 /**
- * Names the container to remove.
+ * Selects the container to remove.
  *
  * @generated from message runtime.v1.RemoveContainerRequest
  */
@@ -153,7 +153,7 @@ export declare type RemoveContainerRequest = Message<"runtime.v1.RemoveContainer
 export declare const RemoveContainerRequestSchema: GenMessage<RemoveContainerRequest>;
 
 /**
- * It is gone.
+ * The container has been removed.
  *
  * @generated from message runtime.v1.RemoveContainerResponse
  */
@@ -167,7 +167,7 @@ export declare type RemoveContainerResponse = Message<"runtime.v1.RemoveContaine
 export declare const RemoveContainerResponseSchema: GenMessage<RemoveContainerResponse>;
 
 /**
- * Says which containers.
+ * Selects containers.
  *
  * @generated from message runtime.v1.ListContainersRequest
  */
@@ -203,7 +203,7 @@ export declare type ListContainersResponse = Message<"runtime.v1.ListContainersR
 export declare const ListContainersResponseSchema: GenMessage<ListContainersResponse>;
 
 /**
- * Says which containers.
+ * Selects containers.
  *
  * @generated from message runtime.v1.StreamContainersRequest
  */
@@ -239,7 +239,7 @@ export declare type StreamContainersResponse = Message<"runtime.v1.StreamContain
 export declare const StreamContainersResponseSchema: GenMessage<StreamContainersResponse>;
 
 /**
- * Names a container.
+ * Selects a container.
  *
  * @generated from message runtime.v1.ContainerStatusRequest
  */
@@ -250,7 +250,7 @@ export declare type ContainerStatusRequest = Message<"runtime.v1.ContainerStatus
   containerId: string;
 
   /**
-   * Fill `info` too.
+   * Return `info` too.
    *
    * @generated from field: bool verbose = 2;
    */
@@ -264,7 +264,7 @@ export declare type ContainerStatusRequest = Message<"runtime.v1.ContainerStatus
 export declare const ContainerStatusRequestSchema: GenMessage<ContainerStatusRequest>;
 
 /**
- * How it is.
+ * Status of the container.
  *
  * @generated from message runtime.v1.ContainerStatusResponse
  */
@@ -275,7 +275,7 @@ export declare type ContainerStatusResponse = Message<"runtime.v1.ContainerStatu
   status?: ContainerStatus | undefined;
 
   /**
-   * Whatever the runtime wants to tell a person, mostly JSON.
+   * Runtime-specific details, mostly JSON.
    *
    * @generated from field: map<string, string> info = 2;
    */
@@ -289,7 +289,7 @@ export declare type ContainerStatusResponse = Message<"runtime.v1.ContainerStatu
 export declare const ContainerStatusResponseSchema: GenMessage<ContainerStatusResponse>;
 
 /**
- * The new limits; fields that are 0 stay as they are.
+ * The new limits; fields that are 0 remain unchanged.
  *
  * @generated from message runtime.v1.UpdateContainerResourcesRequest
  */
@@ -324,7 +324,7 @@ export declare type UpdateContainerResourcesRequest = Message<"runtime.v1.Update
 export declare const UpdateContainerResourcesRequestSchema: GenMessage<UpdateContainerResourcesRequest>;
 
 /**
- * They are in force.
+ * The limits are in force.
  *
  * @generated from message runtime.v1.UpdateContainerResourcesResponse
  */
@@ -368,7 +368,7 @@ export declare type ExecSyncRequest = Message<"runtime.v1.ExecSyncRequest"> & {
 export declare const ExecSyncRequestSchema: GenMessage<ExecSyncRequest>;
 
 /**
- * What came of it. Runtimes cut output above 16 MiB.
+ * Result of the command. Runtimes truncate output above 16 MiB.
  *
  * @generated from message runtime.v1.ExecSyncResponse
  */
@@ -441,13 +441,13 @@ export declare type ExecRequest = Message<"runtime.v1.ExecRequest"> & {
 export declare const ExecRequestSchema: GenMessage<ExecRequest>;
 
 /**
- * Where to open the streams.
+ * URL at which to open the streams.
  *
  * @generated from message runtime.v1.ExecResponse
  */
 export declare type ExecResponse = Message<"runtime.v1.ExecResponse"> & {
   /**
-   * Absolute, good for one use and for a short time.
+   * Absolute; valid once and for a short time.
    *
    * @generated from field: string url = 1;
    */
@@ -461,7 +461,7 @@ export declare type ExecResponse = Message<"runtime.v1.ExecResponse"> & {
 export declare const ExecResponseSchema: GenMessage<ExecResponse>;
 
 /**
- * Which streams will be opened.
+ * The streams to open.
  *
  * @generated from message runtime.v1.AttachRequest
  */
@@ -477,7 +477,7 @@ export declare type AttachRequest = Message<"runtime.v1.AttachRequest"> & {
   stdin: boolean;
 
   /**
-   * Must be as in the container's config.
+   * Must match the container's config.
    *
    * @generated from field: bool tty = 3;
    */
@@ -501,7 +501,7 @@ export declare type AttachRequest = Message<"runtime.v1.AttachRequest"> & {
 export declare const AttachRequestSchema: GenMessage<AttachRequest>;
 
 /**
- * Where to open the streams.
+ * URL at which to open the streams.
  *
  * @generated from message runtime.v1.AttachResponse
  */
@@ -519,7 +519,7 @@ export declare type AttachResponse = Message<"runtime.v1.AttachResponse"> & {
 export declare const AttachResponseSchema: GenMessage<AttachResponse>;
 
 /**
- * Which pod.
+ * The pod whose ports to forward.
  *
  * @generated from message runtime.v1.PortForwardRequest
  */
@@ -530,7 +530,7 @@ export declare type PortForwardRequest = Message<"runtime.v1.PortForwardRequest"
   podSandboxId: string;
 
   /**
-   * A hint; the streams name their ports themselves.
+   * A hint; the streams specify their ports themselves.
    *
    * @generated from field: repeated int32 port = 2;
    */
@@ -544,7 +544,7 @@ export declare type PortForwardRequest = Message<"runtime.v1.PortForwardRequest"
 export declare const PortForwardRequestSchema: GenMessage<PortForwardRequest>;
 
 /**
- * Where to open the streams.
+ * URL at which to open the streams.
  *
  * @generated from message runtime.v1.PortForwardResponse
  */
@@ -562,7 +562,7 @@ export declare type PortForwardResponse = Message<"runtime.v1.PortForwardRespons
 export declare const PortForwardResponseSchema: GenMessage<PortForwardResponse>;
 
 /**
- * Names a container.
+ * Selects a container.
  *
  * @generated from message runtime.v1.ContainerStatsRequest
  */
@@ -580,7 +580,7 @@ export declare type ContainerStatsRequest = Message<"runtime.v1.ContainerStatsRe
 export declare const ContainerStatsRequestSchema: GenMessage<ContainerStatsRequest>;
 
 /**
- * What it uses.
+ * Usage of the container.
  *
  * @generated from message runtime.v1.ContainerStatsResponse
  */
@@ -598,7 +598,7 @@ export declare type ContainerStatsResponse = Message<"runtime.v1.ContainerStatsR
 export declare const ContainerStatsResponseSchema: GenMessage<ContainerStatsResponse>;
 
 /**
- * Says which containers.
+ * Selects containers.
  *
  * @generated from message runtime.v1.ListContainerStatsRequest
  */
@@ -616,7 +616,7 @@ export declare type ListContainerStatsRequest = Message<"runtime.v1.ListContaine
 export declare const ListContainerStatsRequestSchema: GenMessage<ListContainerStatsRequest>;
 
 /**
- * What they use.
+ * Usage of the containers.
  *
  * @generated from message runtime.v1.ListContainerStatsResponse
  */
@@ -634,7 +634,7 @@ export declare type ListContainerStatsResponse = Message<"runtime.v1.ListContain
 export declare const ListContainerStatsResponseSchema: GenMessage<ListContainerStatsResponse>;
 
 /**
- * Says which containers.
+ * Selects containers.
  *
  * @generated from message runtime.v1.StreamContainerStatsRequest
  */
@@ -652,7 +652,7 @@ export declare type StreamContainerStatsRequest = Message<"runtime.v1.StreamCont
 export declare const StreamContainerStatsRequestSchema: GenMessage<StreamContainerStatsRequest>;
 
 /**
- * What some of them use.
+ * Usage of some of the containers.
  *
  * @generated from message runtime.v1.StreamContainerStatsResponse
  */
@@ -670,7 +670,7 @@ export declare type StreamContainerStatsResponse = Message<"runtime.v1.StreamCon
 export declare const StreamContainerStatsResponseSchema: GenMessage<StreamContainerStatsResponse>;
 
 /**
- * Names a container that runs.
+ * Selects a running container.
  *
  * @generated from message runtime.v1.ReopenContainerLogRequest
  */
@@ -688,7 +688,7 @@ export declare type ReopenContainerLogRequest = Message<"runtime.v1.ReopenContai
 export declare const ReopenContainerLogRequestSchema: GenMessage<ReopenContainerLogRequest>;
 
 /**
- * From now on it writes to the new file.
+ * The container now writes to the new file.
  *
  * @generated from message runtime.v1.ReopenContainerLogResponse
  */
@@ -702,7 +702,7 @@ export declare type ReopenContainerLogResponse = Message<"runtime.v1.ReopenConta
 export declare const ReopenContainerLogResponseSchema: GenMessage<ReopenContainerLogResponse>;
 
 /**
- * Which container, and where to.
+ * The container, and the path of the archive.
  *
  * @generated from message runtime.v1.CheckpointContainerRequest
  */
@@ -734,7 +734,7 @@ export declare type CheckpointContainerRequest = Message<"runtime.v1.CheckpointC
 export declare const CheckpointContainerRequestSchema: GenMessage<CheckpointContainerRequest>;
 
 /**
- * The archive is written.
+ * The archive has been written.
  *
  * @generated from message runtime.v1.CheckpointContainerResponse
  */
@@ -748,13 +748,13 @@ export declare type CheckpointContainerResponse = Message<"runtime.v1.Checkpoint
 export declare const CheckpointContainerResponseSchema: GenMessage<CheckpointContainerResponse>;
 
 /**
- * A change, and how the pod was right after it.
+ * A change of state, and the pod's status immediately afterwards.
  *
  * @generated from message runtime.v1.ContainerEventResponse
  */
 export declare type ContainerEventResponse = Message<"runtime.v1.ContainerEventResponse"> & {
   /**
-   * The sandbox's own id for a change of the sandbox.
+   * The sandbox's id if the sandbox has changed.
    *
    * @generated from field: string container_id = 1;
    */

@@ -14,7 +14,7 @@ import type { SupplementalGroupsPolicy } from "./runtime_pb.js";
 export declare const file_runtime_v1_container: GenFile;
 
 /**
- * A path of the host, or an image, that a container sees.
+ * A path of the host, or an image, mounted in a container.
  *
  * @generated from message runtime.v1.Mount
  */
@@ -37,7 +37,7 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   readonly: boolean;
 
   /**
-   * Give the content the container's SELinux label.
+   * Relabel the content with the container's SELinux label.
    *
    * @generated from field: bool selinux_relabel = 4;
    */
@@ -49,7 +49,7 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   propagation: MountPropagation;
 
   /**
-   * User ids as they are in the mount; empty for no mapping.
+   * User id mapping of the mount; empty for none.
    *
    * @generated from field: repeated runtime.v1.IDMapping uidMappings = 6;
    */
@@ -61,7 +61,7 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   gidMappings: IDMapping[];
 
   /**
-   * The mounts below are read-only too. Needs `readonly` and private propagation.
+   * Makes the mounts below read-only too. Requires `readonly` and private propagation.
    *
    * @generated from field: bool recursive_read_only = 8;
    */
@@ -100,7 +100,7 @@ export declare type KeyValue = Message<"runtime.v1.KeyValue"> & {
   key: string;
 
   /**
-   * Bytes, since the environment may hold what is no UTF-8. Often a secret, so never logged.
+   * Bytes, because environment variables need not be UTF-8. Often a secret, so never logged.
    *
    * @generated from field: bytes value = 2;
    */
@@ -114,7 +114,7 @@ export declare type KeyValue = Message<"runtime.v1.KeyValue"> & {
 export declare const KeyValueSchema: GenMessage<KeyValue>;
 
 /**
- * What a container may do on Linux.
+ * A container's security settings on Linux.
  *
  * @generated from message runtime.v1.LinuxContainerSecurityContext
  */
@@ -125,7 +125,7 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   capabilities?: Capability | undefined;
 
   /**
-   * May do all that the host's root can. Only in a sandbox that is privileged.
+   * Grants all privileges of the host's root. Requires a privileged sandbox.
    *
    * @generated from field: bool privileged = 2;
    */
@@ -142,7 +142,7 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   selinuxOptions?: SELinuxOption | undefined;
 
   /**
-   * Excludes `run_as_username`; without both the image's user.
+   * Excludes `run_as_username`; without both, the image's user.
    *
    * @generated from field: runtime.v1.Int64Value run_as_user = 5;
    */
@@ -159,14 +159,14 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   readonlyRootfs: boolean;
 
   /**
-   * Groups beside those that the policy adds.
+   * Groups in addition to those that the policy adds.
    *
    * @generated from field: repeated int64 supplemental_groups = 8;
    */
   supplementalGroups: bigint[];
 
   /**
-   * As in annotations of old: `runtime/default`, `unconfined` or `localhost/NAME`. `apparmor` wins.
+   * In the form of the old annotations: `runtime/default`, `unconfined` or `localhost/NAME`. Overridden by `apparmor`.
    *
    * @generated from field: string apparmor_profile = 9 [deprecated = true];
    * @deprecated
@@ -174,7 +174,7 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   apparmorProfile: string;
 
   /**
-   * As in annotations of old. `seccomp` wins.
+   * In the form of the old annotations. Overridden by `seccomp`.
    *
    * @generated from field: string seccomp_profile_path = 10 [deprecated = true];
    * @deprecated
@@ -182,21 +182,21 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   seccompProfilePath: string;
 
   /**
-   * Programs gain nothing from set-user-id bits.
+   * Disables privilege escalation through set-user-id bits.
    *
    * @generated from field: bool no_new_privs = 11;
    */
   noNewPrivs: boolean;
 
   /**
-   * Needs a user beside it.
+   * Requires `run_as_user` or `run_as_username`.
    *
    * @generated from field: runtime.v1.Int64Value run_as_group = 12;
    */
   runAsGroup?: Int64Value | undefined;
 
   /**
-   * Paths that look empty inside.
+   * Paths that appear empty in the container.
    *
    * @generated from field: repeated string masked_paths = 13;
    */
@@ -230,7 +230,7 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
 export declare const LinuxContainerSecurityContextSchema: GenMessage<LinuxContainerSecurityContext>;
 
 /**
- * The part of a container's config that is Linux's own.
+ * The Linux part of a container's config.
  *
  * @generated from message runtime.v1.LinuxContainerConfig
  */
@@ -253,7 +253,7 @@ export declare type LinuxContainerConfig = Message<"runtime.v1.LinuxContainerCon
 export declare const LinuxContainerConfigSchema: GenMessage<LinuxContainerConfig>;
 
 /**
- * The ids that a container's first process began with.
+ * The initial ids of a container's first process.
  *
  * @generated from message runtime.v1.LinuxContainerUser
  */
@@ -281,7 +281,7 @@ export declare type LinuxContainerUser = Message<"runtime.v1.LinuxContainerUser"
 export declare const LinuxContainerUserSchema: GenMessage<LinuxContainerUser>;
 
 /**
- * What a container may do on Windows.
+ * A container's security settings on Windows.
  *
  * @generated from message runtime.v1.WindowsContainerSecurityContext
  */
@@ -292,14 +292,14 @@ export declare type WindowsContainerSecurityContext = Message<"runtime.v1.Window
   runAsUsername: string;
 
   /**
-   * The text of the group-managed service account's spec.
+   * Content of the group-managed service account's credential spec.
    *
    * @generated from field: string credential_spec = 2;
    */
   credentialSpec: string;
 
   /**
-   * Runs as a process of the host.
+   * Runs as a host process.
    *
    * @generated from field: bool host_process = 3;
    */
@@ -313,7 +313,7 @@ export declare type WindowsContainerSecurityContext = Message<"runtime.v1.Window
 export declare const WindowsContainerSecurityContextSchema: GenMessage<WindowsContainerSecurityContext>;
 
 /**
- * The part of a container's config that is Windows' own.
+ * The Windows part of a container's config.
  *
  * @generated from message runtime.v1.WindowsContainerConfig
  */
@@ -342,21 +342,21 @@ export declare const WindowsContainerConfigSchema: GenMessage<WindowsContainerCo
  */
 export declare type WindowsContainerResources = Message<"runtime.v1.WindowsContainerResources"> & {
   /**
-   * Weight against other containers.
+   * CPU weight relative to other containers.
    *
    * @generated from field: int64 cpu_shares = 1;
    */
   cpuShares: bigint;
 
   /**
-   * Processors at most.
+   * Number of CPUs.
    *
    * @generated from field: int64 cpu_count = 2;
    */
   cpuCount: bigint;
 
   /**
-   * Share of all processors in 1/100 per cent.
+   * Share of all CPUs, in 1/100 per cent.
    *
    * @generated from field: int64 cpu_maximum = 3;
    */
@@ -387,7 +387,7 @@ export declare type WindowsContainerResources = Message<"runtime.v1.WindowsConta
 export declare const WindowsContainerResourcesSchema: GenMessage<WindowsContainerResources>;
 
 /**
- * A container's name in its pod. With its sandbox it is unique.
+ * A container's name in its pod. Unique together with its sandbox.
  *
  * @generated from message runtime.v1.ContainerMetadata
  */
@@ -398,7 +398,7 @@ export declare type ContainerMetadata = Message<"runtime.v1.ContainerMetadata"> 
   name: string;
 
   /**
-   * Which restart this is, from 0.
+   * Number of restarts before this one, from 0.
    *
    * @generated from field: uint32 attempt = 2;
    */
@@ -412,7 +412,7 @@ export declare type ContainerMetadata = Message<"runtime.v1.ContainerMetadata"> 
 export declare const ContainerMetadataSchema: GenMessage<ContainerMetadata>;
 
 /**
- * A device of the host that a container sees.
+ * A device of the host in a container.
  *
  * @generated from message runtime.v1.Device
  */
@@ -428,7 +428,7 @@ export declare type Device = Message<"runtime.v1.Device"> & {
   hostPath: string;
 
   /**
-   * cgroup letters: `r` read, `w` write, `m` make.
+   * Letters of the device cgroup: `r` read, `w` write, `m` mknod.
    *
    * @generated from field: string permissions = 3;
    */
@@ -462,7 +462,7 @@ export declare type CDIDevice = Message<"runtime.v1.CDIDevice"> & {
 export declare const CDIDeviceSchema: GenMessage<CDIDevice>;
 
 /**
- * All that is asked of a container.
+ * The requested configuration of a container.
  *
  * @generated from message runtime.v1.ContainerConfig
  */
@@ -478,14 +478,14 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   image?: ImageSpec | undefined;
 
   /**
-   * Replaces the image's entrypoint.
+   * Overrides the image's entrypoint.
    *
    * @generated from field: repeated string command = 3;
    */
   command: string[];
 
   /**
-   * Replaces the image's command, unless empty.
+   * Overrides the image's command, unless empty.
    *
    * @generated from field: repeated string args = 4;
    */
@@ -514,21 +514,21 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   devices: Device[];
 
   /**
-   * For finding it; the client's own.
+   * For identification, set by the client.
    *
    * @generated from field: map<string, string> labels = 9;
    */
   labels: { [key: string]: string };
 
   /**
-   * For the client and the runtime; kept as they are.
+   * For the client and the runtime; returned unchanged.
    *
    * @generated from field: map<string, string> annotations = 10;
    */
   annotations: { [key: string]: string };
 
   /**
-   * Below the sandbox's `log_directory`, which must not be left.
+   * Relative to the sandbox's `log_directory`, which it must not leave.
    *
    * @generated from field: string log_path = 11;
    */
@@ -569,7 +569,7 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   CDIDevices: CDIDevice[];
 
   /**
-   * The default is the image's, else SIGTERM.
+   * Default: the image's, else SIGTERM.
    *
    * @generated from field: runtime.v1.Signal stop_signal = 18;
    */
@@ -601,13 +601,13 @@ export declare type ContainerStateValue = Message<"runtime.v1.ContainerStateValu
 export declare const ContainerStateValueSchema: GenMessage<ContainerStateValue>;
 
 /**
- * Containers to list. What is set must all match.
+ * Containers to list: those that match all fields that are set.
  *
  * @generated from message runtime.v1.ContainerFilter
  */
 export declare type ContainerFilter = Message<"runtime.v1.ContainerFilter"> & {
   /**
-   * The id, or a beginning of it that only one container has.
+   * The id, or a unique prefix of it.
    *
    * @generated from field: string id = 1;
    */
@@ -657,14 +657,14 @@ export declare type Container = Message<"runtime.v1.Container"> & {
   metadata?: ContainerMetadata | undefined;
 
   /**
-   * As it was asked for.
+   * As requested.
    *
    * @generated from field: runtime.v1.ImageSpec image = 4;
    */
   image?: ImageSpec | undefined;
 
   /**
-   * The image that this resolved to.
+   * The image to which the request was resolved.
    *
    * @generated from field: string image_ref = 5;
    */
@@ -707,7 +707,7 @@ export declare type Container = Message<"runtime.v1.Container"> & {
 export declare const ContainerSchema: GenMessage<Container>;
 
 /**
- * How a container is.
+ * Status of a container.
  *
  * @generated from message runtime.v1.ContainerStatus
  */
@@ -728,7 +728,7 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   state: ContainerState;
 
   /**
-   * ns since the epoch, as the other times; 0 for what has not happened.
+   * ns since the epoch, like the other times; 0 for an event that has not happened.
    *
    * @generated from field: int64 created_at = 4;
    */
@@ -745,7 +745,7 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   finishedAt: bigint;
 
   /**
-   * Means something once it has exited; 128 + N if signal N ended it.
+   * Valid once the container has exited; 128 + N if signal N ended it.
    *
    * @generated from field: int32 exit_code = 7;
    */
@@ -762,14 +762,14 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   imageRef: string;
 
   /**
-   * One word in CamelCase for why it is so, such as `OOMKilled`.
+   * A CamelCase word for the reason of the state, such as `OOMKilled`.
    *
    * @generated from field: string reason = 10;
    */
   reason: string;
 
   /**
-   * The same for people.
+   * The reason in human-readable form.
    *
    * @generated from field: string message = 11;
    */
@@ -798,7 +798,7 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   logPath: string;
 
   /**
-   * The limits in force.
+   * The effective limits.
    *
    * @generated from field: runtime.v1.ContainerResources resources = 16;
    */
@@ -850,7 +850,7 @@ export declare type ContainerResources = Message<"runtime.v1.ContainerResources"
 export declare const ContainerResourcesSchema: GenMessage<ContainerResources>;
 
 /**
- * Who a container runs as.
+ * The user that a container runs as.
  *
  * @generated from message runtime.v1.ContainerUser
  */
@@ -868,7 +868,7 @@ export declare type ContainerUser = Message<"runtime.v1.ContainerUser"> & {
 export declare const ContainerUserSchema: GenMessage<ContainerUser>;
 
 /**
- * Which container some stats are of.
+ * The container to which stats belong.
  *
  * @generated from message runtime.v1.ContainerAttributes
  */
@@ -901,13 +901,13 @@ export declare type ContainerAttributes = Message<"runtime.v1.ContainerAttribute
 export declare const ContainerAttributesSchema: GenMessage<ContainerAttributes>;
 
 /**
- * Which way mounts made below a mount point spread.
+ * Propagation of mounts made below a mount point.
  *
  * @generated from enum runtime.v1.MountPropagation
  */
 export enum MountPropagation {
   /**
-   * Neither way.
+   * In neither direction.
    *
    * @generated from enum value: PROPAGATION_PRIVATE = 0;
    */
@@ -921,7 +921,7 @@ export enum MountPropagation {
   PROPAGATION_HOST_TO_CONTAINER = 1,
 
   /**
-   * Both ways (`rshared`).
+   * In both directions (`rshared`).
    *
    * @generated from enum value: PROPAGATION_BIDIRECTIONAL = 2;
    */
@@ -934,13 +934,13 @@ export enum MountPropagation {
 export declare const MountPropagationSchema: GenEnum<MountPropagation>;
 
 /**
- * Signals of Linux. The numbers are the CRI's, not the kernel's.
+ * Signals of Linux. The numbers are those of the CRI, not of the kernel.
  *
  * @generated from enum runtime.v1.Signal
  */
 export enum Signal {
   /**
-   * What the image says, else SIGTERM.
+   * The image's stop signal, else SIGTERM.
    *
    * @generated from enum value: RUNTIME_DEFAULT = 0;
    */
@@ -1278,7 +1278,7 @@ export enum Signal {
 export declare const SignalSchema: GenEnum<Signal>;
 
 /**
- * Where a container is in its life.
+ * Lifecycle state of a container.
  *
  * @generated from enum runtime.v1.ContainerState
  */
@@ -1299,7 +1299,7 @@ export enum ContainerState {
   CONTAINER_EXITED = 2,
 
   /**
-   * The runtime cannot tell, such as when its records contradict the kernel.
+   * Undetermined, for example if the runtime's records contradict the kernel.
    *
    * @generated from enum value: CONTAINER_UNKNOWN = 3;
    */

@@ -153,7 +153,7 @@ export const MountPropagationSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_container, 0);
 
 /**
- * Which way mounts made below a mount point spread.
+ * Propagation of mounts made below a mount point.
  *
  * @generated from enum runtime.v1.MountPropagation
  */
@@ -167,7 +167,7 @@ export const SignalSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_container, 1);
 
 /**
- * Signals of Linux. The numbers are the CRI's, not the kernel's.
+ * Signals of Linux. The numbers are those of the CRI, not of the kernel.
  *
  * @generated from enum runtime.v1.Signal
  */
@@ -181,7 +181,7 @@ export const ContainerStateSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_container, 2);
 
 /**
- * Where a container is in its life.
+ * Lifecycle state of a container.
  *
  * @generated from enum runtime.v1.ContainerState
  */

@@ -10,7 +10,7 @@ import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 export declare const file_runtime_v1_events: GenFile;
 
 /**
- * What happened to a container.
+ * Kinds of changes of a container.
  *
  * @generated from enum runtime.v1.ContainerEventType
  */

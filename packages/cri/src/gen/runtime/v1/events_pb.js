@@ -17,7 +17,7 @@ export const ContainerEventTypeSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_events, 0);
 
 /**
- * What happened to a container.
+ * Kinds of changes of a container.
  *
  * @generated from enum runtime.v1.ContainerEventType
  */

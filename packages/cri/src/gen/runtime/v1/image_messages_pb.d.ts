@@ -13,7 +13,7 @@ import type { PodSandboxConfig } from "./sandbox_pb.js";
 export declare const file_runtime_v1_image_messages: GenFile;
 
 /**
- * Says which images.
+ * Selects images.
  *
  * @generated from message runtime.v1.ListImagesRequest
  */
@@ -49,7 +49,7 @@ export declare type ListImagesResponse = Message<"runtime.v1.ListImagesResponse"
 export declare const ListImagesResponseSchema: GenMessage<ListImagesResponse>;
 
 /**
- * Says which images.
+ * Selects images.
  *
  * @generated from message runtime.v1.StreamImagesRequest
  */
@@ -85,7 +85,7 @@ export declare type StreamImagesResponse = Message<"runtime.v1.StreamImagesRespo
 export declare const StreamImagesResponseSchema: GenMessage<StreamImagesResponse>;
 
 /**
- * Names an image.
+ * Selects an image.
  *
  * @generated from message runtime.v1.ImageStatusRequest
  */
@@ -96,7 +96,7 @@ export declare type ImageStatusRequest = Message<"runtime.v1.ImageStatusRequest"
   image?: ImageSpec | undefined;
 
   /**
-   * Fill `info` too.
+   * Return `info` too.
    *
    * @generated from field: bool verbose = 2;
    */
@@ -116,14 +116,14 @@ export declare const ImageStatusRequestSchema: GenMessage<ImageStatusRequest>;
  */
 export declare type ImageStatusResponse = Message<"runtime.v1.ImageStatusResponse"> & {
   /**
-   * Not set if there is none.
+   * Not set if the image is not in the store.
    *
    * @generated from field: runtime.v1.Image image = 1;
    */
   image?: Image | undefined;
 
   /**
-   * Whatever the runtime wants to tell a person, mostly JSON.
+   * Runtime-specific details, mostly JSON.
    *
    * @generated from field: map<string, string> info = 2;
    */
@@ -137,7 +137,7 @@ export declare type ImageStatusResponse = Message<"runtime.v1.ImageStatusRespons
 export declare const ImageStatusResponseSchema: GenMessage<ImageStatusResponse>;
 
 /**
- * Which image, with what credentials.
+ * The image, and the credentials for its registry.
  *
  * @generated from message runtime.v1.PullImageRequest
  */
@@ -153,7 +153,7 @@ export declare type PullImageRequest = Message<"runtime.v1.PullImageRequest"> & 
   auth?: AuthConfig | undefined;
 
   /**
-   * The pod that it is for.
+   * The pod that needs the image.
    *
    * @generated from field: runtime.v1.PodSandboxConfig sandbox_config = 3;
    */
@@ -167,13 +167,13 @@ export declare type PullImageRequest = Message<"runtime.v1.PullImageRequest"> & 
 export declare const PullImageRequestSchema: GenMessage<PullImageRequest>;
 
 /**
- * It is in the store.
+ * The image is in the store.
  *
  * @generated from message runtime.v1.PullImageResponse
  */
 export declare type PullImageResponse = Message<"runtime.v1.PullImageResponse"> & {
   /**
-   * The name to make containers with: an id or a digest.
+   * Reference for creating containers: an id or a digest.
    *
    * @generated from field: string image_ref = 1;
    */
@@ -187,7 +187,7 @@ export declare type PullImageResponse = Message<"runtime.v1.PullImageResponse"> 
 export declare const PullImageResponseSchema: GenMessage<PullImageResponse>;
 
 /**
- * Names the image to remove.
+ * Selects the image to remove.
  *
  * @generated from message runtime.v1.RemoveImageRequest
  */
@@ -205,7 +205,7 @@ export declare type RemoveImageRequest = Message<"runtime.v1.RemoveImageRequest"
 export declare const RemoveImageRequestSchema: GenMessage<RemoveImageRequest>;
 
 /**
- * It is gone.
+ * The image has been removed.
  *
  * @generated from message runtime.v1.RemoveImageResponse
  */
@@ -219,7 +219,7 @@ export declare type RemoveImageResponse = Message<"runtime.v1.RemoveImageRespons
 export declare const RemoveImageResponseSchema: GenMessage<RemoveImageResponse>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message runtime.v1.ImageFsInfoRequest
  */
@@ -233,20 +233,20 @@ export declare type ImageFsInfoRequest = Message<"runtime.v1.ImageFsInfoRequest"
 export declare const ImageFsInfoRequestSchema: GenMessage<ImageFsInfoRequest>;
 
 /**
- * Usage, by filesystem.
+ * Usage by filesystem.
  *
  * @generated from message runtime.v1.ImageFsInfoResponse
  */
 export declare type ImageFsInfoResponse = Message<"runtime.v1.ImageFsInfoResponse"> & {
   /**
-   * Where images are, read-only layers included.
+   * Filesystems of images, including read-only layers.
    *
    * @generated from field: repeated runtime.v1.FilesystemUsage image_filesystems = 1;
    */
   imageFilesystems: FilesystemUsage[];
 
   /**
-   * Where containers write. The same if the runtime does not split them.
+   * Filesystems of writable layers. Equal to the former if the runtime does not split them.
    *
    * @generated from field: repeated runtime.v1.FilesystemUsage container_filesystems = 2;
    */

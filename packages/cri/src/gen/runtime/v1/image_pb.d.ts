@@ -12,7 +12,7 @@ import type { Int64Value, UInt64Value } from "./security_pb.js";
 export declare const file_runtime_v1_image: GenFile;
 
 /**
- * An image as it is asked for.
+ * The requested image.
  *
  * @generated from message runtime.v1.ImageSpec
  */
@@ -30,21 +30,21 @@ export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
   annotations: { [key: string]: string };
 
   /**
-   * As the user wrote it, before any defaults.
+   * The user's original text, without defaults applied.
    *
    * @generated from field: string user_specified_image = 18;
    */
   userSpecifiedImage: string;
 
   /**
-   * The handler that it is for; images of one name may differ by handler.
+   * The runtime handler for which it is; images of one name may differ by handler.
    *
    * @generated from field: string runtime_handler = 19;
    */
   runtimeHandler: string;
 
   /**
-   * In a mount of a status: the digest of the image that is mounted.
+   * In a mount of a status: the digest of the mounted image.
    *
    * @generated from field: string image_ref = 20;
    */
@@ -58,7 +58,7 @@ export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
 export declare const ImageSpecSchema: GenMessage<ImageSpec>;
 
 /**
- * Images to list.
+ * Selects images.
  *
  * @generated from message runtime.v1.ImageFilter
  */
@@ -94,7 +94,7 @@ export declare type Image = Message<"runtime.v1.Image"> & {
   repoTags: string[];
 
   /**
-   * `name@digest` for every name it was pulled by.
+   * `name@digest` for every name by which it was pulled.
    *
    * @generated from field: repeated string repo_digests = 3;
    */
@@ -127,7 +127,7 @@ export declare type Image = Message<"runtime.v1.Image"> & {
   spec?: ImageSpec | undefined;
 
   /**
-   * Garbage collection leaves it alone.
+   * Excluded from garbage collection.
    *
    * @generated from field: bool pinned = 8;
    */
@@ -141,7 +141,7 @@ export declare type Image = Message<"runtime.v1.Image"> & {
 export declare const ImageSchema: GenMessage<Image>;
 
 /**
- * How to log in to a registry. The first that is set is used: token, user and password, `auth`.
+ * Registry credentials. The first that is set is used: token, user and password, `auth`.
  *
  * @generated from message runtime.v1.AuthConfig
  */
@@ -164,7 +164,7 @@ export declare type AuthConfig = Message<"runtime.v1.AuthConfig"> & {
   auth: string;
 
   /**
-   * The registry that these are for; empty for any.
+   * The registry for which the credentials are; empty for any.
    *
    * @generated from field: string server_address = 4;
    */
@@ -210,13 +210,13 @@ export declare type FilesystemIdentifier = Message<"runtime.v1.FilesystemIdentif
 export declare const FilesystemIdentifierSchema: GenMessage<FilesystemIdentifier>;
 
 /**
- * What is used of a filesystem.
+ * Usage of a filesystem.
  *
  * @generated from message runtime.v1.FilesystemUsage
  */
 export declare type FilesystemUsage = Message<"runtime.v1.FilesystemUsage"> & {
   /**
-   * When it was measured, ns since the epoch.
+   * Time of the measurement, ns since the epoch.
    *
    * @generated from field: int64 timestamp = 1;
    */
@@ -245,7 +245,7 @@ export declare type FilesystemUsage = Message<"runtime.v1.FilesystemUsage"> & {
 export declare const FilesystemUsageSchema: GenMessage<FilesystemUsage>;
 
 /**
- * What is used of a filesystem on Windows.
+ * Usage of a filesystem on Windows.
  *
  * @generated from message runtime.v1.WindowsFilesystemUsage
  */

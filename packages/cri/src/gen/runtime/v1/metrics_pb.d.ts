@@ -40,7 +40,7 @@ export declare type MetricDescriptor = Message<"runtime.v1.MetricDescriptor"> & 
 export declare const MetricDescriptorSchema: GenMessage<MetricDescriptor>;
 
 /**
- * A pod's metrics, and its containers'.
+ * Metrics of a pod and of its containers.
  *
  * @generated from message runtime.v1.PodSandboxMetrics
  */
@@ -133,7 +133,7 @@ export declare type Metric = Message<"runtime.v1.Metric"> & {
 export declare const MetricSchema: GenMessage<Metric>;
 
 /**
- * Whether a value only grows.
+ * Whether a value is a counter or a gauge.
  *
  * @generated from enum runtime.v1.MetricType
  */

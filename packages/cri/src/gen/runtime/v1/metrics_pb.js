@@ -46,7 +46,7 @@ export const MetricTypeSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_metrics, 0);
 
 /**
- * Whether a value only grows.
+ * Whether a value is a counter or a gauge.
  *
  * @generated from enum runtime.v1.MetricType
  */

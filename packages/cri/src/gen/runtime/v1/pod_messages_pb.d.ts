@@ -16,7 +16,7 @@ import type { LinuxContainerResources } from "./security_pb.js";
 export declare const file_runtime_v1_pod_messages: GenFile;
 
 /**
- * Asks for a sandbox.
+ * Requests a sandbox.
  *
  * @generated from message runtime.v1.RunPodSandboxRequest
  */
@@ -27,7 +27,7 @@ export declare type RunPodSandboxRequest = Message<"runtime.v1.RunPodSandboxRequ
   config?: PodSandboxConfig | undefined;
 
   /**
-   * Which of the runtime's configured handlers; empty for its default.
+   * Name of a configured runtime handler; empty for the default one.
    *
    * @generated from field: string runtime_handler = 2;
    */
@@ -59,7 +59,7 @@ export declare type RunPodSandboxResponse = Message<"runtime.v1.RunPodSandboxRes
 export declare const RunPodSandboxResponseSchema: GenMessage<RunPodSandboxResponse>;
 
 /**
- * Names the sandbox to stop.
+ * Selects the sandbox to stop.
  *
  * @generated from message runtime.v1.StopPodSandboxRequest
  */
@@ -77,7 +77,7 @@ export declare type StopPodSandboxRequest = Message<"runtime.v1.StopPodSandboxRe
 export declare const StopPodSandboxRequestSchema: GenMessage<StopPodSandboxRequest>;
 
 /**
- * Nothing of it runs, and its network is given back.
+ * None of its processes is running, and its network has been torn down.
  *
  * @generated from message runtime.v1.StopPodSandboxResponse
  */
@@ -91,7 +91,7 @@ export declare type StopPodSandboxResponse = Message<"runtime.v1.StopPodSandboxR
 export declare const StopPodSandboxResponseSchema: GenMessage<StopPodSandboxResponse>;
 
 /**
- * Names the sandbox to remove.
+ * Selects the sandbox to remove.
  *
  * @generated from message runtime.v1.RemovePodSandboxRequest
  */
@@ -109,7 +109,7 @@ export declare type RemovePodSandboxRequest = Message<"runtime.v1.RemovePodSandb
 export declare const RemovePodSandboxRequestSchema: GenMessage<RemovePodSandboxRequest>;
 
 /**
- * It is gone.
+ * The sandbox has been removed.
  *
  * @generated from message runtime.v1.RemovePodSandboxResponse
  */
@@ -123,7 +123,7 @@ export declare type RemovePodSandboxResponse = Message<"runtime.v1.RemovePodSand
 export declare const RemovePodSandboxResponseSchema: GenMessage<RemovePodSandboxResponse>;
 
 /**
- * Names a sandbox.
+ * Selects a sandbox.
  *
  * @generated from message runtime.v1.PodSandboxStatusRequest
  */
@@ -134,7 +134,7 @@ export declare type PodSandboxStatusRequest = Message<"runtime.v1.PodSandboxStat
   podSandboxId: string;
 
   /**
-   * Fill `info` too.
+   * Return `info` too.
    *
    * @generated from field: bool verbose = 2;
    */
@@ -148,7 +148,7 @@ export declare type PodSandboxStatusRequest = Message<"runtime.v1.PodSandboxStat
 export declare const PodSandboxStatusRequestSchema: GenMessage<PodSandboxStatusRequest>;
 
 /**
- * How it is.
+ * Status of the sandbox.
  *
  * @generated from message runtime.v1.PodSandboxStatusResponse
  */
@@ -159,21 +159,21 @@ export declare type PodSandboxStatusResponse = Message<"runtime.v1.PodSandboxSta
   status?: PodSandboxStatus | undefined;
 
   /**
-   * Whatever the runtime wants to tell a person, mostly JSON.
+   * Runtime-specific details, mostly JSON.
    *
    * @generated from field: map<string, string> info = 2;
    */
   info: { [key: string]: string };
 
   /**
-   * Only from runtimes that send events; together with `timestamp` a snapshot of the pod.
+   * Only from runtimes that send events; with `timestamp` it is a snapshot of the pod.
    *
    * @generated from field: repeated runtime.v1.ContainerStatus containers_statuses = 3;
    */
   containersStatuses: ContainerStatus[];
 
   /**
-   * When the snapshot was taken, ns since the epoch.
+   * Time of the snapshot, ns since the epoch.
    *
    * @generated from field: int64 timestamp = 4;
    */
@@ -187,7 +187,7 @@ export declare type PodSandboxStatusResponse = Message<"runtime.v1.PodSandboxSta
 export declare const PodSandboxStatusResponseSchema: GenMessage<PodSandboxStatusResponse>;
 
 /**
- * Says which sandboxes.
+ * Selects sandboxes.
  *
  * @generated from message runtime.v1.ListPodSandboxRequest
  */
@@ -223,7 +223,7 @@ export declare type ListPodSandboxResponse = Message<"runtime.v1.ListPodSandboxR
 export declare const ListPodSandboxResponseSchema: GenMessage<ListPodSandboxResponse>;
 
 /**
- * Says which sandboxes.
+ * Selects sandboxes.
  *
  * @generated from message runtime.v1.StreamPodSandboxesRequest
  */
@@ -259,7 +259,7 @@ export declare type StreamPodSandboxesResponse = Message<"runtime.v1.StreamPodSa
 export declare const StreamPodSandboxesResponseSchema: GenMessage<StreamPodSandboxesResponse>;
 
 /**
- * Names a sandbox.
+ * Selects a sandbox.
  *
  * @generated from message runtime.v1.PodSandboxStatsRequest
  */
@@ -277,7 +277,7 @@ export declare type PodSandboxStatsRequest = Message<"runtime.v1.PodSandboxStats
 export declare const PodSandboxStatsRequestSchema: GenMessage<PodSandboxStatsRequest>;
 
 /**
- * What it uses.
+ * Usage of the sandbox.
  *
  * @generated from message runtime.v1.PodSandboxStatsResponse
  */
@@ -295,7 +295,7 @@ export declare type PodSandboxStatsResponse = Message<"runtime.v1.PodSandboxStat
 export declare const PodSandboxStatsResponseSchema: GenMessage<PodSandboxStatsResponse>;
 
 /**
- * Says which sandboxes.
+ * Selects sandboxes.
  *
  * @generated from message runtime.v1.ListPodSandboxStatsRequest
  */
@@ -313,7 +313,7 @@ export declare type ListPodSandboxStatsRequest = Message<"runtime.v1.ListPodSand
 export declare const ListPodSandboxStatsRequestSchema: GenMessage<ListPodSandboxStatsRequest>;
 
 /**
- * What they use.
+ * Usage of the sandboxes.
  *
  * @generated from message runtime.v1.ListPodSandboxStatsResponse
  */
@@ -331,7 +331,7 @@ export declare type ListPodSandboxStatsResponse = Message<"runtime.v1.ListPodSan
 export declare const ListPodSandboxStatsResponseSchema: GenMessage<ListPodSandboxStatsResponse>;
 
 /**
- * Says which sandboxes.
+ * Selects sandboxes.
  *
  * @generated from message runtime.v1.StreamPodSandboxStatsRequest
  */
@@ -349,7 +349,7 @@ export declare type StreamPodSandboxStatsRequest = Message<"runtime.v1.StreamPod
 export declare const StreamPodSandboxStatsRequestSchema: GenMessage<StreamPodSandboxStatsRequest>;
 
 /**
- * What some of them use.
+ * Usage of some of the sandboxes.
  *
  * @generated from message runtime.v1.StreamPodSandboxStatsResponse
  */
@@ -367,7 +367,7 @@ export declare type StreamPodSandboxStatsResponse = Message<"runtime.v1.StreamPo
 export declare const StreamPodSandboxStatsResponseSchema: GenMessage<StreamPodSandboxStatsResponse>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message runtime.v1.ListPodSandboxMetricsRequest
  */
@@ -381,7 +381,7 @@ export declare type ListPodSandboxMetricsRequest = Message<"runtime.v1.ListPodSa
 export declare const ListPodSandboxMetricsRequestSchema: GenMessage<ListPodSandboxMetricsRequest>;
 
 /**
- * Metrics, by sandbox.
+ * Metrics by sandbox.
  *
  * @generated from message runtime.v1.ListPodSandboxMetricsResponse
  */
@@ -399,7 +399,7 @@ export declare type ListPodSandboxMetricsResponse = Message<"runtime.v1.ListPodS
 export declare const ListPodSandboxMetricsResponseSchema: GenMessage<ListPodSandboxMetricsResponse>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message runtime.v1.StreamPodSandboxMetricsRequest
  */
@@ -431,7 +431,7 @@ export declare type StreamPodSandboxMetricsResponse = Message<"runtime.v1.Stream
 export declare const StreamPodSandboxMetricsResponseSchema: GenMessage<StreamPodSandboxMetricsResponse>;
 
 /**
- * A sandbox's resources as they will be.
+ * The sandbox's new resources.
  *
  * @generated from message runtime.v1.UpdatePodSandboxResourcesRequest
  */
@@ -442,14 +442,14 @@ export declare type UpdatePodSandboxResourcesRequest = Message<"runtime.v1.Updat
   podSandboxId: string;
 
   /**
-   * What the sandbox itself takes.
+   * Overhead of the sandbox itself.
    *
    * @generated from field: runtime.v1.LinuxContainerResources overhead = 2;
    */
   overhead?: LinuxContainerResources | undefined;
 
   /**
-   * The sum of its containers'.
+   * Sum of the containers' resources.
    *
    * @generated from field: runtime.v1.LinuxContainerResources resources = 3;
    */
@@ -463,7 +463,7 @@ export declare type UpdatePodSandboxResourcesRequest = Message<"runtime.v1.Updat
 export declare const UpdatePodSandboxResourcesRequestSchema: GenMessage<UpdatePodSandboxResourcesRequest>;
 
 /**
- * The runtime knows.
+ * The runtime has accepted the resources.
  *
  * @generated from message runtime.v1.UpdatePodSandboxResourcesResponse
  */

@@ -13,13 +13,13 @@ import type { MetricDescriptor } from "./metrics_pb.js";
 export declare const file_runtime_v1_runtime_messages: GenFile;
 
 /**
- * Has no choices.
+ * The client's version.
  *
  * @generated from message runtime.v1.VersionRequest
  */
 export declare type VersionRequest = Message<"runtime.v1.VersionRequest"> & {
   /**
-   * The version of the kubelet's own runtime interface, which says nothing any more.
+   * The version of the kubelet's internal runtime API; no longer used.
    *
    * @generated from field: string version = 1;
    */
@@ -33,13 +33,13 @@ export declare type VersionRequest = Message<"runtime.v1.VersionRequest"> & {
 export declare const VersionRequestSchema: GenMessage<VersionRequest>;
 
 /**
- * Who the runtime is.
+ * Name and versions of the runtime.
  *
  * @generated from message runtime.v1.VersionResponse
  */
 export declare type VersionResponse = Message<"runtime.v1.VersionResponse"> & {
   /**
-   * The version of the kubelet's own runtime interface: `0.1.0`.
+   * The version of the kubelet's internal runtime API: `0.1.0`.
    *
    * @generated from field: string version = 1;
    */
@@ -70,7 +70,7 @@ export declare type VersionResponse = Message<"runtime.v1.VersionResponse"> & {
 export declare const VersionResponseSchema: GenMessage<VersionResponse>;
 
 /**
- * What the runtime should know.
+ * Settings for the runtime.
  *
  * @generated from message runtime.v1.UpdateRuntimeConfigRequest
  */
@@ -88,7 +88,7 @@ export declare type UpdateRuntimeConfigRequest = Message<"runtime.v1.UpdateRunti
 export declare const UpdateRuntimeConfigRequestSchema: GenMessage<UpdateRuntimeConfigRequest>;
 
 /**
- * It knows.
+ * The runtime has accepted the settings.
  *
  * @generated from message runtime.v1.UpdateRuntimeConfigResponse
  */
@@ -102,13 +102,13 @@ export declare type UpdateRuntimeConfigResponse = Message<"runtime.v1.UpdateRunt
 export declare const UpdateRuntimeConfigResponseSchema: GenMessage<UpdateRuntimeConfigResponse>;
 
 /**
- * Has one choice.
+ * Selects the amount of detail.
  *
  * @generated from message runtime.v1.StatusRequest
  */
 export declare type StatusRequest = Message<"runtime.v1.StatusRequest"> & {
   /**
-   * Fill `info` too.
+   * Return `info` too.
    *
    * @generated from field: bool verbose = 1;
    */
@@ -122,7 +122,7 @@ export declare type StatusRequest = Message<"runtime.v1.StatusRequest"> & {
 export declare const StatusRequestSchema: GenMessage<StatusRequest>;
 
 /**
- * How the runtime is, and what it can do.
+ * Health and features of the runtime.
  *
  * @generated from message runtime.v1.StatusResponse
  */
@@ -133,7 +133,7 @@ export declare type StatusResponse = Message<"runtime.v1.StatusResponse"> & {
   status?: RuntimeStatus | undefined;
 
   /**
-   * Whatever the runtime wants to tell a person, mostly JSON.
+   * Runtime-specific details, mostly JSON.
    *
    * @generated from field: map<string, string> info = 2;
    */
@@ -157,7 +157,7 @@ export declare type StatusResponse = Message<"runtime.v1.StatusResponse"> & {
 export declare const StatusResponseSchema: GenMessage<StatusResponse>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message runtime.v1.GetEventsRequest
  */
@@ -171,7 +171,7 @@ export declare type GetEventsRequest = Message<"runtime.v1.GetEventsRequest"> & 
 export declare const GetEventsRequestSchema: GenMessage<GetEventsRequest>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message runtime.v1.ListMetricDescriptorsRequest
  */
@@ -203,7 +203,7 @@ export declare type ListMetricDescriptorsResponse = Message<"runtime.v1.ListMetr
 export declare const ListMetricDescriptorsResponseSchema: GenMessage<ListMetricDescriptorsResponse>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message runtime.v1.RuntimeConfigRequest
  */
@@ -217,7 +217,7 @@ export declare type RuntimeConfigRequest = Message<"runtime.v1.RuntimeConfigRequ
 export declare const RuntimeConfigRequestSchema: GenMessage<RuntimeConfigRequest>;
 
 /**
- * The settings.
+ * The runtime's settings.
  *
  * @generated from message runtime.v1.RuntimeConfigResponse
  */

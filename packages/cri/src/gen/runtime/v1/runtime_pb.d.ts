@@ -11,13 +11,13 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runtime_v1_runtime: GenFile;
 
 /**
- * The node's network.
+ * Network settings of the node.
  *
  * @generated from message runtime.v1.NetworkConfig
  */
 export declare type NetworkConfig = Message<"runtime.v1.NetworkConfig"> & {
   /**
-   * Ranges of pod addresses, with a comma between those of different families.
+   * Ranges of pod addresses; a comma separates those of different families.
    *
    * @generated from field: string pod_cidr = 1;
    */
@@ -31,7 +31,7 @@ export declare type NetworkConfig = Message<"runtime.v1.NetworkConfig"> & {
 export declare const NetworkConfigSchema: GenMessage<NetworkConfig>;
 
 /**
- * What the client tells the runtime.
+ * Settings that the client sends to the runtime.
  *
  * @generated from message runtime.v1.RuntimeConfig
  */
@@ -67,7 +67,7 @@ export declare type RuntimeCondition = Message<"runtime.v1.RuntimeCondition"> & 
   status: boolean;
 
   /**
-   * One word in CamelCase, if it is not so.
+   * A CamelCase word, if the condition is false.
    *
    * @generated from field: string reason = 3;
    */
@@ -104,7 +104,7 @@ export declare type RuntimeStatus = Message<"runtime.v1.RuntimeStatus"> & {
 export declare const RuntimeStatusSchema: GenMessage<RuntimeStatus>;
 
 /**
- * What a handler can do.
+ * Optional features of a handler.
  *
  * @generated from message runtime.v1.RuntimeHandlerFeatures
  */
@@ -127,7 +127,7 @@ export declare type RuntimeHandlerFeatures = Message<"runtime.v1.RuntimeHandlerF
 export declare const RuntimeHandlerFeaturesSchema: GenMessage<RuntimeHandlerFeatures>;
 
 /**
- * A way to run pods that a RuntimeClass may name.
+ * A runtime handler, which a RuntimeClass may name.
  *
  * @generated from message runtime.v1.RuntimeHandler
  */
@@ -152,7 +152,7 @@ export declare type RuntimeHandler = Message<"runtime.v1.RuntimeHandler"> & {
 export declare const RuntimeHandlerSchema: GenMessage<RuntimeHandler>;
 
 /**
- * What the runtime can do with any handler.
+ * Optional features of the runtime that do not depend on the handler.
  *
  * @generated from message runtime.v1.RuntimeFeatures
  */
@@ -177,7 +177,7 @@ export declare type RuntimeFeatures = Message<"runtime.v1.RuntimeFeatures"> & {
 export declare const RuntimeFeaturesSchema: GenMessage<RuntimeFeatures>;
 
 /**
- * Settings on Linux.
+ * The runtime's settings on Linux.
  *
  * @generated from message runtime.v1.LinuxRuntimeConfiguration
  */
@@ -195,20 +195,20 @@ export declare type LinuxRuntimeConfiguration = Message<"runtime.v1.LinuxRuntime
 export declare const LinuxRuntimeConfigurationSchema: GenMessage<LinuxRuntimeConfiguration>;
 
 /**
- * Which groups a container's process gets.
+ * Supplemental groups of a container's process.
  *
  * @generated from enum runtime.v1.SupplementalGroupsPolicy
  */
 export enum SupplementalGroupsPolicy {
   /**
-   * Those of its user in the image's /etc/group, and those that are asked for.
+   * The user's groups in the image's /etc/group, and the requested ones.
    *
    * @generated from enum value: Merge = 0;
    */
   Merge = 0,
 
   /**
-   * Only those that are asked for.
+   * Only the requested groups.
    *
    * @generated from enum value: Strict = 1;
    */
@@ -221,7 +221,7 @@ export enum SupplementalGroupsPolicy {
 export declare const SupplementalGroupsPolicySchema: GenEnum<SupplementalGroupsPolicy>;
 
 /**
- * Who makes cgroups; the client must do as the runtime does.
+ * How cgroups are created; client and runtime must agree.
  *
  * @generated from enum runtime.v1.CgroupDriver
  */

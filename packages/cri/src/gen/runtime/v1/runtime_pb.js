@@ -73,7 +73,7 @@ export const SupplementalGroupsPolicySchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_runtime, 0);
 
 /**
- * Which groups a container's process gets.
+ * Supplemental groups of a container's process.
  *
  * @generated from enum runtime.v1.SupplementalGroupsPolicy
  */
@@ -87,7 +87,7 @@ export const CgroupDriverSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_runtime, 1);
 
 /**
- * Who makes cgroups; the client must do as the runtime does.
+ * How cgroups are created; client and runtime must agree.
  *
  * @generated from enum runtime.v1.CgroupDriver
  */

@@ -13,7 +13,7 @@ import type { SupplementalGroupsPolicy } from "./runtime_pb.js";
 export declare const file_runtime_v1_sandbox: GenFile;
 
 /**
- * What a pod's /etc/resolv.conf says; nothing set means the host's.
+ * Content of a pod's /etc/resolv.conf; if nothing is set, the host's.
  *
  * @generated from message runtime.v1.DNSConfig
  */
@@ -41,7 +41,7 @@ export declare type DNSConfig = Message<"runtime.v1.DNSConfig"> & {
 export declare const DNSConfigSchema: GenMessage<DNSConfig>;
 
 /**
- * A port of the host that leads to one in a pod.
+ * Forwards a port of the host to a port of a pod.
  *
  * @generated from message runtime.v1.PortMapping
  */
@@ -78,7 +78,7 @@ export declare type PortMapping = Message<"runtime.v1.PortMapping"> & {
 export declare const PortMappingSchema: GenMessage<PortMapping>;
 
 /**
- * What a sandbox may do on Linux.
+ * A sandbox's security settings on Linux.
  *
  * @generated from message runtime.v1.LinuxSandboxSecurityContext
  */
@@ -109,14 +109,14 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
   supplementalGroups: bigint[];
 
   /**
-   * Its containers may be privileged.
+   * Allows privileged containers.
    *
    * @generated from field: bool privileged = 6;
    */
   privileged: boolean;
 
   /**
-   * As in annotations of old. `seccomp` wins.
+   * In the form of the old annotations. Overridden by `seccomp`.
    *
    * @generated from field: string seccomp_profile_path = 7 [deprecated = true];
    * @deprecated
@@ -151,7 +151,7 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
 export declare const LinuxSandboxSecurityContextSchema: GenMessage<LinuxSandboxSecurityContext>;
 
 /**
- * The part of a sandbox's config that is Linux's own.
+ * The Linux part of a sandbox's config.
  *
  * @generated from message runtime.v1.LinuxPodSandboxConfig
  */
@@ -174,14 +174,14 @@ export declare type LinuxPodSandboxConfig = Message<"runtime.v1.LinuxPodSandboxC
   sysctls: { [key: string]: string };
 
   /**
-   * What the sandbox itself takes.
+   * Overhead of the sandbox itself.
    *
    * @generated from field: runtime.v1.LinuxContainerResources overhead = 4;
    */
   overhead?: LinuxContainerResources | undefined;
 
   /**
-   * The sum of its containers', for runtimes that size a machine.
+   * Sum of the containers' resources, for runtimes that size a virtual machine.
    *
    * @generated from field: runtime.v1.LinuxContainerResources resources = 5;
    */
@@ -195,7 +195,7 @@ export declare type LinuxPodSandboxConfig = Message<"runtime.v1.LinuxPodSandboxC
 export declare const LinuxPodSandboxConfigSchema: GenMessage<LinuxPodSandboxConfig>;
 
 /**
- * A sandbox's name, of which there can be only one.
+ * A sandbox's name, which is unique.
  *
  * @generated from message runtime.v1.PodSandboxMetadata
  */
@@ -216,7 +216,7 @@ export declare type PodSandboxMetadata = Message<"runtime.v1.PodSandboxMetadata"
   namespace: string;
 
   /**
-   * Which sandbox of this pod it is, from 0.
+   * Number of earlier sandboxes of the pod, from 0.
    *
    * @generated from field: uint32 attempt = 4;
    */
@@ -230,7 +230,7 @@ export declare type PodSandboxMetadata = Message<"runtime.v1.PodSandboxMetadata"
 export declare const PodSandboxMetadataSchema: GenMessage<PodSandboxMetadata>;
 
 /**
- * All that is asked of a sandbox.
+ * The requested configuration of a sandbox.
  *
  * @generated from message runtime.v1.PodSandboxConfig
  */
@@ -248,7 +248,7 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
   hostname: string;
 
   /**
-   * Folder for its containers' logs. Without one they have none.
+   * Directory for the containers' logs. If empty, nothing is logged.
    *
    * @generated from field: string log_directory = 3;
    */
@@ -265,14 +265,14 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
   portMappings: PortMapping[];
 
   /**
-   * For finding it; the client's own.
+   * For identification, set by the client.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * For the client and the runtime; kept as they are.
+   * For the client and the runtime; returned unchanged.
    *
    * @generated from field: map<string, string> annotations = 7;
    */
@@ -325,7 +325,7 @@ export declare type PodSandboxNetworkStatus = Message<"runtime.v1.PodSandboxNetw
   ip: string;
 
   /**
-   * Beside `ip`, such as the one of the other family.
+   * Addresses in addition to `ip`, such as one of the other family.
    *
    * @generated from field: repeated runtime.v1.PodIP additional_ips = 2;
    */
@@ -339,7 +339,7 @@ export declare type PodSandboxNetworkStatus = Message<"runtime.v1.PodSandboxNetw
 export declare const PodSandboxNetworkStatusSchema: GenMessage<PodSandboxNetworkStatus>;
 
 /**
- * The part of a sandbox's status that is Linux's own.
+ * The Linux part of a sandbox's status.
  *
  * @generated from message runtime.v1.LinuxPodSandboxStatus
  */
@@ -357,7 +357,7 @@ export declare type LinuxPodSandboxStatus = Message<"runtime.v1.LinuxPodSandboxS
 export declare const LinuxPodSandboxStatusSchema: GenMessage<LinuxPodSandboxStatus>;
 
 /**
- * How a sandbox is.
+ * Status of a sandbox.
  *
  * @generated from message runtime.v1.PodSandboxStatus
  */
@@ -435,13 +435,13 @@ export declare type PodSandboxStateValue = Message<"runtime.v1.PodSandboxStateVa
 export declare const PodSandboxStateValueSchema: GenMessage<PodSandboxStateValue>;
 
 /**
- * Sandboxes to list. What is set must all match.
+ * Sandboxes to list: those that match all fields that are set.
  *
  * @generated from message runtime.v1.PodSandboxFilter
  */
 export declare type PodSandboxFilter = Message<"runtime.v1.PodSandboxFilter"> & {
   /**
-   * The id, or a beginning of it that only one sandbox has.
+   * The id, or a unique prefix of it.
    *
    * @generated from field: string id = 1;
    */
@@ -515,7 +515,7 @@ export declare type PodSandbox = Message<"runtime.v1.PodSandbox"> & {
 export declare const PodSandboxSchema: GenMessage<PodSandbox>;
 
 /**
- * Which sandbox some stats are of.
+ * The sandbox to which stats belong.
  *
  * @generated from message runtime.v1.PodSandboxAttributes
  */
@@ -548,7 +548,7 @@ export declare type PodSandboxAttributes = Message<"runtime.v1.PodSandboxAttribu
 export declare const PodSandboxAttributesSchema: GenMessage<PodSandboxAttributes>;
 
 /**
- * What a sandbox may do on Windows.
+ * A sandbox's security settings on Windows.
  *
  * @generated from message runtime.v1.WindowsSandboxSecurityContext
  */
@@ -581,7 +581,7 @@ export declare type WindowsSandboxSecurityContext = Message<"runtime.v1.WindowsS
 export declare const WindowsSandboxSecurityContextSchema: GenMessage<WindowsSandboxSecurityContext>;
 
 /**
- * The part of a sandbox's config that is Windows' own.
+ * The Windows part of a sandbox's config.
  *
  * @generated from message runtime.v1.WindowsPodSandboxConfig
  */
@@ -599,7 +599,7 @@ export declare type WindowsPodSandboxConfig = Message<"runtime.v1.WindowsPodSand
 export declare const WindowsPodSandboxConfigSchema: GenMessage<WindowsPodSandboxConfig>;
 
 /**
- * Whether containers can be made in a sandbox.
+ * Whether containers can be created in a sandbox.
  *
  * @generated from enum runtime.v1.PodSandboxState
  */

@@ -131,7 +131,7 @@ export const PodSandboxStateSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_sandbox, 0);
 
 /**
- * Whether containers can be made in a sandbox.
+ * Whether containers can be created in a sandbox.
  *
  * @generated from enum runtime.v1.PodSandboxState
  */

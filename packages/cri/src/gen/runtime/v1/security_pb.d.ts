@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runtime_v1_security: GenFile;
 
 /**
- * A range of ids inside, and where it lies outside.
+ * Maps a range of ids in the namespace to ids of the host.
  *
  * @generated from message runtime.v1.IDMapping
  */
@@ -27,7 +27,7 @@ export declare type IDMapping = Message<"runtime.v1.IDMapping"> & {
   containerId: number;
 
   /**
-   * How many ids.
+   * Number of ids.
    *
    * @generated from field: uint32 length = 3;
    */
@@ -47,7 +47,7 @@ export declare const IDMappingSchema: GenMessage<IDMapping>;
  */
 export declare type UserNamespace = Message<"runtime.v1.UserNamespace"> & {
   /**
-   * POD for one of its own, NODE for none.
+   * POD for a user namespace of its own, NODE for the host's.
    *
    * @generated from field: runtime.v1.NamespaceMode mode = 1;
    */
@@ -111,7 +111,7 @@ export declare type NamespaceOption = Message<"runtime.v1.NamespaceOption"> & {
 export declare const NamespaceOptionSchema: GenMessage<NamespaceOption>;
 
 /**
- * A number that can be missing.
+ * An optional number.
  *
  * @generated from message runtime.v1.Int64Value
  */
@@ -197,27 +197,27 @@ export declare type Namespace = Message<"runtime.v1.Namespace"> & {
 export declare const NamespaceSchema: GenMessage<Namespace>;
 
 /**
- * Limits on Linux. 0 is no limit, or no change in an update.
+ * Limits on Linux. 0 means no limit, or no change in an update.
  *
  * @generated from message runtime.v1.LinuxContainerResources
  */
 export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainerResources"> & {
   /**
-   * µs over which the quota counts.
+   * Period of the quota in µs.
    *
    * @generated from field: int64 cpu_period = 1;
    */
   cpuPeriod: bigint;
 
   /**
-   * µs of processor time a period; -1 for no limit.
+   * CPU time per period in µs; -1 for no limit.
    *
    * @generated from field: int64 cpu_quota = 2;
    */
   cpuQuota: bigint;
 
   /**
-   * Weight against others; 1024 is one CPU's.
+   * CPU weight relative to others; 1024 corresponds to one CPU.
    *
    * @generated from field: int64 cpu_shares = 3;
    */
@@ -229,7 +229,7 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
   memoryLimitInBytes: bigint;
 
   /**
-   * -1000 (never) to 1000 (first).
+   * From -1000 (never killed) to 1000 (killed first).
    *
    * @generated from field: int64 oom_score_adj = 5;
    */
@@ -253,14 +253,14 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
   hugepageLimits: HugepageLimit[];
 
   /**
-   * Files of cgroup v2 and what to write to them.
+   * Names of cgroup v2 files and the values to write to them.
    *
    * @generated from field: map<string, string> unified = 9;
    */
   unified: { [key: string]: string };
 
   /**
-   * Memory and swap together.
+   * Limit of memory and swap together.
    *
    * @generated from field: int64 memory_swap_limit_in_bytes = 10;
    */
@@ -274,13 +274,13 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
 export declare const LinuxContainerResourcesSchema: GenMessage<LinuxContainerResources>;
 
 /**
- * How much of one size of huge pages.
+ * Limit for one size of huge pages.
  *
  * @generated from message runtime.v1.HugepageLimit
  */
 export declare type HugepageLimit = Message<"runtime.v1.HugepageLimit"> & {
   /**
-   * As in the cgroup's file names, such as `2MB`.
+   * As in the file names of the cgroup, such as `2MB`.
    *
    * @generated from field: string page_size = 1;
    */
@@ -301,7 +301,7 @@ export declare type HugepageLimit = Message<"runtime.v1.HugepageLimit"> & {
 export declare const HugepageLimitSchema: GenMessage<HugepageLimit>;
 
 /**
- * An SELinux label; empty parts are the runtime's choice.
+ * An SELinux label; the runtime chooses empty parts.
  *
  * @generated from message runtime.v1.SELinuxOption
  */
@@ -334,7 +334,7 @@ export declare type SELinuxOption = Message<"runtime.v1.SELinuxOption"> & {
 export declare const SELinuxOptionSchema: GenMessage<SELinuxOption>;
 
 /**
- * Capabilities to add and drop, without `CAP_`; `ALL` is all.
+ * Capabilities to add and drop, without the prefix `CAP_`; `ALL` means all.
  *
  * @generated from message runtime.v1.Capability
  */
@@ -350,7 +350,7 @@ export declare type Capability = Message<"runtime.v1.Capability"> & {
   dropCapabilities: string[];
 
   /**
-   * Kept by programs of users other than root.
+   * Ambient capabilities, which a non-root user's programs retain.
    *
    * @generated from field: repeated string add_ambient_capabilities = 3;
    */
@@ -382,13 +382,13 @@ export declare type WindowsNamespaceOption = Message<"runtime.v1.WindowsNamespac
 export declare const WindowsNamespaceOptionSchema: GenMessage<WindowsNamespaceOption>;
 
 /**
- * Processors of one group on Windows.
+ * CPUs of one processor group on Windows.
  *
  * @generated from message runtime.v1.WindowsCpuGroupAffinity
  */
 export declare type WindowsCpuGroupAffinity = Message<"runtime.v1.WindowsCpuGroupAffinity"> & {
   /**
-   * A bit for each.
+   * One bit per CPU.
    *
    * @generated from field: uint64 cpu_mask = 1;
    */
@@ -407,7 +407,7 @@ export declare type WindowsCpuGroupAffinity = Message<"runtime.v1.WindowsCpuGrou
 export declare const WindowsCpuGroupAffinitySchema: GenMessage<WindowsCpuGroupAffinity>;
 
 /**
- * A number that can be missing.
+ * An optional number.
  *
  * @generated from message runtime.v1.UInt64Value
  */
@@ -452,34 +452,34 @@ export enum Protocol {
 export declare const ProtocolSchema: GenEnum<Protocol>;
 
 /**
- * Whom a namespace is shared with.
+ * With whom a namespace is shared.
  *
  * @generated from enum runtime.v1.NamespaceMode
  */
 export enum NamespaceMode {
   /**
-   * The pod.
+   * Shared by the pod's containers.
    *
    * @generated from enum value: POD = 0;
    */
   POD = 0,
 
   /**
-   * Nobody.
+   * Private to the container.
    *
    * @generated from enum value: CONTAINER = 1;
    */
   CONTAINER = 1,
 
   /**
-   * The host.
+   * Shared with the host.
    *
    * @generated from enum value: NODE = 2;
    */
   NODE = 2,
 
   /**
-   * The container in `target_id`.
+   * Shared with the container `target_id`.
    *
    * @generated from enum value: TARGET = 3;
    */

@@ -134,7 +134,7 @@ export const NamespaceModeSchema = /*@__PURE__*/
   enumDesc(file_runtime_v1_security, 1);
 
 /**
- * Whom a namespace is shared with.
+ * With whom a namespace is shared.
  *
  * @generated from enum runtime.v1.NamespaceMode
  */

@@ -14,13 +14,13 @@ import type { ImageFsInfoRequestSchema, ImageFsInfoResponseSchema, ImageStatusRe
 export declare const file_runtime_v1_services: GenFile;
 
 /**
- * Pods, containers and what runs in them.
+ * Pods, their containers and processes.
  *
  * @generated from service runtime.v1.RuntimeService
  */
 export declare const RuntimeService: GenService<{
   /**
-   * Who the runtime is. Clients call it first, to learn whether it answers.
+   * Name and versions of the runtime. Clients call it first, to check whether the runtime responds.
    *
    * @generated from rpc runtime.v1.RuntimeService.Version
    */
@@ -30,7 +30,7 @@ export declare const RuntimeService: GenService<{
     output: typeof VersionResponseSchema;
   },
   /**
-   * Makes a pod's surroundings and leaves them ready: namespaces, network, cgroup. All or nothing.
+   * Creates a sandbox: namespaces, network and cgroup. Reverts everything on failure.
    *
    * @generated from rpc runtime.v1.RuntimeService.RunPodSandbox
    */
@@ -40,7 +40,7 @@ export declare const RuntimeService: GenService<{
     output: typeof RunPodSandboxResponseSchema;
   },
   /**
-   * Stops what runs in a pod and gives its network back. Succeeds if that is done already or the sandbox is gone.
+   * Stops all processes of a sandbox and tears its network down. Succeeds if it is already stopped or does not exist.
    *
    * @generated from rpc runtime.v1.RuntimeService.StopPodSandbox
    */
@@ -50,7 +50,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StopPodSandboxResponseSchema;
   },
   /**
-   * Removes a pod with everything in it, by force if need be. Succeeds if it is gone.
+   * Removes a sandbox and its containers, by force if needed. Succeeds if it does not exist.
    *
    * @generated from rpc runtime.v1.RuntimeService.RemovePodSandbox
    */
@@ -60,7 +60,7 @@ export declare const RuntimeService: GenService<{
     output: typeof RemovePodSandboxResponseSchema;
   },
   /**
-   * How one pod is. NotFound if there is none.
+   * Status of one sandbox. NotFound if it does not exist.
    *
    * @generated from rpc runtime.v1.RuntimeService.PodSandboxStatus
    */
@@ -70,7 +70,7 @@ export declare const RuntimeService: GenService<{
     output: typeof PodSandboxStatusResponseSchema;
   },
   /**
-   * The pods that match a filter.
+   * Lists the sandboxes that match a filter.
    *
    * @generated from rpc runtime.v1.RuntimeService.ListPodSandbox
    */
@@ -80,7 +80,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxResponseSchema;
   },
   /**
-   * ListPodSandbox in parts, for lists larger than a message may be.
+   * ListPodSandbox in several messages, for lists larger than one message.
    *
    * @generated from rpc runtime.v1.RuntimeService.StreamPodSandboxes
    */
@@ -90,7 +90,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamPodSandboxesResponseSchema;
   },
   /**
-   * Prepares a container in a pod that is ready; nothing of it runs yet.
+   * Creates a container in a ready sandbox, without starting it.
    *
    * @generated from rpc runtime.v1.RuntimeService.CreateContainer
    */
@@ -100,7 +100,7 @@ export declare const RuntimeService: GenService<{
     output: typeof CreateContainerResponseSchema;
   },
   /**
-   * Starts a container that was created.
+   * Starts a created container.
    *
    * @generated from rpc runtime.v1.RuntimeService.StartContainer
    */
@@ -110,7 +110,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StartContainerResponseSchema;
   },
   /**
-   * Asks a container to end, and makes it end when its time is up. Succeeds if it has ended or is gone.
+   * Stops a container, by SIGKILL after the timeout. Succeeds if it has exited or does not exist.
    *
    * @generated from rpc runtime.v1.RuntimeService.StopContainer
    */
@@ -120,7 +120,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StopContainerResponseSchema;
   },
   /**
-   * Removes a container, by force if it runs. Succeeds if it is gone.
+   * Removes a container, by force if it is running. Succeeds if it does not exist.
    *
    * @generated from rpc runtime.v1.RuntimeService.RemoveContainer
    */
@@ -130,7 +130,7 @@ export declare const RuntimeService: GenService<{
     output: typeof RemoveContainerResponseSchema;
   },
   /**
-   * The containers that match a filter.
+   * Lists the containers that match a filter.
    *
    * @generated from rpc runtime.v1.RuntimeService.ListContainers
    */
@@ -140,7 +140,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ListContainersResponseSchema;
   },
   /**
-   * ListContainers in parts.
+   * ListContainers in several messages.
    *
    * @generated from rpc runtime.v1.RuntimeService.StreamContainers
    */
@@ -150,7 +150,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamContainersResponseSchema;
   },
   /**
-   * How one container is. NotFound if there is none.
+   * Status of one container. NotFound if it does not exist.
    *
    * @generated from rpc runtime.v1.RuntimeService.ContainerStatus
    */
@@ -160,7 +160,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ContainerStatusResponseSchema;
   },
   /**
-   * Changes the limits of a container while it runs.
+   * Changes the limits of a running container.
    *
    * @generated from rpc runtime.v1.RuntimeService.UpdateContainerResources
    */
@@ -170,7 +170,7 @@ export declare const RuntimeService: GenService<{
     output: typeof UpdateContainerResourcesResponseSchema;
   },
   /**
-   * Starts a new log file after the old one has been moved away.
+   * Opens a new log file after the old one has been renamed.
    *
    * @generated from rpc runtime.v1.RuntimeService.ReopenContainerLog
    */
@@ -180,7 +180,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ReopenContainerLogResponseSchema;
   },
   /**
-   * Runs a command in a container and waits for its end and its output.
+   * Runs a command in a container and returns its exit code and output.
    *
    * @generated from rpc runtime.v1.RuntimeService.ExecSync
    */
@@ -190,7 +190,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ExecSyncResponseSchema;
   },
   /**
-   * Prepares a command in a container whose streams are then opened at a URL.
+   * Prepares a command in a container; its streams are opened at the returned URL.
    *
    * @generated from rpc runtime.v1.RuntimeService.Exec
    */
@@ -200,7 +200,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ExecResponseSchema;
   },
   /**
-   * Prepares a connection to the streams of a container's own process, at a URL.
+   * Prepares a connection to the streams of a container's process; they are opened at the returned URL.
    *
    * @generated from rpc runtime.v1.RuntimeService.Attach
    */
@@ -210,7 +210,7 @@ export declare const RuntimeService: GenService<{
     output: typeof AttachResponseSchema;
   },
   /**
-   * Prepares connections to ports in a pod, at a URL.
+   * Prepares connections to ports in a pod; they are opened at the returned URL.
    *
    * @generated from rpc runtime.v1.RuntimeService.PortForward
    */
@@ -220,7 +220,7 @@ export declare const RuntimeService: GenService<{
     output: typeof PortForwardResponseSchema;
   },
   /**
-   * What one container uses. NotFound if it does not run.
+   * Usage of one container. NotFound if it is not running.
    *
    * @generated from rpc runtime.v1.RuntimeService.ContainerStats
    */
@@ -230,7 +230,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ContainerStatsResponseSchema;
   },
   /**
-   * What the containers that match a filter use.
+   * Usage of the containers that match a filter.
    *
    * @generated from rpc runtime.v1.RuntimeService.ListContainerStats
    */
@@ -240,7 +240,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ListContainerStatsResponseSchema;
   },
   /**
-   * ListContainerStats in parts.
+   * ListContainerStats in several messages.
    *
    * @generated from rpc runtime.v1.RuntimeService.StreamContainerStats
    */
@@ -250,7 +250,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamContainerStatsResponseSchema;
   },
   /**
-   * What one pod uses in all.
+   * Total usage of one pod.
    *
    * @generated from rpc runtime.v1.RuntimeService.PodSandboxStats
    */
@@ -260,7 +260,7 @@ export declare const RuntimeService: GenService<{
     output: typeof PodSandboxStatsResponseSchema;
   },
   /**
-   * What the pods that match a filter use.
+   * Usage of the pods that match a filter.
    *
    * @generated from rpc runtime.v1.RuntimeService.ListPodSandboxStats
    */
@@ -270,7 +270,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxStatsResponseSchema;
   },
   /**
-   * ListPodSandboxStats in parts.
+   * ListPodSandboxStats in several messages.
    *
    * @generated from rpc runtime.v1.RuntimeService.StreamPodSandboxStats
    */
@@ -280,7 +280,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamPodSandboxStatsResponseSchema;
   },
   /**
-   * Tells the runtime what it should know of the node, such as the range of pod addresses.
+   * Sends the runtime settings of the node, such as the range of pod addresses.
    *
    * @generated from rpc runtime.v1.RuntimeService.UpdateRuntimeConfig
    */
@@ -290,7 +290,7 @@ export declare const RuntimeService: GenService<{
     output: typeof UpdateRuntimeConfigResponseSchema;
   },
   /**
-   * Whether the runtime and its network are ready, and what its handlers can do.
+   * Whether the runtime and its network are ready, and the features of its handlers.
    *
    * @generated from rpc runtime.v1.RuntimeService.Status
    */
@@ -300,7 +300,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StatusResponseSchema;
   },
   /**
-   * Freezes a container into a file from which it can be restored.
+   * Checkpoints a container to a file from which it can be restored.
    *
    * @generated from rpc runtime.v1.RuntimeService.CheckpointContainer
    */
@@ -310,7 +310,7 @@ export declare const RuntimeService: GenService<{
     output: typeof CheckpointContainerResponseSchema;
   },
   /**
-   * Every change of a container's or sandbox's state from now on.
+   * Watches for changes of the state of containers and sandboxes.
    *
    * @generated from rpc runtime.v1.RuntimeService.GetContainerEvents
    */
@@ -320,7 +320,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ContainerEventResponseSchema;
   },
   /**
-   * The metrics that ListPodSandboxMetrics gives. They stay the same while the runtime runs.
+   * The metrics of ListPodSandboxMetrics. They do not change while the runtime is running.
    *
    * @generated from rpc runtime.v1.RuntimeService.ListMetricDescriptors
    */
@@ -340,7 +340,7 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxMetricsResponseSchema;
   },
   /**
-   * ListPodSandboxMetrics in parts.
+   * ListPodSandboxMetrics in several messages.
    *
    * @generated from rpc runtime.v1.RuntimeService.StreamPodSandboxMetrics
    */
@@ -350,7 +350,7 @@ export declare const RuntimeService: GenService<{
     output: typeof StreamPodSandboxMetricsResponseSchema;
   },
   /**
-   * Settings of the runtime that its client must agree with.
+   * The runtime's settings on which its client must agree.
    *
    * @generated from rpc runtime.v1.RuntimeService.RuntimeConfig
    */
@@ -360,7 +360,7 @@ export declare const RuntimeService: GenService<{
     output: typeof RuntimeConfigResponseSchema;
   },
   /**
-   * Tells a sandbox the sum of its containers' resources before they change. Runtimes of virtual machines resize then.
+   * Announces the new sum of the containers' resources, before they change. Runtimes of virtual machines resize the machine then.
    *
    * @generated from rpc runtime.v1.RuntimeService.UpdatePodSandboxResources
    */
@@ -372,13 +372,13 @@ export declare const RuntimeService: GenService<{
 }>;
 
 /**
- * The images that containers are made from.
+ * The images from which containers are created.
  *
  * @generated from service runtime.v1.ImageService
  */
 export declare const ImageService: GenService<{
   /**
-   * The images in the store that match a filter.
+   * Lists the images in the store that match a filter.
    *
    * @generated from rpc runtime.v1.ImageService.ListImages
    */
@@ -388,7 +388,7 @@ export declare const ImageService: GenService<{
     output: typeof ListImagesResponseSchema;
   },
   /**
-   * ListImages in parts.
+   * ListImages in several messages.
    *
    * @generated from rpc runtime.v1.ImageService.StreamImages
    */
@@ -398,7 +398,7 @@ export declare const ImageService: GenService<{
     output: typeof StreamImagesResponseSchema;
   },
   /**
-   * One image; without `image` in the response if it is not in the store.
+   * Status of one image; `image` is not set if it is not in the store.
    *
    * @generated from rpc runtime.v1.ImageService.ImageStatus
    */
@@ -408,7 +408,7 @@ export declare const ImageService: GenService<{
     output: typeof ImageStatusResponseSchema;
   },
   /**
-   * Fetches an image from its registry.
+   * Pulls an image from its registry.
    *
    * @generated from rpc runtime.v1.ImageService.PullImage
    */
@@ -418,7 +418,7 @@ export declare const ImageService: GenService<{
     output: typeof PullImageResponseSchema;
   },
   /**
-   * Removes an image with all its names. Succeeds if it is gone.
+   * Removes an image with all its names. Succeeds if it does not exist.
    *
    * @generated from rpc runtime.v1.ImageService.RemoveImage
    */
@@ -428,7 +428,7 @@ export declare const ImageService: GenService<{
     output: typeof RemoveImageResponseSchema;
   },
   /**
-   * How much space images and containers take.
+   * Space used by images and containers.
    *
    * @generated from rpc runtime.v1.ImageService.ImageFsInfo
    */

@@ -15,7 +15,7 @@ import type { FilesystemUsage, WindowsFilesystemUsage } from "./image_pb.js";
 export declare const file_runtime_v1_stats: GenFile;
 
 /**
- * Sandboxes to measure. What is set must all match.
+ * Sandboxes to measure: those that match all fields that are set.
  *
  * @generated from message runtime.v1.PodSandboxStatsFilter
  */
@@ -38,7 +38,7 @@ export declare type PodSandboxStatsFilter = Message<"runtime.v1.PodSandboxStatsF
 export declare const PodSandboxStatsFilterSchema: GenMessage<PodSandboxStatsFilter>;
 
 /**
- * What a pod uses.
+ * Usage of a pod.
  *
  * @generated from message runtime.v1.PodSandboxStats
  */
@@ -66,7 +66,7 @@ export declare type PodSandboxStats = Message<"runtime.v1.PodSandboxStats"> & {
 export declare const PodSandboxStatsSchema: GenMessage<PodSandboxStats>;
 
 /**
- * What a pod uses on Linux, its containers included.
+ * Usage of a pod on Linux, including its containers.
  *
  * @generated from message runtime.v1.LinuxPodSandboxStats
  */
@@ -92,7 +92,7 @@ export declare type LinuxPodSandboxStats = Message<"runtime.v1.LinuxPodSandboxSt
   process?: ProcessUsage | undefined;
 
   /**
-   * Those that run.
+   * The running containers.
    *
    * @generated from field: repeated runtime.v1.ContainerStats containers = 5;
    */
@@ -111,7 +111,7 @@ export declare type LinuxPodSandboxStats = Message<"runtime.v1.LinuxPodSandboxSt
 export declare const LinuxPodSandboxStatsSchema: GenMessage<LinuxPodSandboxStats>;
 
 /**
- * What a pod uses on Windows.
+ * Usage of a pod on Windows.
  *
  * @generated from message runtime.v1.WindowsPodSandboxStats
  */
@@ -149,27 +149,27 @@ export declare type WindowsPodSandboxStats = Message<"runtime.v1.WindowsPodSandb
 export declare const WindowsPodSandboxStatsSchema: GenMessage<WindowsPodSandboxStats>;
 
 /**
- * Traffic of a pod.
+ * Network traffic of a pod.
  *
  * @generated from message runtime.v1.NetworkUsage
  */
 export declare type NetworkUsage = Message<"runtime.v1.NetworkUsage"> & {
   /**
-   * When it was measured, ns since the epoch; so in all stats.
+   * Time of the measurement in ns since the epoch, as in all stats.
    *
    * @generated from field: int64 timestamp = 1;
    */
   timestamp: bigint;
 
   /**
-   * The one with the default route.
+   * The interface of the default route.
    *
    * @generated from field: runtime.v1.NetworkInterfaceUsage default_interface = 2;
    */
   defaultInterface?: NetworkInterfaceUsage | undefined;
 
   /**
-   * The others.
+   * The other interfaces.
    *
    * @generated from field: repeated runtime.v1.NetworkInterfaceUsage interfaces = 3;
    */
@@ -211,7 +211,7 @@ export declare type WindowsNetworkUsage = Message<"runtime.v1.WindowsNetworkUsag
 export declare const WindowsNetworkUsageSchema: GenMessage<WindowsNetworkUsage>;
 
 /**
- * Traffic of an interface since it came up.
+ * Traffic of an interface since it was created.
  *
  * @generated from message runtime.v1.NetworkInterfaceUsage
  */
@@ -333,7 +333,7 @@ export declare type WindowsProcessUsage = Message<"runtime.v1.WindowsProcessUsag
 export declare const WindowsProcessUsageSchema: GenMessage<WindowsProcessUsage>;
 
 /**
- * Containers to measure. What is set must all match.
+ * Containers to measure: those that match all fields that are set.
  *
  * @generated from message runtime.v1.ContainerStatsFilter
  */
@@ -361,7 +361,7 @@ export declare type ContainerStatsFilter = Message<"runtime.v1.ContainerStatsFil
 export declare const ContainerStatsFilterSchema: GenMessage<ContainerStatsFilter>;
 
 /**
- * What a container uses.
+ * Usage of a container.
  *
  * @generated from message runtime.v1.ContainerStats
  */
@@ -382,7 +382,7 @@ export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
   memory?: MemoryUsage | undefined;
 
   /**
-   * What it has written over its image.
+   * Usage of the writable layer.
    *
    * @generated from field: runtime.v1.FilesystemUsage writable_layer = 4;
    */
@@ -406,7 +406,7 @@ export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
 export declare const ContainerStatsSchema: GenMessage<ContainerStats>;
 
 /**
- * What a container uses on Windows.
+ * Usage of a container on Windows.
  *
  * @generated from message runtime.v1.WindowsContainerStats
  */
@@ -445,14 +445,14 @@ export declare const WindowsContainerStatsSchema: GenMessage<WindowsContainerSta
  */
 export declare type PsiStats = Message<"runtime.v1.PsiStats"> & {
   /**
-   * In which all of them waited.
+   * Time in which all tasks waited.
    *
    * @generated from field: runtime.v1.PsiData Full = 1;
    */
   Full?: PsiData | undefined;
 
   /**
-   * In which one at least did.
+   * Time in which at least one task waited.
    *
    * @generated from field: runtime.v1.PsiData Some = 2;
    */
@@ -466,20 +466,20 @@ export declare type PsiStats = Message<"runtime.v1.PsiStats"> & {
 export declare const PsiStatsSchema: GenMessage<PsiStats>;
 
 /**
- * Stalls.
+ * Stall times.
  *
  * @generated from message runtime.v1.PsiData
  */
 export declare type PsiData = Message<"runtime.v1.PsiData"> & {
   /**
-   * µs in all.
+   * Total in µs.
    *
    * @generated from field: uint64 Total = 1;
    */
   Total: bigint;
 
   /**
-   * Per cent of the last 10 s; the others of 60 and 300 s.
+   * Percentage over the last 10 s; the other fields are over 60 and 300 s.
    *
    * @generated from field: double Avg10 = 2;
    */
@@ -514,14 +514,14 @@ export declare type CpuUsage = Message<"runtime.v1.CpuUsage"> & {
   timestamp: bigint;
 
   /**
-   * Since the start, over all processors.
+   * Total over all CPUs since the start.
    *
    * @generated from field: runtime.v1.UInt64Value usage_core_nano_seconds = 2;
    */
   usageCoreNanoSeconds?: UInt64Value | undefined;
 
   /**
-   * Rate in 10⁻⁹ processors, over a time that the runtime chooses.
+   * Rate in 10⁻⁹ CPUs, over an interval that the runtime chooses.
    *
    * @generated from field: runtime.v1.UInt64Value usage_nano_cores = 3;
    */
@@ -579,28 +579,28 @@ export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
   timestamp: bigint;
 
   /**
-   * Used, without what could be dropped at once.
+   * Usage without memory that could be reclaimed immediately.
    *
    * @generated from field: runtime.v1.UInt64Value working_set_bytes = 2;
    */
   workingSetBytes?: UInt64Value | undefined;
 
   /**
-   * Left of the limit; not set without one.
+   * Limit minus working set; not set without a limit.
    *
    * @generated from field: runtime.v1.UInt64Value available_bytes = 3;
    */
   availableBytes?: UInt64Value | undefined;
 
   /**
-   * All, caches included.
+   * Total usage, including caches.
    *
    * @generated from field: runtime.v1.UInt64Value usage_bytes = 4;
    */
   usageBytes?: UInt64Value | undefined;
 
   /**
-   * Without files.
+   * Anonymous memory, without files.
    *
    * @generated from field: runtime.v1.UInt64Value rss_bytes = 5;
    */
@@ -629,7 +629,7 @@ export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
 export declare const MemoryUsageSchema: GenMessage<MemoryUsage>;
 
 /**
- * Disk.
+ * I/O pressure.
  *
  * @generated from message runtime.v1.IoUsage
  */
@@ -706,7 +706,7 @@ export declare type WindowsMemoryUsage = Message<"runtime.v1.WindowsMemoryUsage"
   pageFaults?: UInt64Value | undefined;
 
   /**
-   * What was promised to processes.
+   * Committed memory.
    *
    * @generated from field: runtime.v1.UInt64Value commit_memory_bytes = 5;
    */

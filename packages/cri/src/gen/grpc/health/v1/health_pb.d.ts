@@ -2,7 +2,7 @@
 // @generated from file grpc/health/v1/health.proto (package grpc.health.v1, syntax proto3)
 /* eslint-disable */
 
-// The standard service by which clients of any gRPC server ask whether it is well.
+// The standard service for health checks of gRPC servers.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_grpc_health_v1_health: GenFile;
 
 /**
- * Names a service.
+ * Selects a service.
  *
  * @generated from message grpc.health.v1.HealthCheckRequest
  */
@@ -33,7 +33,7 @@ export declare type HealthCheckRequest = Message<"grpc.health.v1.HealthCheckRequ
 export declare const HealthCheckRequestSchema: GenMessage<HealthCheckRequest>;
 
 /**
- * How a service is.
+ * Status of a service.
  *
  * @generated from message grpc.health.v1.HealthCheckResponse
  */
@@ -72,7 +72,7 @@ export enum HealthCheckResponse_ServingStatus {
   NOT_SERVING = 2,
 
   /**
-   * Only from Watch, which waits for the service to appear.
+   * Only from Watch, for an unknown service that may appear later.
    *
    * @generated from enum value: SERVICE_UNKNOWN = 3;
    */
@@ -85,7 +85,7 @@ export enum HealthCheckResponse_ServingStatus {
 export declare const HealthCheckResponse_ServingStatusSchema: GenEnum<HealthCheckResponse_ServingStatus>;
 
 /**
- * Has no choices.
+ * The request has no fields.
  *
  * @generated from message grpc.health.v1.HealthListRequest
  */
@@ -121,7 +121,7 @@ export declare const HealthListResponseSchema: GenMessage<HealthListResponse>;
  */
 export declare const Health: GenService<{
   /**
-   * How one service is; NotFound if there is no such service.
+   * Status of one service; NotFound for an unknown service.
    *
    * @generated from rpc grpc.health.v1.Health.Check
    */
@@ -131,7 +131,7 @@ export declare const Health: GenService<{
     output: typeof HealthCheckResponseSchema;
   },
   /**
-   * How all services are.
+   * Status of all services.
    *
    * @generated from rpc grpc.health.v1.Health.List
    */
@@ -141,7 +141,7 @@ export declare const Health: GenService<{
     output: typeof HealthListResponseSchema;
   },
   /**
-   * How one service is, now and at every change.
+   * Status of one service, now and at every change.
    *
    * @generated from rpc grpc.health.v1.Health.Watch
    */

@@ -2,7 +2,7 @@
 // @generated from file grpc/health/v1/health.proto (package grpc.health.v1, syntax proto3)
 /* eslint-disable */
 
-// The standard service by which clients of any gRPC server ask whether it is well.
+// The standard service for health checks of gRPC servers.
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 

@@ -2,7 +2,7 @@
 // @generated from file grpc/reflection/v1/reflection.proto (package grpc.reflection.v1, syntax proto3)
 /* eslint-disable */
 
-// The standard service by which tools ask a gRPC server what it can be asked. v1alpha is the same under its name.
+// The standard service that describes a gRPC server's services to tools. v1alpha is identical except for its name.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_grpc_reflection_v1_reflection: GenFile;
 
 /**
- * A question.
+ * A request.
  *
  * @generated from message grpc.reflection.v1.ServerReflectionRequest
  */
@@ -28,7 +28,7 @@ export declare type ServerReflectionRequest = Message<"grpc.reflection.v1.Server
    */
   messageRequest: {
     /**
-     * The file of that name, and what it imports.
+     * The file of that name and its imports.
      *
      * @generated from field: string file_by_filename = 3;
      */
@@ -36,7 +36,7 @@ export declare type ServerReflectionRequest = Message<"grpc.reflection.v1.Server
     case: "fileByFilename";
   } | {
     /**
-     * The file that declares a message, an enum, a service or a method, and what it imports.
+     * The file that declares a message, an enum, a service or a method, and its imports.
      *
      * @generated from field: string file_containing_symbol = 4;
      */
@@ -60,7 +60,7 @@ export declare type ServerReflectionRequest = Message<"grpc.reflection.v1.Server
     case: "allExtensionNumbersOfType";
   } | {
     /**
-     * All services; the value says nothing.
+     * All services; the value is ignored.
      *
      * @generated from field: string list_services = 7;
      */
@@ -99,7 +99,7 @@ export declare type ExtensionRequest = Message<"grpc.reflection.v1.ExtensionRequ
 export declare const ExtensionRequestSchema: GenMessage<ExtensionRequest>;
 
 /**
- * An answer, with its question.
+ * A response with its request.
  *
  * @generated from message grpc.reflection.v1.ServerReflectionResponse
  */
@@ -232,7 +232,7 @@ export declare type ServiceResponse = Message<"grpc.reflection.v1.ServiceRespons
 export declare const ServiceResponseSchema: GenMessage<ServiceResponse>;
 
 /**
- * Why there is no answer.
+ * Error of a request.
  *
  * @generated from message grpc.reflection.v1.ErrorResponse
  */
@@ -261,7 +261,7 @@ export declare const ErrorResponseSchema: GenMessage<ErrorResponse>;
  */
 export declare const ServerReflection: GenService<{
   /**
-   * An answer to every question, in order.
+   * Answers each request, in order.
    *
    * @generated from rpc grpc.reflection.v1.ServerReflection.ServerReflectionInfo
    */

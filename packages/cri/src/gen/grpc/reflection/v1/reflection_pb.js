@@ -2,7 +2,7 @@
 // @generated from file grpc/reflection/v1/reflection.proto (package grpc.reflection.v1, syntax proto3)
 /* eslint-disable */
 
-// The standard service by which tools ask a gRPC server what it can be asked. v1alpha is the same under its name.
+// The standard service that describes a gRPC server's services to tools. v1alpha is identical except for its name.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 

@@ -2,7 +2,7 @@
 // @generated from file opentelemetry/proto/collector/trace/v1/trace_service.proto (package opentelemetry.proto.collector.trace.v1, syntax proto3)
 /* eslint-disable */
 
-// What is sent of OTLP to a collector of traces. On the wire the packages of messages do not show: all of them are in this one.
+// The part of OTLP that is sent to a trace collector. Package names of messages are not on the wire, so all are in this package.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_opentelemetry_proto_collector_trace_v1_trace_service: GenFile;
 
 /**
- * Spans by what they are of.
+ * Spans grouped by resource.
  *
  * @generated from message opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest
  */
@@ -31,7 +31,7 @@ export declare type ExportTraceServiceRequest = Message<"opentelemetry.proto.col
 export declare const ExportTraceServiceRequestSchema: GenMessage<ExportTraceServiceRequest>;
 
 /**
- * They were taken, or some were not: nobody asks.
+ * Its partial_success field is not read.
  *
  * @generated from message opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse
  */
@@ -132,7 +132,7 @@ export declare type InstrumentationScope = Message<"opentelemetry.proto.collecto
 export declare const InstrumentationScopeSchema: GenMessage<InstrumentationScope>;
 
 /**
- * A piece of work.
+ * A timed operation.
  *
  * @generated from message opentelemetry.proto.collector.trace.v1.Span
  */
@@ -152,7 +152,7 @@ export declare type Span = Message<"opentelemetry.proto.collector.trace.v1.Span"
   spanId: Uint8Array;
 
   /**
-   * 8 bytes, or none.
+   * 8 bytes; empty for a root span.
    *
    * @generated from field: bytes parent_span_id = 4;
    */
@@ -196,7 +196,7 @@ export declare type Span = Message<"opentelemetry.proto.collector.trace.v1.Span"
 export declare const SpanSchema: GenMessage<Span>;
 
 /**
- * Which side of a call it is.
+ * Whether it is the client's or the server's side of a call.
  *
  * @generated from enum opentelemetry.proto.collector.trace.v1.Span.SpanKind
  */
@@ -223,13 +223,13 @@ export enum Span_SpanKind {
 export declare const Span_SpanKindSchema: GenEnum<Span_SpanKind>;
 
 /**
- * How it ended.
+ * Result of the operation.
  *
  * @generated from message opentelemetry.proto.collector.trace.v1.Status
  */
 export declare type Status = Message<"opentelemetry.proto.collector.trace.v1.Status"> & {
   /**
-   * Why it failed.
+   * Error message.
    *
    * @generated from field: string message = 2;
    */
@@ -322,7 +322,7 @@ export declare type AnyValue = Message<"opentelemetry.proto.collector.trace.v1.A
 export declare const AnyValueSchema: GenMessage<AnyValue>;
 
 /**
- * Takes spans.
+ * Receives spans.
  *
  * @generated from service opentelemetry.proto.collector.trace.v1.TraceService
  */

@@ -2,7 +2,7 @@
 // @generated from file opentelemetry/proto/collector/trace/v1/trace_service.proto (package opentelemetry.proto.collector.trace.v1, syntax proto3)
 /* eslint-disable */
 
-// What is sent of OTLP to a collector of traces. On the wire the packages of messages do not show: all of them are in this one.
+// The part of OTLP that is sent to a trace collector. Package names of messages are not on the wire, so all are in this package.
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 
@@ -68,7 +68,7 @@ export const Span_SpanKindSchema = /*@__PURE__*/
   enumDesc(file_opentelemetry_proto_collector_trace_v1_trace_service, 6, 0);
 
 /**
- * Which side of a call it is.
+ * Whether it is the client's or the server's side of a call.
  *
  * @generated from enum opentelemetry.proto.collector.trace.v1.Span.SpanKind
  */
@@ -111,7 +111,7 @@ export const AnyValueSchema = /*@__PURE__*/
   messageDesc(file_opentelemetry_proto_collector_trace_v1_trace_service, 9);
 
 /**
- * Takes spans.
+ * Receives spans.
  *
  * @generated from service opentelemetry.proto.collector.trace.v1.TraceService
  */
