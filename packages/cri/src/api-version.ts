@@ -1,10 +1,10 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { ServiceDefinitionOptions } from './service-definition.ts';
 
-/** The versions of the CRI. Both speak the messages of v1, which never changed a number. */
+/** CRI versions. Both use the v1 messages: v1 never changed a field number of v1alpha2. */
 export type CriApiVersion = 'v1' | 'v1alpha2';
 
-/** What v1 got after v1alpha2 had been frozen; everything else is in both. */
+/** Methods added to v1 after v1alpha2 was frozen. */
 const ONLY_IN_V1: ReadonlySet<string> = new Set([
   'checkpointContainer',
   'getContainerEvents',
@@ -25,7 +25,7 @@ export function packageOf(version: CriApiVersion): string {
   return `runtime.${version}`;
 }
 
-/** How a server names a CRI service in a version, and which of its methods the version has. */
+/** Options that define a CRI service in a version: its package name and the methods that the version has. */
 export function servedIn(service: Pick<DescService, 'methods'>, version: CriApiVersion): ServiceDefinitionOptions {
   const names = service.methods.map((method) => method.localName);
   const methods = new Set(version === 'v1' ? names : names.filter((name) => !ONLY_IN_V1.has(name)));

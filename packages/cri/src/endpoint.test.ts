@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 
-test('endpoints are read as the kubelet’s flags have them', () => {
+test('endpoints are parsed in the forms that the kubelet’s flags accept', () => {
   const check = (text: string, expected: CriEndpoint) => assert.deepEqual(parseEndpoint(text), expected);
   check('unix:///run/containerd/containerd.sock', { kind: 'unix', path: '/run/containerd/containerd.sock' });
   check('/run/crio/crio.sock', { kind: 'unix', path: '/run/crio/crio.sock' });
@@ -12,7 +12,7 @@ test('endpoints are read as the kubelet’s flags have them', () => {
   check('tcp://[::1]:80', { kind: 'tcp', host: '::1', port: 80 });
 });
 
-test('endpoints that make no sense are refused with what is possible', () => {
+test('invalid endpoints are rejected with the accepted forms', () => {
   const check = (text: string, words: RegExp) =>
     assert.throws(() => parseEndpoint(text), { code: 'invalid_argument', message: words });
   check('npipe:////./pipe/containerd', /named pipes exist on Windows only/);
@@ -26,7 +26,7 @@ test('endpoints that make no sense are refused with what is possible', () => {
   check(`/${'x'.repeat(107)}`, /108 bytes; Linux allows 107/);
 });
 
-test('endpoints are written as URLs', () => {
+test('endpoints are formatted as URLs', () => {
   assert.equal(formatEndpoint(parseEndpoint('/run/x.sock')), 'unix:///run/x.sock');
   assert.equal(formatEndpoint(parseEndpoint('tcp://[::1]:80')), 'tcp://[::1]:80');
 });

@@ -1,12 +1,12 @@
 import { normalize } from 'node:path';
 import { MAX_SOCKET_PATH_BYTES, PodwrightError } from '@podwright/base';
 
-/** Where a runtime listens. */
+/** The address at which a runtime listens. */
 export type CriEndpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
 
 /**
- * Reads an endpoint as the kubelet's flags have it: `unix:///path`, a bare absolute path, or `tcp://host:port`.
- * Throws `invalid_argument` with the forms that are possible.
+ * Parses an endpoint in the forms that the kubelet's flags accept: `unix:///path`, a bare absolute path, or `tcp://host:port`.
+ * Throws `invalid_argument`, with the accepted forms in the message.
  */
 export function parseEndpoint(endpoint: string): CriEndpoint {
   if (endpoint.startsWith('/')) return unixEndpoint(endpoint, endpoint);

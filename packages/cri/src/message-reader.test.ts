@@ -5,7 +5,7 @@ import { fuzz, pieces } from '../../base/src/fuzz.fixture.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 import { MessageReader, withPrefix } from './message-reader.ts';
 
-/** The messages in a body that comes in these chunks, or the code of what was thrown. */
+/** The messages of a body that arrives in these chunks, or the code of the error. */
 function read(chunks: Iterable<Buffer>): string[] | string {
   const reader = new MessageReader();
   try {
@@ -19,7 +19,7 @@ function check(body: Buffer, expected: string[] | string): void {
   assert.deepEqual(read([body]), expected, body.toString('hex').slice(0, 40));
 }
 
-test('a body is cut into its messages', () => {
+test('a body is split into its messages', () => {
   const [one, none] = [withPrefix(Buffer.from('one')), withPrefix(Buffer.alloc(0))];
   check(Buffer.alloc(0), []);
   check(one, ['one']);
@@ -31,7 +31,7 @@ test('a body is cut into its messages', () => {
   assert.equal(read([withPrefix(Buffer.alloc(MAX_MESSAGE_BYTES))])[0]?.length, MAX_MESSAGE_BYTES);
 });
 
-test('a body has the same messages however it is cut', async () => {
+test('a body has the same messages however it is chunked', async () => {
   const sample = Buffer.concat(['', 'a', 'bc'.repeat(300), ''].map((text) => withPrefix(Buffer.from(text))));
   await fuzz({ samples: [sample], rounds: 3000 }, (input, random) => {
     const whole = read([input]);

@@ -1,24 +1,24 @@
 import { BoundedBytes, PodwrightError } from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
 
-/** A flag, which says whether the message is compressed, and the length of what follows. */
+/** A flag byte (1 if the message is compressed), and the length of the message in four bytes. */
 export const PREFIX_BYTES = 5;
 
 /**
- * Cuts the body of a call into its messages ("Length-Prefixed-Message" of
- * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Throws `resource_exhausted` for one that is too large, as soon as its
- * length is known, and `unimplemented` for one that is compressed.
+ * Splits the body of a call into its messages ("Length-Prefixed-Message" of
+ * https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Throws `resource_exhausted` for a message that is too large, as soon as
+ * its length has been read, and `unimplemented` for a compressed one.
  */
 export class MessageReader {
   readonly #maxBytes: number;
-  /** What has come of a message that is not whole; its length was looked at. */
+  /** The received part of an incomplete message, whose length has been checked. */
   #begun = begun();
 
   constructor(maxBytes = MAX_MESSAGE_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes the next bytes, which may be used again afterwards; returns the messages that are whole by now. */
+  /** Adds the next bytes, which the caller may overwrite afterwards. Returns the messages that are complete now. */
   push(chunk: Buffer): Buffer[] {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);
@@ -38,11 +38,11 @@ export class MessageReader {
   }
 }
 
-/** In one buffer: a list of chunks would take a hundred bytes and more for each, however short the client makes them. */
+/** One buffer rather than a list of chunks: each chunk object takes a hundred bytes or more, and a peer may send one byte at a time. */
 const begun = () => new BoundedBytes(Number.POSITIVE_INFINITY);
 
 function messageLength(bytes: Buffer, maxBytes: number): number {
-  if (bytes[0] !== 0) throw new PodwrightError('unimplemented', 'compressed messages are not understood here');
+  if (bytes[0] !== 0) throw new PodwrightError('unimplemented', 'compressed messages are not supported');
   const length = bytes.readUInt32BE(1);
   if (length <= maxBytes) return length;
   throw new PodwrightError(
@@ -51,7 +51,7 @@ function messageLength(bytes: Buffer, maxBytes: number): number {
   );
 }
 
-/** A message as it is sent. */
+/** Encodes a message with its prefix. */
 export function withPrefix(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
   bytes[0] = 0;

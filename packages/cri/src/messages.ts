@@ -1,4 +1,4 @@
-/** Every message, enum and service of `runtime.v1`, and of Podwright's own `podwright.v1`, generated from `proto/`. */
+/** All messages, enums and services of `runtime.v1` and of Podwright's own `podwright.v1`, generated from `proto/`. */
 
 export { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 export * from './gen/podwright/v1/images_pb.js';

@@ -5,7 +5,7 @@ import { servedIn } from './api-version.ts';
 import { ImageService, RuntimeService, type VersionResponse, VersionResponseSchema } from './messages.ts';
 import { grpcServiceDefinition } from './service-definition.ts';
 
-test('v1 has the 41 calls of Kubernetes 1.36, v1alpha2 its 27 and the stats of sandboxes', () => {
+test('v1 has the 41 calls of Kubernetes 1.36, v1alpha2 its 27 and those for sandbox stats', () => {
   const count = (version: 'v1' | 'v1alpha2') =>
     [RuntimeService, ImageService].map(
       (service) => Object.keys(grpcServiceDefinition(service, servedIn(service, version))).length,
@@ -14,7 +14,7 @@ test('v1 has the 41 calls of Kubernetes 1.36, v1alpha2 its 27 and the stats of s
   assert.deepEqual(count('v1alpha2'), [24, 5]);
 });
 
-test('a service keeps its messages under another package name', () => {
+test('a service under another package name uses the same messages', () => {
   const { version, getContainerEvents } = grpcServiceDefinition(RuntimeService, { packageName: 'runtime.v1alpha2' });
   assert.equal(version?.path, '/runtime.v1alpha2.RuntimeService/Version');
   assert.equal(version.responseStream, false);
@@ -24,7 +24,7 @@ test('a service keeps its messages under another package name', () => {
   assert.equal(back.runtimeName, 'podwright');
 });
 
-test('fields of a newer client or runtime are kept, not refused', () => {
+test('unknown fields of a newer client or runtime are preserved', () => {
   const { version } = grpcServiceDefinition(RuntimeService);
   const newer = Buffer.from([0x0a, 1, 0x61, 0xf2, 0x3f, 1, 0x62]); // version: "a", and field 1022: "b"
   const message = version?.responseDeserialize(newer) as VersionResponse;

@@ -8,18 +8,18 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 
-/** The part of a generated service descriptor that types are taken from. */
+/** The part of a generated service descriptor from which types are derived. */
 export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { method: Record<string, DescMethod> };
 
-/** How a service is named on the wire, and which of its methods it has there. */
+/** The name of a service on the wire, and which of its methods exist there. */
 export type ServiceDefinitionOptions = {
   /** Replaces the package of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */
   packageName?: string;
-  /** Keeps only the methods with these local names; all of them if left out. */
+  /** Local names of the methods to include; all methods if omitted. */
   methods?: ReadonlySet<string>;
 };
 
-/** A method on the wire, as grpc-js has it, too. Serializers take a message or the fields of one. */
+/** A method on the wire, in the shape of grpc-js. Serializers accept a message or its fields. */
 export type GrpcMethod = {
   path: string;
   requestStream: boolean;
@@ -35,8 +35,8 @@ export type GrpcMethod = {
 export type GrpcServiceDefinition = Readonly<Record<string, GrpcMethod>>;
 
 /**
- * Turns the descriptor of a protobuf service into what is served and called. The messages stay those of
- * the descriptor whatever the package name says: two versions of a service that agree on the wire share them.
+ * Converts the descriptor of a protobuf service to the definition that servers and clients use. The package name does not affect the
+ * messages: two versions of a service with the same wire format share them.
  */
 export function grpcServiceDefinition(
   service: Pick<DescService, 'methods' | 'name' | 'file'>,
@@ -63,7 +63,7 @@ function methodDefinition(method: DescMethod, serviceName: string): GrpcMethod {
   };
 }
 
-/** Accepts a message or the fields of one. */
+/** Accepts a message or its fields. */
 function serializer(schema: DescMessage): (message: Message) => Buffer {
   return (message) => {
     const bytes = toBinary(schema, create(schema, message));

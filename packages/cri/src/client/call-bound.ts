@@ -3,24 +3,26 @@ import type { CallTimes } from './call-times.ts';
 
 type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };
 
-/** What ends a call before its answer comes: the signal of its caller, or its time. It has no timer and no signal of its own. */
+/**
+ * Ends a call before its response arrives: when the caller's signal aborts, or at the deadline. It has no timer and no signal of its own.
+ */
 export class CallBound implements Disposable {
   /** `Infinity` for no bound. */
   readonly timeoutMs: number;
   readonly #signal: AbortSignal | undefined;
-  readonly #forgetTime: (() => void) | undefined;
+  readonly #clearDeadline: (() => void) | undefined;
   #over: { reason: unknown } | undefined;
-  /** Called when it is over. */
+  /** Called when the call has been ended. */
   onOver: () => void = () => undefined;
 
-  /** Throws the reason of a signal that has aborted. `name` is that of the method. */
+  /** Throws the reason of a signal that has already aborted. `name` is the method's name, for messages. */
   constructor(name: string, { signal, timeoutMs, times }: BoundOptions) {
     signal?.throwIfAborted();
     this.timeoutMs = timeoutMs;
     this.#signal = signal;
     signal?.addEventListener('abort', this.#abort, { once: true });
     if (timeoutMs > MAX_TIMER_MS) return;
-    this.#forgetTime = times.begin(timeoutMs, () => {
+    this.#clearDeadline = times.begin(timeoutMs, () => {
       this.#end(new PodwrightError('deadline_exceeded', `${name}: no answer within ${timeoutMs} ms`));
     });
   }
@@ -29,12 +31,12 @@ export class CallBound implements Disposable {
     return this.#over !== undefined;
   }
 
-  /** Why it is over. */
+  /** Why the call was ended. */
   get reason(): unknown {
     return this.#over?.reason;
   }
 
-  /** The promise's outcome, or the reason if that comes first. */
+  /** Settles with the promise, or rejects with `reason` if that comes first. */
   async race<T>(promise: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     this.onOver = () => over.reject(this.reason);
@@ -42,7 +44,7 @@ export class CallBound implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#forgetTime?.();
+    this.#clearDeadline?.();
     this.#signal?.removeEventListener('abort', this.#abort);
   }
 

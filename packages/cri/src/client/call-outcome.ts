@@ -4,7 +4,7 @@ import type { Http2Stream } from '../http2/http2-stream.ts';
 
 import type { Session } from './session.ts';
 
-/** What an answer means that is none of gRPC, by its HTTP status ("HTTP to gRPC Status Code Mapping" of gRPC's documentation). */
+/** Codes of responses that are not gRPC, by HTTP status ("HTTP to gRPC Status Code Mapping" of gRPC's documentation). */
 const HTTP_CODES: Record<number, ErrorCode> = {
   400: 'internal',
   401: 'unauthenticated',
@@ -16,7 +16,7 @@ const HTTP_CODES: Record<number, ErrorCode> = {
   504: 'unavailable',
 };
 
-/** What a stream means that the other side has reset ("Errors" of gRPC's PROTOCOL-HTTP2.md). */
+/** Codes of streams that the server has reset, by HTTP/2 error code ("Errors" of gRPC's PROTOCOL-HTTP2.md). */
 const RESET_CODES: Record<number, ErrorCode> = {
   [END_CODE.refusedStream]: 'unavailable',
   [END_CODE.cancel]: 'cancelled',
@@ -24,22 +24,22 @@ const RESET_CODES: Record<number, ErrorCode> = {
   [END_CODE.inadequateSecurity]: 'permission_denied',
 };
 
-/** How a call ends: by the status of the other side, by what we do not take of it, or without either. */
+/** The result of a call: the server's status, a response that this client rejects, or a stream that ended without a status. */
 export class CallOutcome {
   readonly #stream: Http2Stream;
   readonly #session: Session;
   #isAnswered = false;
-  /** The stream ended with its connection. */
+  /** The stream ended because the connection was closed. */
   #isLost = false;
   #status: { code: number; message: string } | undefined;
   #refusal: PodwrightError | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  /** Begins the call. `onData` is given the bytes of the answer, which it may keep no longer than it runs. */
+  /** Starts the call. `onData` receives the bytes of the response and must not retain them after it returns. */
   constructor(session: Session, request: { head: Buffer; body: Buffer }, onData: (bytes: Buffer) => void) {
     this.#session = session;
     this.#stream = session.begin(request, {
-      onHeaders: (fields, isLast) => this.#hear(new Map(fields), isLast),
+      onHeaders: (fields, isLast) => this.#receiveHeaders(new Map(fields), isLast),
       onData,
       onClose: () => {
         this.#isLost = session.isDestroyed;
@@ -48,42 +48,42 @@ export class CallOutcome {
     });
   }
 
-  /** Resolves when the other side has said all, or the stream has been cut. */
+  /** Resolves when the server has ended the stream, or either side has reset it. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether it is known how the call ends, whatever becomes of its stream. */
-  get isTold(): boolean {
+  /** Whether the result of the call is known already, however its stream ends. */
+  get isDecided(): boolean {
     return this.#status !== undefined || this.#refusal !== undefined;
   }
 
-  /** Once it has ended: whether the other side has surely done nothing for the call ("Transparent Retries" of gRPC's A6). */
+  /** Valid once the call has ended: whether the server has certainly not processed it ("Transparent Retries" of gRPC's A6). */
   get isUnprocessed(): boolean {
-    if (this.#isAnswered || this.isTold) return false;
+    if (this.#isAnswered || this.isDecided) return false;
     return this.#stream.closeCode === END_CODE.refusedStream || this.#session.hasPassedOver(this.#stream);
   }
 
-  /** So many bytes of the answer are no longer kept: as many more may come. */
+  /** Releases so many bytes of the flow-control window: the caller has consumed them. */
   take(bytes: number): void {
     this.#stream.take(bytes);
   }
 
   /**
-   * Ends the stream here at once, also while the other side does not read; it is told when it does. A status that it has told stays
-   * that of the call.
+   * Ends the stream at this side immediately, even if the server is not reading; the server receives the reset when it reads again. A
+   * status that has been received remains the call's status.
    */
   cut(): void {
     this.#stream.cut();
   }
 
-  /** Takes no more of the answer, for this reason. */
+  /** Rejects the rest of the response with this error. */
   refuse(why: PodwrightError): void {
     this.#refusal ??= why;
     this.cut();
   }
 
-  /** Once it has ended: what the other side says, unchanged, or `lost()` for a connection that has gone; none if all went well. */
+  /** Valid once the call has ended: the server's error, unchanged; `lost()` for a lost connection; `undefined` for success. */
   error(lost: () => PodwrightError): PodwrightError | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     if (this.#status?.code === 0) return undefined;
@@ -94,8 +94,8 @@ export class CallOutcome {
     return new PodwrightError(RESET_CODES[closeCode] ?? 'internal', `the call was reset, code ${closeCode}`);
   }
 
-  #hear(fields: ReadonlyMap<string, string>, isLast: boolean): void {
-    if (fields.get(':status')?.startsWith('1')) return; // the answer is still to come
+  #receiveHeaders(fields: ReadonlyMap<string, string>, isLast: boolean): void {
+    if (fields.get(':status')?.startsWith('1')) return; // informational: the response follows
     if (this.#isAnswered && !isLast) return this.#stream.cut(END_CODE.protocolError);
     const code = fields.get('grpc-status');
     if (code !== undefined) this.#status = { code: Number(code), message: decoded(fields.get('grpc-message') ?? '') };
@@ -103,7 +103,7 @@ export class CallOutcome {
     this.#isAnswered = true;
   }
 
-  /** What comes after headers that are none of gRPC says nothing, and may have no end. */
+  /** The body of a response that is not gRPC has no meaning, and may never end. */
   #refuseForeign(fields: ReadonlyMap<string, string>): void {
     const [status, type = 'none'] = [Number(fields.get(':status')), fields.get('content-type')];
     if (status !== 200)
@@ -114,13 +114,13 @@ export class CallOutcome {
 }
 
 function errorOfStatus(code: number, message: string): PodwrightError {
-  // containerd 2.2 has no handler for UpdatePodSandboxResources, and says so by words alone
+  // containerd 2.2 has no handler for UpdatePodSandboxResources, and reports that only in the message
   if (errorCodeOfStatus(code) === 'unknown' && /\bnot implemented$/.test(message))
     return new PodwrightError('unimplemented', message);
   return new PodwrightError(errorCodeOfStatus(code), message);
 }
 
-/** Percent-encoded UTF-8; what is not is taken as it is. */
+/** Decodes percent-encoded UTF-8; an invalid encoding is returned unchanged. */
 function decoded(message: string): string {
   try {
     return decodeURIComponent(message);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CallTimes } from './call-times.ts';
 
-test('calls end after their time, each after its own, and not those that ended before', async () => {
+test('each call ends at its own deadline, unless it has ended before', async () => {
   const times = new CallTimes();
   const over: string[] = [];
   const done = Promise.withResolvers<void>();
   const beginMs = performance.now();
-  const hold = setInterval(() => undefined, 1000); // these timers keep no process alive
+  const hold = setInterval(() => undefined, 1000); // the timers under test do not keep the process alive
   const begin = (name: string, durationMs: number) =>
     times.begin(durationMs, () => over.push(`${name}${performance.now() - beginMs < durationMs - 1 ? ' early' : ''}`));
   const takeBack = begin('first', 60);

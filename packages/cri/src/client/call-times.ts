@@ -1,14 +1,15 @@
 type Deadline = { dueMs: number; onOver: () => void };
 
 /**
- * Ends calls when their time is over. Calls that may take equally long share one timer, which is set anew when it comes and not with
- * each call: a timer that is alone with its duration costs Node.js more than all else that a deadline takes. It keeps no process alive.
+ * Deadlines of calls. Calls with the same duration share one timer, which is rescheduled when it fires rather than with each call: in
+ * Node.js, creating a timer that is the only one of its duration costs more than the rest of a deadline. The timers do not keep the process
+ * alive.
  */
 export class CallTimes {
-  /** By duration: those of calls under way, in order. */
+  /** Deadlines of running calls by duration, each set in the order of expiry. */
   readonly #deadlines = new Map<number, Set<Deadline>>();
 
-  /** Calls `onOver` after so many milliseconds, unless it is taken back by what is returned. */
+  /** Calls `onOver` after so many milliseconds. The returned function cancels it. */
   begin(durationMs: number, onOver: () => void): () => void {
     const deadlines = this.#deadlines.get(durationMs) ?? new Set();
     const deadline = { dueMs: performance.now() + durationMs, onOver };
@@ -26,7 +27,7 @@ export class CallTimes {
 
   #end(durationMs: number): void {
     const deadlines = this.#deadlines.get(durationMs)!;
-    const nowMs = performance.now() + 1; // a timer of Node may come a little early
+    const nowMs = performance.now() + 1; // a timer of Node.js may fire slightly early
     for (const deadline of deadlines) {
       if (deadline.dueMs > nowMs) return this.#wait(durationMs, deadline.dueMs - nowMs + 1);
       deadlines.delete(deadline);

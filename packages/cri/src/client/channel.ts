@@ -9,33 +9,33 @@ import { Session } from './session.ts';
 export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
 
 /**
- * The HTTP/2 connection to one endpoint. It is made for the first call, and again for one that finds it lost; calls that come
- * meanwhile wait for it together. It keeps no process alive in which no call is under way.
+ * The HTTP/2 connection to one endpoint. The first call opens it; a call that finds it lost reopens it. Calls made meanwhile share the
+ * attempt. Without a running call it does not keep the process alive.
  */
 export class Channel {
-  /** The headers of calls on its connections. */
+  /** Request headers of calls on its connections. */
   readonly heads: RequestHeads;
   readonly #endpoint: CriEndpoint;
   readonly #context: SecureContext | undefined;
   #connecting: Promise<Session> | undefined;
   #session: Session | undefined;
-  /** All that have not ended: also the one that is being made, and those that end with the calls that they have. */
+  /** All sessions that have not ended, including the one being opened and those that only finish their running calls. */
   readonly #sessions = new Set<Session>();
   #isClosed = false;
 
-  /** Throws for certificates that cannot be read. */
+  /** Throws for certificates that cannot be parsed. */
   constructor(endpoint: CriEndpoint, tls?: ClientTls) {
     this.#endpoint = endpoint;
     this.#context = tls && createSecureContext({ ca: tls.ca, cert: tls.certificate, key: tls.key });
     this.heads = new RequestHeads({ scheme: tls === undefined ? 'http' : 'https', authority: authorityOf(endpoint) });
   }
 
-  /** The connection, if it stands. */
+  /** The open connection, if it accepts calls. */
   get usable(): Session | undefined {
     return !this.#isClosed && this.#session?.isUsable ? this.#session : undefined;
   }
 
-  /** Rejects with `unavailable` where nobody listens, and with `cancelled` after `close`. */
+  /** Rejects with `unavailable` if no server listens, and with `cancelled` after `close`. */
   async session(): Promise<Session> {
     if (this.#isClosed) throw closed();
     if (this.usable !== undefined) return this.usable;
@@ -45,12 +45,12 @@ export class Channel {
     return await this.#connecting;
   }
 
-  /** Why a call of this session has failed whose stream was cut, rather than ended by the other side. */
+  /** The error of a call whose stream was closed without the server having ended it. */
   failure(session: Session): PodwrightError {
     return this.#isClosed ? closed() : session.failure();
   }
 
-  /** Ends all calls, and those that wait for a connection. */
+  /** Ends all calls, including those that wait for a connection. */
   close(): void {
     this.#isClosed = true;
     for (const session of this.#sessions) session.destroy();
@@ -76,7 +76,7 @@ export class Channel {
     if (this.#endpoint.kind === 'unix') return connectSocket({ path: this.#endpoint.path, onread });
     const { host, port } = this.#endpoint;
     if (this.#context === undefined) return connectSocket({ host, port, onread, noDelay: true });
-    // a server of several names has a certificate for each
+    // SNI: a server with several names has a certificate for each
     const name = isIP(host) === 0 ? { servername: host } : {};
     const how = { host, port, ...name, onread, secureContext: this.#context, ALPNProtocols: ['h2'] };
     return connectTls(how).setNoDelay(true);

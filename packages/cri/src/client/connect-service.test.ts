@@ -28,7 +28,7 @@ async function served(context: TestContext, devices: number) {
   return client;
 }
 
-test("a plugin's answers and failures come as they are", async (context) => {
+test('responses and errors of a plugin reach the caller unchanged', async (context) => {
   const client = await served(context, 2);
   const seen: string[][] = [];
   for await (const { devices } of client.listAndWatch({})) seen.push(devices.map(({ ID }) => ID));
@@ -36,7 +36,7 @@ test("a plugin's answers and failures come as they are", async (context) => {
   await assert.rejects(client.getDevicePluginOptions({}), { code: 'failed_precondition', message: 'not yet' });
 });
 
-test('an answer of more than the bound fails', async (context) => {
+test('a response larger than the bound is rejected', async (context) => {
   const client = await served(context, 100_000);
   await assert.rejects(client.listAndWatch({})[Symbol.asyncIterator]().next(), { code: 'resource_exhausted' });
 });

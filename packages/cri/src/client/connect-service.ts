@@ -4,26 +4,27 @@ import { Connection } from './connection.ts';
 import type { CallObserver } from './observer.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
 
-/** A client of one service, and what ends its connection: running calls then fail as cancelled. */
+/** A client of one service. `close` ends its connection: running calls fail as `cancelled`. */
 export type ConnectedService<S extends TypedService> = ServiceClient<S> & { close(): void };
 
 export type ConnectServiceOptions = {
   maxReceiveBytes: number;
   packageName?: string;
-  /** Hears of each call. */
+  /** Observes each call. */
   observer?: CallObserver;
 };
 
-const NOBODY: CallObserver = { started: () => () => undefined };
+const noObserver: CallObserver = { started: () => () => undefined };
 
 /**
- * A client of a service that a plugin serves on a unix socket. It connects at the first call, and again whenever the connection is
- * lost. `packageName` takes the place of the service's own, for another version of it. Answers of more than `maxReceiveBytes` fail with `resource_exhausted`. Throws `invalid_argument` for a path that is too long.
+ * Connects to a service that a plugin serves on a unix socket. The first call opens the connection; a call that finds it lost reopens it.
+ * `packageName` replaces the service's own, for another version of it. Responses larger than `maxReceiveBytes` fail with
+ * `resource_exhausted`. Throws `invalid_argument` for a socket path that is too long.
  */
 export function connectService<S extends TypedService>(
   service: S,
   socketPath: string,
-  { maxReceiveBytes, packageName, observer = NOBODY }: ConnectServiceOptions,
+  { maxReceiveBytes, packageName, observer = noObserver }: ConnectServiceOptions,
 ): ConnectedService<S> {
   const endpoint = parseEndpoint(formatEndpoint({ kind: 'unix', path: socketPath }));
   const connection = new Connection(endpoint, { observer, maxReceiveBytes });

@@ -41,7 +41,7 @@ async function client(t: TestContext, options: Partial<ConnectOptions> & { runti
   return connected;
 }
 
-/** A runtime of other people: bare grpc-js, and the calls that it was asked. */
+/** Another vendor's runtime: plain grpc-js, which records the calls that it receives. */
 async function foreignRuntime(t: TestContext, socket: string, packageName: string) {
   const asked: string[] = [];
   const server = new Server();
@@ -64,7 +64,7 @@ async function foreignRuntime(t: TestContext, socket: string, packageName: strin
   return asked;
 }
 
-test('a call within a trace takes it to the server, whose work is a span of it', async (t) => {
+test('a call within a trace propagates it, and the server records a span in it', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const spans: Span[] = [];
   const serverTracer = new Tracer((span) => spans.push(span));
@@ -89,7 +89,7 @@ test('a call within a trace takes it to the server, whose work is a span of it',
   }
 });
 
-test('a trace context that makes no sense is ignored', async (t) => {
+test('an invalid trace context is ignored', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const spans: Span[] = [];
   await serve(t, { socket, tracer: new Tracer((span) => spans.push(span)) });
@@ -112,13 +112,13 @@ test('a trace context that makes no sense is ignored', async (t) => {
   assert.equal(spans.length, 1);
 });
 
-test('v1 is taken where there is v1', async (t) => {
+test('v1 is used if the runtime serves it', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await foreignRuntime(t, socket, 'runtime.v1');
   assert.equal((await client(t, { runtimeEndpoint: socket })).apiVersion, 'v1');
 });
 
-test('a runtime may say by words alone that it does not have a call', async (t) => {
+test('a runtime may report an unimplemented call in the message only', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await foreignRuntime(t, socket, 'runtime.v1');
   const cri = await client(t, { runtimeEndpoint: socket });
@@ -126,7 +126,7 @@ test('a runtime may say by words alone that it does not have a call', async (t) 
   await assert.rejects(call, { code: 'unimplemented', message: 'not implemented' });
 });
 
-test('v1alpha2 is taken where there is no v1, and kept', async (t) => {
+test('v1alpha2 is used if there is no v1, for all later calls', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const asked = await foreignRuntime(t, socket, 'runtime.v1alpha2');
   const cri = await client(t, { runtimeEndpoint: `unix://${socket}` });
@@ -136,7 +136,7 @@ test('v1alpha2 is taken where there is no v1, and kept', async (t) => {
   assert.deepEqual(asked, ['version', 'status', 'listImages']);
 });
 
-test('an UNIMPLEMENTED call does not change the version that was found', async (t) => {
+test('an UNIMPLEMENTED call does not change the negotiated version', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const cri = await client(t, { runtimeEndpoint: (await serve(t, { socket })).endpoint });
   await assert.rejects(cri.runtime.status({}), {
@@ -146,7 +146,7 @@ test('an UNIMPLEMENTED call does not change the version that was found', async (
   await assert.rejects(cri.transfers.save({}), isUnimplemented);
 });
 
-test('other failures than UNIMPLEMENTED do not lead to v1alpha2', async (t) => {
+test('errors other than UNIMPLEMENTED do not make the client try v1alpha2', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const asked: string[] = [];
   const version = async (_request: unknown, { service }: { service: string }) => {
@@ -161,7 +161,7 @@ test('other failures than UNIMPLEMENTED do not lead to v1alpha2', async (t) => {
   assert.deepEqual(new Set(asked), new Set(['runtime.v1.RuntimeService']));
 });
 
-test('what a runtime has said is told, though a later attempt gets no answer before the time is up', async (t) => {
+test('the last error of the runtime is reported even if a later attempt times out', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   let isFirst = true;
   const version = async (_request: unknown, { signal }: { signal: AbortSignal }) => {
@@ -176,7 +176,7 @@ test('what a runtime has said is told, though a later attempt gets no answer bef
   });
 });
 
-test('an endpoint that is no CRI runtime is named as such', async (t) => {
+test('an endpoint that is not a CRI runtime is reported as such', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await foreignRuntime(t, socket, 'other.v1');
   await assert.rejects(connectCri({ runtimeEndpoint: socket, logger }), {
@@ -185,14 +185,14 @@ test('an endpoint that is no CRI runtime is named as such', async (t) => {
   });
 });
 
-test('a runtime that comes up later is waited for', async (t) => {
+test('the client waits for a runtime that starts later', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const connecting = client(t, { runtimeEndpoint: socket, connectTimeoutMs: 5000 });
   await serve(t, { socket });
   assert.equal((await connecting).apiVersion, 'v1');
 });
 
-test('a runtime that never comes up is reported with its endpoint and the reason', async (t) => {
+test('a runtime that never starts is reported with its endpoint and the reason', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await assert.rejects(connectCri({ runtimeEndpoint: socket, logger, connectTimeoutMs: 100 }), {
     code: 'unavailable',
@@ -200,13 +200,13 @@ test('a runtime that never comes up is reported with its endpoint and the reason
   });
 });
 
-test('waiting for a runtime ends when it is aborted', async (t) => {
+test('the wait for a runtime can be aborted', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const connecting = connectCri({ runtimeEndpoint: socket, logger, signal: AbortSignal.timeout(50) });
   await assert.rejects(connecting, { name: 'TimeoutError' });
 });
 
-test('the client finds the runtime again after it has restarted', async (t) => {
+test('the client reconnects to a restarted runtime', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const first = await serve(t, { socket });
   const cri = await client(t, { runtimeEndpoint: socket });
@@ -217,7 +217,7 @@ test('the client finds the runtime again after it has restarted', async (t) => {
   await waitFor(again, { intervalMs: 10, signal: AbortSignal.timeout(4000) });
 });
 
-test('images can be somewhere else', async (t) => {
+test('images may have an endpoint of their own', async (t) => {
   const directory = await scratch(t);
   const runtime = await serve(t, { socket: join(directory, 'runtime.sock') });
   const pullImage = async () => ({ imageRef: 'from the image endpoint' });
@@ -243,7 +243,7 @@ test('a call ends with its deadline, or with the reason of its signal', async (t
   await assert.rejects(cri.runtime.status({}, { signal: controller.signal }), { message: 'changed my mind' });
 });
 
-test('errors have the class and the message of the runtime, whatever they are', async (t) => {
+test('errors carry the code and the message of the runtime unchanged', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const words = 'name "web_default_0" is reserved for "ü%41\n"';
   const version = async () => ({ version: '0.1.0' });
@@ -259,7 +259,7 @@ test('errors have the class and the message of the runtime, whatever they are', 
   });
 });
 
-test('a stream that fails before anybody reads it fails its reader, not the process', async (t) => {
+test('a stream that fails before it is read rejects its reader and does not end the process', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   await serve(t, { socket });
   const cri = await client(t, { runtimeEndpoint: socket });
@@ -270,7 +270,7 @@ test('a stream that fails before anybody reads it fails its reader, not the proc
   }, isUnimplemented);
 });
 
-test('a stream that is aborted ends with the reason', async (t) => {
+test('an aborted stream ends with the signal’s reason', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
   const version = async () => ({ version: '0.1.0' });
   async function* getContainerEvents() {

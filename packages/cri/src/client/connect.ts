@@ -15,44 +15,44 @@ import { createServiceClient, type ServiceClient } from './service-client.ts';
 export type ConnectOptions = {
   /** `unix:///path`, an absolute path, or `tcp://host:port`. */
   runtimeEndpoint: string;
-  /** Where images are, if elsewhere; otherwise both services share one connection. */
+  /** Endpoint of the ImageService; `runtimeEndpoint` if omitted, on the same connection. */
   imageEndpoint?: string;
-  /** TLS for `tcp://` endpoints; without it they are plain text. */
+  /** TLS for `tcp://` endpoints; plaintext if omitted. */
   tls?: ClientTls;
   logger: Logger;
-  /** Where calls are counted, as `kubelet_runtime_operations_*`. */
+  /** Registry for the call metrics, `kubelet_runtime_operations_*`. */
   metrics?: Registry;
-  /** Knows the trace that a call is part of, which the runtime is told (`traceparent`). */
+  /** Provides the current trace context, which is sent to the runtime (`traceparent`). */
   tracer?: Tracer;
-  /** Deadline of ordinary calls, the kubelet's `runtimeRequestTimeout`; 2 min if left out. */
+  /** Deadline of ordinary calls: the kubelet's `runtimeRequestTimeout`. Default 2 min. */
   requestTimeoutMs?: number;
-  /** How long to wait for a runtime that is not up yet, `Infinity` until the signal aborts; 10 s if left out. */
+  /** How long to wait for a runtime that has not started yet. Default 10 s; `Infinity` waits until `signal` aborts. */
   connectTimeoutMs?: number;
-  /** `auto` (the default) takes v1, or v1alpha2 from a runtime that has no v1. */
+  /** `auto` (the default) uses v1, or v1alpha2 if the runtime does not serve v1. */
   apiVersion?: CriApiVersion | 'auto';
-  /** Ends the waiting for the runtime. */
+  /** Aborts the wait for the runtime. */
   signal?: AbortSignal;
 };
 
-/** A connected CRI client. It reconnects on its own and keeps the version that it found. */
+/** A connected CRI client. It reconnects by itself; the negotiated version does not change. */
 export type CriClient = {
   readonly runtime: ServiceClient<typeof RuntimeService>;
   readonly image: ServiceClient<typeof ImageService>;
-  /** Podwright's own service beside the ImageService; a foreign runtime answers `unimplemented`. */
+  /** Podwright's own service, in addition to the ImageService; other runtimes answer `unimplemented`. */
   readonly transfers: ServiceClient<typeof ImageTransfers>;
-  /** What the runtime did for traced calls; a foreign runtime answers `unimplemented`. */
+  /** Spans that the runtime recorded for traced calls; other runtimes answer `unimplemented`. */
   readonly traces: ServiceClient<typeof Traces>;
   /** The version of the RuntimeService in use. */
   readonly apiVersion: CriApiVersion;
-  /** Ends the connections; running calls fail as cancelled. */
+  /** Closes the connections; running calls fail as cancelled. */
   close(): void;
 };
 
 /**
- * Connects to a container runtime and finds the CRI version it speaks.
+ * Connects to a container runtime and negotiates the CRI version.
  *
- * Throws `invalid_argument` for an endpoint that makes no sense, `unavailable` if no runtime answers in time, and
- * `unimplemented` if what answers is not a CRI runtime.
+ * Throws `invalid_argument` for an invalid endpoint, `unavailable` if no runtime answers in time, and `unimplemented` if the server is
+ * not a CRI runtime.
  */
 export async function connectCri(options: ConnectOptions): Promise<CriClient> {
   const observer = createCallObserver(options.logger, options.metrics);

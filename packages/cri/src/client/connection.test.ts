@@ -19,7 +19,7 @@ const OK = { 'grpc-status': '0' };
 
 type Answer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
-/** A server that answers calls as a test says, and a client of it. */
+/** A server that answers calls with the test's function, and a client of it. */
 async function served(t: TestContext, answer: Answer) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
   const path = join(directory, 'cri.sock');
@@ -35,8 +35,8 @@ async function served(t: TestContext, answer: Answer) {
     answer(stream, headers);
   });
   await once(server.listen(path), 'listening');
-  const told: string[] = [];
-  const observer = { started: () => (error?: unknown) => void told.push(errorCode(error)) };
+  const outcomes: string[] = [];
+  const observer = { started: () => (error?: unknown) => void outcomes.push(errorCode(error)) };
   const connection = new Connection({ kind: 'unix', path }, { observer });
   const cut = () => {
     for (const session of sessions) session.destroy();
@@ -52,12 +52,12 @@ async function served(t: TestContext, answer: Answer) {
     connection,
     cut,
     path,
-    told,
+    outcomes,
     connections: () => connections,
   };
 }
 
-/** Answers with these bytes, cut into chunks, and these trailers; without trailers if there are none. */
+/** Responds with these bytes, in chunks, and these trailers; without trailers if they are omitted. */
 function reply(stream: ServerHttp2Stream, chunks: Buffer[], trailers?: Record<string, string>): void {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
   stream.once('wantTrailers', () => (trailers === undefined ? stream.close() : stream.sendTrailers(trailers)));
@@ -65,7 +65,7 @@ function reply(stream: ServerHttp2Stream, chunks: Buffer[], trailers?: Record<st
   stream.end();
 }
 
-test('answers that are none are told by what they are', async (t) => {
+test('malformed responses fail with an error that describes them', async (t) => {
   const head = (headers: Record<string, string | number>) => (stream: ServerHttp2Stream) =>
     stream.respond(headers, { endStream: true });
   const cases: [Answer, string][] = [
@@ -80,7 +80,7 @@ test('answers that are none are told by what they are', async (t) => {
     [(stream) => reply(stream, [], { 'grpc-status': '99' }), 'unknown: '],
     [
       (stream) => reply(stream, [Buffer.from([1, 0, 0, 0, 0])], OK),
-      'unimplemented: compressed messages are not understood here',
+      'unimplemented: compressed messages are not supported',
     ],
     [(stream) => reply(stream, [withPrefix(Buffer.from([0x0f]))], OK), 'internal: the answer cannot be read'],
     [(stream) => reply(stream, [ANSWER]), 'internal: the call ended without a status'],
@@ -89,7 +89,7 @@ test('answers that are none are told by what they are', async (t) => {
     [
       (stream) => {
         stream.respond({ ':status': 503, 'content-type': 'text/html' });
-        stream.write('<html>'); // and no end of it
+        stream.write('<html>'); // and never ends
       },
       'unavailable: HTTP status 503, not gRPC',
     ],
@@ -118,7 +118,7 @@ test('answers that are none are told by what they are', async (t) => {
   assert.equal(connections(), 1);
 });
 
-test('a call says how long it has, and is cancelled when its time is over or nobody wants it', async (t) => {
+test('a call sends its deadline, and is cancelled at the deadline or when its signal aborts', async (t) => {
   const heard: string[] = [];
   const ended = Promise.withResolvers<void>();
   const { version, status } = await served(t, (stream, headers) => {
@@ -137,7 +137,7 @@ test('a call says how long it has, and is cancelled when its time is over or nob
   assert.deepEqual(heard, ['20m', 'reset 8', 'undefined', 'reset 8']);
 });
 
-test('calls on a connection that is lost fail, and the next one makes another', async (t) => {
+test('calls on a lost connection fail, and the next call reconnects', async (t) => {
   let answers = false;
   const { version, getContainerEvents, cut, path, connections } = await served(t, (stream) => {
     if (answers) reply(stream, [ANSWER], OK);
@@ -154,22 +154,22 @@ test('calls on a connection that is lost fail, and the next one makes another', 
   assert.equal(connections(), 3);
 });
 
-test('calls under way and later ones are cancelled when the client closes', async (t) => {
+test('running and later calls are cancelled when the client closes', async (t) => {
   const { version, connection } = await served(t, () => connection.close());
   await assert.rejects(version({}), isCancelled);
   await assert.rejects(version({}), isCancelled);
 });
 
-test('a request that is larger than a message may be is not sent', async (t) => {
+test('a request larger than the message limit is not sent', async (t) => {
   const { version, connections } = await served(t, () => undefined);
   await assert.rejects(version({ version: 'x'.repeat(MAX_MESSAGE_BYTES) }), { code: 'resource_exhausted' });
   assert.equal(connections(), 0);
 });
 
-test('an observer is told why a stream is refused, and that one which is left was cancelled', async (t) => {
+test('an observer gets the error of a rejected stream, and `cancelled` for a stream that its reader leaves', async (t) => {
   const ends: Promise<number>[] = [];
   let message = Buffer.from([0x0f]);
-  const { getContainerEvents, told } = await served(t, (stream) => {
+  const { getContainerEvents, outcomes } = await served(t, (stream) => {
     ends.push(once(stream, 'close').then(() => stream.rstCode!));
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
     stream.write(withPrefix(message));
@@ -178,10 +178,10 @@ test('an observer is told why a stream is refused, and that one which is left wa
   message = Buffer.alloc(0);
   for await (const _event of getContainerEvents({})) break;
   assert.deepEqual(await Promise.all(ends), [8, 8]);
-  assert.deepEqual(told, ['internal', 'cancelled']);
+  assert.deepEqual(outcomes, ['internal', 'cancelled']);
 });
 
-test('a call that the server has not looked at is made once more, and one that it may have is not', {
+test('a call is retried once if the server has not processed it, and not if it may have', {
   timeout: 20_000,
 }, async (t) => {
   const answers: Answer[] = [];
@@ -205,7 +205,7 @@ test('a call that the server has not looked at is made once more, and one that i
   assert.equal(calls, 7);
 });
 
-test('a process that does not close its connection ends all the same', { timeout: 30_000 }, async (t) => {
+test('an open connection does not keep the process alive', { timeout: 30_000 }, async (t) => {
   const { path } = await served(t, (stream) => reply(stream, [ANSWER], OK));
   const program = `
     import { Connection } from ${JSON.stringify(import.meta.resolve('./connection.ts'))};

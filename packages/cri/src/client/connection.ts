@@ -17,9 +17,9 @@ import type { Session } from './session.ts';
 export type CallOptions = {
   /** Cancels the call; it then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** How long the call may take, instead of the default of its method; `Infinity` for no bound. */
+  /** Deadline of the call, instead of its method's default; `Infinity` for none. */
   timeoutMs?: number;
-  /** Decodes the response of a call that has one, in the place of its method's decoder. */
+  /** Decodes the response of a unary call, instead of its method's decoder. */
   decode?: (bytes: Buffer) => Message;
 };
 
@@ -39,12 +39,12 @@ export type ConnectionOptions = {
   maxReceiveBytes?: number;
 };
 
-/** A call under way. */
+/** A running call. */
 type Begun = { outcome: CallOutcome; session: Session };
 
 /**
- * A client of gRPC at one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). It connects
- * at the first call, and again whenever the connection is lost.
+ * A gRPC client of one endpoint (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). The first call opens the connection; a
+ * call that finds it lost reopens it.
  */
 export class Connection {
   readonly #channel: Channel;
@@ -60,7 +60,7 @@ export class Connection {
     this.#channel.close();
   }
 
-  /** Makes a call with one response. */
+  /** Makes a unary call. */
   async unary(call: Call): Promise<Message> {
     const done = this.#options.observer.started(call.name);
     try {
@@ -73,18 +73,18 @@ export class Connection {
     }
   }
 
-  /** Makes a call with a stream of responses; the call starts now. Leaving the loop over it early cancels it. */
+  /** Makes a server-streaming call. It starts immediately; leaving the loop over it early cancels it. */
   serverStream(call: Call): AsyncIterable<Message> {
     const done = this.#options.observer.started(call.name);
     const unread = new UnreadBytes();
     const begun = this.#stream(call, unread);
-    const told = begun.then(async ({ ended }) => {
+    const result = begun.then(async ({ ended }) => {
       const error = await ended;
       unread.end();
       done(error);
       return error;
     }, done);
-    return this.#responses(call, { unread, begun, told });
+    return this.#responses(call, { unread, begun, result });
   }
 
   async #stream(call: Call, unread: UnreadBytes): Promise<{ outcome: CallOutcome; ended: Promise<unknown> }> {
@@ -104,7 +104,11 @@ export class Connection {
 
   async *#responses(
     { method, options }: Call,
-    { unread, begun, told }: { unread: UnreadBytes; begun: Promise<{ outcome: CallOutcome }>; told: Promise<unknown> },
+    {
+      unread,
+      begun,
+      result,
+    }: { unread: UnreadBytes; begun: Promise<{ outcome: CallOutcome }>; result: Promise<unknown> },
   ): AsyncGenerator<Message> {
     const { outcome } = await begun;
     const reader = new MessageReader(this.#options.maxReceiveBytes);
@@ -118,11 +122,11 @@ export class Connection {
       }
     } catch (error) {
       if (error instanceof PodwrightError) outcome.refuse(error);
-      throw (await told) ?? error;
+      throw (await result) ?? error;
     } finally {
       outcome.cut();
     }
-    const error = await told;
+    const error = await result;
     if (error !== undefined) throw error;
   }
 
@@ -132,7 +136,7 @@ export class Connection {
     return decoded(call.options?.decode ?? call.method.responseDeserialize, bytes);
   }
 
-  /** Sends the request again, once, if the other side has not looked at it: it may have said goodbye just then. */
+  /** Retries once if the server has certainly not processed the call: it may have sent GOAWAY at that moment. */
   async #exchange(call: Call, bound: CallBound, isRepeated = false): Promise<Buffer> {
     const answer = new OnlyMessage(this.#options.maxReceiveBytes);
     const begun = await this.#begin(call, bound, (bytes, outcome) => answer.add(bytes, outcome));
@@ -155,7 +159,7 @@ export class Connection {
         `a request of ${bytes.length} bytes, more than ${MAX_MESSAGE_BYTES}`,
       );
     const session = this.#channel.usable ?? (await bound.race(this.#channel.session()));
-    if (bound.isOver) throw bound.reason; // while we were told of the connection, after the race
+    if (bound.isOver) throw bound.reason; // ended between the race and this continuation
     const head = this.#channel.heads.of(method.path, bound.timeoutMs, this.#options.tracer?.current());
     const outcome: CallOutcome = new CallOutcome(session, { head, body: withPrefix(bytes) }, (data) =>
       onData(data, outcome),
@@ -171,7 +175,7 @@ export class Connection {
   }
 
   #errorOf({ outcome, session }: Begun, bound: CallBound): unknown {
-    if (!outcome.isTold && bound.isOver) return bound.reason;
+    if (!outcome.isDecided && bound.isOver) return bound.reason;
     return outcome.error(() => this.#channel.failure(session));
   }
 }
@@ -184,7 +188,7 @@ function decoded(decode: (bytes: Buffer) => Message, bytes: Buffer): Message {
   }
 }
 
-/** Gathers the message of an answer that has one. */
+/** Collects the message of a unary response. */
 class OnlyMessage {
   readonly #reader: MessageReader;
   readonly #messages: Buffer[] = [];
@@ -193,7 +197,7 @@ class OnlyMessage {
     this.#reader = new MessageReader(maxBytes);
   }
 
-  /** The bytes may be used again afterwards. */
+  /** The caller may overwrite the bytes afterwards. */
   add(bytes: Buffer, outcome: CallOutcome): void {
     outcome.take(bytes.length);
     try {
@@ -205,7 +209,7 @@ class OnlyMessage {
     }
   }
 
-  /** Throws `unimplemented` for an answer without one. */
+  /** Throws `unimplemented` for a response without a message. */
   message(): Buffer {
     const [message] = this.#messages;
     if (message === undefined) throw new PodwrightError('unimplemented', 'an answer without a message');

@@ -4,7 +4,7 @@ import { defaultTimeoutMs } from './deadlines.ts';
 
 const MINUTE = 60_000;
 
-test('calls have the kubelet’s deadlines', () => {
+test('calls have the same deadlines as the kubelet’s', () => {
   const check = (method: string, timeout: bigint | undefined, expected: number | undefined) =>
     assert.equal(defaultTimeoutMs(method, { timeout }), expected, `${method} ${timeout}`);
   check('version', undefined, 2 * MINUTE);

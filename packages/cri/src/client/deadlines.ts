@@ -1,17 +1,16 @@
 import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** Seconds that a request gives the runtime to do its work, in fields that mean so. */
+/** Fields of requests that give the runtime a number of seconds for the work itself. */
 type RequestTimeout = { timeout?: bigint };
 
 /**
- * How long a call may take when its caller says nothing, in ms; `undefined` is for ever (until its signal aborts). `usualMs` is the
- * kubelet's `runtimeRequestTimeout`.
+ * Default deadline of a method in ms; `undefined` for none (the call runs until its signal aborts). `usualMs` is the kubelet's
+ * `runtimeRequestTimeout`.
  *
- * - `runPodSandbox` has twice the usual time, because a network is set up in it.
- * - `stopContainer`, `execSync` and `checkpointContainer` carry a timeout of their own for the work, which comes on top.
- *   An `execSync` whose timeout is 0 asked for no bound, and gets none.
- * - `pullImage` and transfers have none: how long an image takes is for the network to say. The caller watches
- *   the progress and aborts.
+ * - `runPodSandbox` has twice the usual deadline, because it sets up a network.
+ * - `stopContainer`, `execSync` and `checkpointContainer` have a timeout field for the work, which is added. An `execSync` with timeout 0
+ *   is unbounded, so it has no deadline.
+ * - `pullImage` and transfers have none: their duration depends on the network. The caller watches the progress and aborts.
  * - A watch has none.
  */
 export function defaultTimeoutMs(

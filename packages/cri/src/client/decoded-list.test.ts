@@ -16,7 +16,7 @@ const encode = (containers: MessageInitShape<typeof ContainerSchema>[]) =>
 
 const decoder = () => decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
 
-test('a list is decoded as it is whole, whatever was in the one before', () => {
+test('a list is decoded as a whole one would be, whatever the previous list contained', () => {
   const decode = decoder();
   const changed = things.map((thing, index) => (index % 3 === 0 ? { ...thing, labels: { new: `${index}` } } : thing));
   const odd = [{ id: '', labels: {} }, { id: 'x'.repeat(300), labels: {} }, things[0]!, things[0]!];
@@ -24,7 +24,7 @@ test('a list is decoded as it is whole, whatever was in the one before', () => {
     assert.deepEqual(decode(encode(some)), fromBinary(ListContainersResponseSchema, encode(some)));
 });
 
-test('a list of what was in the one before, in whatever order, is the same list', () => {
+test('a list with the items of the previous one, in any order, is the same object', () => {
   const decode = decoder();
   const first = decode(encode(things));
   assert.equal(decode(encode(things.toReversed())), first);
@@ -38,7 +38,7 @@ test('a list of what was in the one before, in whatever order, is the same list'
   assert.equal(decode(encode([])).containers.length, 0);
 });
 
-test('entries of maps may come in another order, and nothing else', () => {
+test('only map entries may change their order', () => {
   const decode = decoder();
   const annotations = { first: 'one', other: 'two' };
   const made = { id: 'c', state: ContainerState.CONTAINER_RUNNING, annotations, imageId: 'sha256:1' };
@@ -55,7 +55,7 @@ test('entries of maps may come in another order, and nothing else', () => {
   }
 });
 
-test('what stands between entries of maps counts', () => {
+test('fields between map entries are compared', () => {
   const decode = decoder();
   const field = (number: number, bytes: number[]) => [number * 8 + 2, bytes.length, ...bytes];
   const stateOf = (state: number) => {
@@ -66,7 +66,7 @@ test('what stands between entries of maps counts', () => {
   assert.deepEqual([1, 2, 1].map(stateOf), [1, 2, 1]);
 });
 
-test('what has not changed since the last list is the same message, and what has changed is another', () => {
+test('an unchanged item is the same message as in the previous list, and a changed one is a new message', () => {
   const decode = decoder();
   const first = decode(encode(things)).containers;
   const again = decode(encode([{ ...things[0]!, labels: {} }, ...things.slice(1).toReversed()])).containers;
@@ -74,7 +74,7 @@ test('what has not changed since the last list is the same message, and what has
   assert.ok(again.slice(1).every((item, index) => item === first[first.length - 1 - index]));
 });
 
-test('bytes that are no list fail, and the next list is decoded', () => {
+test('invalid bytes are rejected, and the next list is decoded', () => {
   const decode = decoder();
   for (const bytes of [Buffer.from([0x0a, 0x7f, 1]), Buffer.from([0x0a, 0x02, 0x0a, 0x7f]), Buffer.from([0xff])])
     assert.throws(() => decode(bytes));

@@ -1,7 +1,7 @@
 import { create, type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
-/** An item as it came, where in it the entries of its maps are, what it says, and in which response it was last. */
+/** A decoded item: its encoded bytes, the range of its map entries in them, the message, and the last response that contained it. */
 type Known<E extends DescMessage> = {
   bytes: Buffer;
   maps: { begin: number; end: number };
@@ -9,14 +9,14 @@ type Known<E extends DescMessage> = {
   round: number;
 };
 
-/** Where in a response an item is. */
+/** Range of an item in a response. */
 type Place = { begin: number; end: number };
 
 /**
- * Decodes responses that are lists, for `CallOptions.decode`: an item that was in the last response already, at any place, is not
- * decoded again, but is the same message, and so is a list of the same items in whatever order. Nobody may change them. Items are
- * told apart by their ids, which are their first field; maps, as labels and annotations, are what an item was made with, and only
- * looked at for their length: Go's runtimes write their entries in another order each time.
+ * Creates a decoder of list responses, for `CallOptions.decode`. An item of the previous response, at any position, is not decoded again
+ * but is the same message object; a list of the same items, in any order, is the same list object. So callers must not modify them. Items
+ * are identified by their ids, which are their first field. Of maps, such as labels and annotations, only the encoded length is compared: a
+ * container keeps those it was created with, and Go runtimes encode map entries in a different order each time.
  */
 export function decodedList<L extends DescMessage, E extends DescMessage>({
   list,
@@ -32,7 +32,7 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
     const before = last.known.get(idAt(bytes, place));
     return before !== undefined && isSame(before, bytes, place) ? before : undefined;
   };
-  /** Each item is a known one, and no two are the same: nothing is made for a list that says nothing new. */
+  /** Whether all items are unchanged and distinct. Allocates nothing for an unchanged list. */
   const isSameList = (bytes: Buffer, places: Place[]) => {
     round++;
     return (
@@ -66,7 +66,7 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
   };
 }
 
-/** The field of the id, as it came: its number, its length, and itself. */
+/** The encoded id field: tag, length and value. */
 function idAt(bytes: Buffer, { begin, end }: Place): string {
   return bytes.toString('latin1', begin, Math.min(end, begin + 2 + (bytes[begin + 1] ?? 0)));
 }
@@ -77,7 +77,9 @@ function isSame<E extends DescMessage>({ bytes, maps }: Known<E>, list: Buffer, 
   return maps.end === length || list.compare(bytes, maps.end, length, begin + maps.end, end) === 0;
 }
 
-/** From the first entry of a map to the last one; nothing, at the end, of an item without maps or with something between them. */
+/**
+ * The range from the first map entry to the last; an empty one at the end if the item has no maps, or another field between the entries.
+ */
 function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['maps'] {
   const numbers = new Set(fields.filter(({ fieldKind }) => fieldKind === 'map').map(({ number }) => number));
   const none = { begin: bytes.length, end: bytes.length };
@@ -94,7 +96,7 @@ function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['map
   return found;
 }
 
-/** The values of a field that is a list of messages; other fields are skipped. */
+/** The ranges of the elements of a repeated message field; other fields are skipped. */
 function placesOf(bytes: Buffer, field: number): Place[] {
   const places: Place[] = [];
   const reader = new BinaryReader(bytes);

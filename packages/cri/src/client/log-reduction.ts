@@ -1,7 +1,7 @@
-/** Remembered messages at most; the oldest is forgotten (and may then be logged early). */
+/** Most messages remembered; the oldest is dropped and may then be logged again early. */
 const MAX_REMEMBERED = 1000;
 
-/** Lets a message through that was not let through within the last interval. */
+/** Passes a message at most once per interval. */
 export class LogReduction {
   readonly #intervalMs: number;
   readonly #now: () => number;
@@ -12,7 +12,7 @@ export class LogReduction {
     this.#now = now;
   }
 
-  /** True if `message` should be logged now, which then counts as done. */
+  /** Whether `message` should be logged now. If so, it counts as logged. */
   shouldLog(message: string): boolean {
     const now = this.#now();
     const last = this.#lastAtMs.get(message);

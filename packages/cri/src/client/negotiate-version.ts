@@ -5,12 +5,12 @@ import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
 
-/** What to ask for, and of whom. */
+/** The endpoint to negotiate with, and the requested version. */
 export type Negotiation = {
   connection: Connection;
-  /** The endpoint as people write it, for messages. */
+  /** The formatted endpoint, for messages. */
   endpoint: string;
-  /** An endpoint for images alone need not have a RuntimeService. */
+  /** An endpoint with images only need not serve the RuntimeService. */
   service: 'runtime' | 'image';
   apiVersion: CriApiVersion | 'auto';
   connectTimeoutMs: number;
@@ -18,9 +18,8 @@ export type Negotiation = {
 };
 
 /**
- * Finds the version that an endpoint serves, waiting for it to come up. v1 comes first; v1alpha2 is taken only
- * when the endpoint answers `UNIMPLEMENTED` to v1. When the time is up it rejects with the last failure, but not
- * with that of an attempt that had no time for an answer.
+ * Finds the version that an endpoint serves, and waits for the endpoint to start. v1alpha2 is used only if the endpoint answers
+ * `UNIMPLEMENTED` to v1. On timeout it rejects with the last error, except that of an attempt which had too little time for an answer.
  */
 export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;
@@ -74,6 +73,6 @@ function notServed({ endpoint, service, apiVersion }: Negotiation, cause: unknow
 
 function notReached({ endpoint, connectTimeoutMs }: Negotiation, cause: unknown): PodwrightError {
   const attempt = `connect to the container runtime at ${endpoint}`;
-  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the system's words, without the place once more
+  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the system's message, without the endpoint a second time
   return new PodwrightError('unavailable', `${message} (tried for ${connectTimeoutMs} ms); is it running?`, { cause });
 }

@@ -17,14 +17,14 @@ test('an identical message is logged once a minute', () => {
   assert.equal(reduction.shouldLog('a'), true);
 });
 
-test('the memory for messages is bounded', () => {
+test('the number of remembered messages is bounded', () => {
   const reduction = new LogReduction(60_000, () => 0);
   for (let index = 0; index < 1001; index++) reduction.shouldLog(`message ${index}`);
   assert.equal(reduction.shouldLog('message 1'), false);
   assert.equal(reduction.shouldLog('message 0'), true);
 });
 
-test('a failure that repeats is logged once, an expected one not as a warning', () => {
+test('a repeated failure is logged once; an expected one is logged at debug level', () => {
   const lines: [string, object][] = [];
   const logger: Logger = {
     ...silentLogger,
@@ -41,7 +41,7 @@ test('a failure that repeats is logged once, an expected one not as a warning', 
   ]);
 });
 
-test('calls are counted under the kubelet’s names, by all clients of a registry', async () => {
+test('calls are counted under the kubelet’s names, and clients of one registry share the counters', async () => {
   const registry = new Registry();
   createCallObserver(silentLogger, registry).started('listPodSandbox')();
   createCallObserver(silentLogger, registry).started('listPodSandbox')(new PodwrightError('internal', 'no'));

@@ -3,13 +3,13 @@ import { REPEATED_ERROR_AFTER_MS } from '../limits.ts';
 import { LogReduction } from './log-reduction.ts';
 import { operationMetrics, operationName } from './operation-metrics.ts';
 
-/** Sees every call of a client: `started` returns what to call when it has ended, with its error if it failed. */
+/** Observes every call of a client. `started` returns a callback for its end, which takes the error of a failed call. */
 export type CallObserver = { started(method: string): (error?: unknown) => void };
 
-/** Outcomes that are part of ordinary work: something is gone already, the caller went away, a feature is not there. */
+/** Codes that occur in ordinary operation: an object already removed, a cancelled call, an unsupported feature. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'unimplemented']);
 
-/** Logs failed calls, identical ones once a minute, and counts all calls in `registry` if there is one. */
+/** Logs failed calls, identical ones once a minute, and counts all calls in `registry` if given. */
 export function createCallObserver(logger: Logger, registry?: Registry): CallObserver {
   const metrics = registry === undefined ? undefined : operationMetrics(registry);
   const reduction = new LogReduction(REPEATED_ERROR_AFTER_MS);

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
-/** Counts CRI calls under the names that the kubelet's metrics have. */
+/** Counts CRI calls under the kubelet's metric names. */
 export type OperationMetrics = { record(operation: string, seconds: number, failed: boolean): void };
 
 /** 5 ms to about 12 min, as in the kubelet. */

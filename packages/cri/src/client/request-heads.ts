@@ -5,17 +5,17 @@ import type { HeaderField } from '../http2/static-table.ts';
 /** The `grpc-timeout` header has eight digits at most. */
 const MOST_TIMEOUT_MS = 99_999_999;
 
-/** The header blocks of calls to one place ("Requests" of gRPC's PROTOCOL-HTTP2.md). */
+/** Header blocks of calls to one endpoint ("Requests" of gRPC's PROTOCOL-HTTP2.md). */
 export class RequestHeads {
-  readonly #place: { scheme: string; authority: string };
-  /** By the path of the method: that of its last call, which mostly had as much time as the next one. */
+  readonly #target: { scheme: string; authority: string };
+  /** The last header block of each method, by path; mostly the next call has the same timeout. */
   readonly #last = new Map<string, { timeoutMs: number; head: Buffer }>();
 
-  constructor(place: { scheme: string; authority: string }) {
-    this.#place = place;
+  constructor(target: { scheme: string; authority: string }) {
+    this.#target = target;
   }
 
-  /** Tells the server how long it has, and which trace the call is part of, if it is of one. */
+  /** The header block of a call. `context` is the trace that the call is part of, if any. */
   of(path: string, timeoutMs: number, context: TraceContext | undefined): Buffer {
     const last = this.#last.get(path);
     const { head } = last?.timeoutMs === timeoutMs ? last : this.#make(path, timeoutMs);
@@ -26,9 +26,9 @@ export class RequestHeads {
   #make(path: string, timeoutMs: number): { timeoutMs: number; head: Buffer } {
     const fields: HeaderField[] = [
       [':method', 'POST'],
-      [':scheme', this.#place.scheme],
+      [':scheme', this.#target.scheme],
       [':path', path],
-      [':authority', this.#place.authority],
+      [':authority', this.#target.authority],
       ['content-type', 'application/grpc'],
       ['te', 'trailers'],
       ['user-agent', 'podwright'],

@@ -33,7 +33,7 @@ function clientOf(t: TestContext, { port, host = '127.0.0.1', tls }: { port: num
   return { ...createServiceClient(RuntimeService, connection), connection };
 }
 
-/** A peer that does with a connection what a test says, and a client of it. */
+/** A peer that handles a connection with the test's function, and a client of it. */
 async function peer(t: TestContext, take: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
@@ -50,7 +50,7 @@ async function peer(t: TestContext, take: (socket: Socket) => void) {
   return { ...clientOf(t, { port }), server, port };
 }
 
-test('a stream is ended at once by its signal, also while the other side does not read', TIMEOUT, async (t) => {
+test('a stream ends immediately when its signal aborts, even if the peer does not read', TIMEOUT, async (t) => {
   const { getContainerEvents, version } = await peer(t, (socket) => {
     socket.write(Buffer.concat([SETTINGS_OF_WIDE_WINDOWS, WIDE_WINDOW]));
     socket.pause();
@@ -63,7 +63,7 @@ test('a stream is ended at once by its signal, also while the other side does no
   await assert.rejects(events, { message: 'no more' });
 });
 
-test('why a connection cannot be made, or has broken, is told', TIMEOUT, async (t) => {
+test('a failed or broken connection is reported with the reason', TIMEOUT, async (t) => {
   const connections = [
     [Buffer.from('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')],
     [SETTINGS_OF_WIDE_WINDOWS, goAway({ lastStreamId: 1, code: 11 })],
@@ -78,29 +78,29 @@ test('why a connection cannot be made, or has broken, is told', TIMEOUT, async (
   await assert.rejects(version({}), { code: 'unavailable', message: lost });
 });
 
-test('a connection that is being made ends when the client closes', TIMEOUT, async (t) => {
+test('closing the client ends a connection attempt', TIMEOUT, async (t) => {
   const { version, connection } = await peer(t, () => connection.close());
   await assert.rejects(version({}, { timeoutMs: Number.POSITIVE_INFINITY }), isCancelled);
 });
 
-test('a call of a connection that takes no more is cancelled when the client closes', TIMEOUT, async (t) => {
+test('closing the client cancels a call on a connection that has received GOAWAY', TIMEOUT, async (t) => {
   const answers = [SETTINGS_OF_WIDE_WINDOWS, goAway({ lastStreamId: 1, code: 0 })];
-  const told = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<void>();
   const { version, connection } = await peer(t, (socket) => {
     socket.on('data', () => {
       const answer = answers.shift();
       if (answer !== undefined) socket.write(answer);
-      if (answers.length === 0) told.resolve();
+      if (answers.length === 0) sent.resolve();
     });
   });
   const call = assert.rejects(version({}, { timeoutMs: Number.POSITIVE_INFINITY }), isCancelled);
-  await told.promise;
-  await new Promise((resolve) => setTimeout(resolve, 100)); // nobody else is told that it has come
+  await sent.promise;
+  await new Promise((resolve) => setTimeout(resolve, 100)); // no event shows that the client has received it
   connection.close();
   await call;
 });
 
-test('a peer that never says that it speaks HTTP/2 is left, and the next call tries anew', TIMEOUT, async (t) => {
+test('a peer that never sends settings is abandoned, and the next call reconnects', TIMEOUT, async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { version, server } = await peer(t, () => undefined);
   for (let attempt = 0; attempt < 2; attempt++) {
@@ -111,7 +111,7 @@ test('a peer that never says that it speaks HTTP/2 is left, and the next call tr
   }
 });
 
-test('the authority of an IPv6 address has its brackets', TIMEOUT, async (t) => {
+test('the authority of an IPv6 address has brackets', TIMEOUT, async (t) => {
   const server = createHttp2Server();
   server.on('stream', (stream, headers) =>
     stream.respond({ 'grpc-status': 2, 'grpc-message': headers[':authority'] }, { endStream: true }),
@@ -124,7 +124,7 @@ test('the authority of an IPv6 address has its brackets', TIMEOUT, async (t) => 
   connection.close();
 });
 
-test('a server of several names hears which of them is called', TIMEOUT, async (t) => {
+test('a server with several names receives the called one (SNI)', TIMEOUT, async (t) => {
   const heard: string[] = [];
   const server = createTlsServer({
     SNICallback: (name, done) => {
@@ -144,7 +144,7 @@ test('a server of several names hears which of them is called', TIMEOUT, async (
 });
 
 test(
-  'a request waits for its turn and for the windows of the other side, and an answer for ours',
+  'a request waits for a free stream and for the peer’s windows, and a response for the client’s',
   TIMEOUT,
   async (t) => {
     const server = createHttp2Server({ settings: { initialWindowSize: 1000, maxConcurrentStreams: 1 } });
@@ -174,7 +174,7 @@ test(
   },
 );
 
-test('what nobody has asked for of a stream yet holds up the other side, and no other call', TIMEOUT, async (t) => {
+test('unread responses of a stream block its sender, and no other call', TIMEOUT, async (t) => {
   const server = createHttp2Server();
   let sentBytes = 0;
   const event = withPrefix(
@@ -211,15 +211,15 @@ const frameOf = (type: number, flags: number, streamId: number, payload = '') =>
   return Buffer.concat([head, Buffer.from(payload, 'hex')]);
 };
 
-test('headers in pieces, with padding and priority, are understood, and padding counts', TIMEOUT, async (t) => {
+test('fragmented headers with padding and priority are decoded, and padding is counted', TIMEOUT, async (t) => {
   const status = `00${'0b'}${Buffer.from('grpc-status').toString('hex')}01${Buffer.from('0').toString('hex')}`;
   const type = `0f10${'10'}${Buffer.from('application/grpc').toString('hex')}`;
   const answer = Buffer.concat([
-    frameOf(1, 0x4, 1, '08033130300a'.slice(0, 10)), // 100: the answer is still to come
+    frameOf(1, 0x4, 1, '08033130300a'.slice(0, 10)), // 100: an informational response
     frameOf(1, 0x8 | 0x20, 1, `02000000000088${''}0000`),
     frameOf(9, 0x4, 1, type),
     frameOf(0, 0x8, 1, '03' + '0000000000' + '000000'),
-    frameOf(0xee, 0xff, 1, 'abcd'), // of a type that nobody knows
+    frameOf(0xee, 0xff, 1, 'abcd'), // of an unknown type
     frameOf(1, 0x1, 1, status.slice(0, 10)),
     frameOf(9, 0x4, 1, status.slice(10)),
   ]);
@@ -232,12 +232,12 @@ test('headers in pieces, with padding and priority, are understood, and padding 
   assert.equal((await version({})).version, '');
 });
 
-test('a peer that breaks HTTP/2, or takes more than it may, loses the connection', TIMEOUT, async (t) => {
+test('the client closes the connection of a peer that violates HTTP/2 or its limits', TIMEOUT, async (t) => {
   const cases: [Buffer[], string][] = [
     [[Buffer.from('ffffff0000000000ff', 'hex')], 'HTTP/2: a frame of 16777215 bytes'],
     [[frameOf(9, 0x4, 1)], 'HTTP/2: a header block torn apart'],
     [[frameOf(1, 0, 1), frameOf(0, 0, 1)], 'HTTP/2: a header block torn apart'],
-    [[frameOf(1, 0, 1), frameOf(9, 0, 3)], 'HTTP/2: a header block that is none'],
+    [[frameOf(1, 0, 1), frameOf(9, 0, 3)], 'HTTP/2: a malformed header block'],
     [
       [frameOf(1, 0, 1), ...Array.from({ length: 100 }, () => frameOf(9, 0, 1))],
       'HTTP/2: a header block that is too large',
@@ -269,7 +269,7 @@ test('a peer that breaks HTTP/2, or takes more than it may, loses the connection
   }
 });
 
-test('a peer without a dynamic table of headers is called', TIMEOUT, async (t) => {
+test('calls to a peer without a dynamic header table succeed', TIMEOUT, async (t) => {
   const server = createHttp2Server({ settings: { headerTableSize: 0 } });
   const status = { 'grpc-status': '2', 'grpc-message': 'words' };
   server.on('stream', (stream) =>
@@ -286,7 +286,7 @@ const GRPC: HeaderField[] = [
   ['content-type', 'application/grpc'],
 ];
 
-test('a call that fails at length does no harm to others', TIMEOUT, async (t) => {
+test('a call with a long error message does not affect others', TIMEOUT, async (t) => {
   const words = 'a'.repeat(200_000);
   const { version, connection } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
@@ -303,7 +303,7 @@ test('a call that fails at length does no harm to others', TIMEOUT, async (t) =>
   await pull;
 });
 
-test('how the last call of a connection ends that takes no more is told', TIMEOUT, async (t) => {
+test('the last call on a connection that has received GOAWAY reports its own result', TIMEOUT, async (t) => {
   const { version } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.on('data', (chunk: Buffer) => {
@@ -314,7 +314,7 @@ test('how the last call of a connection ends that takes no more is told', TIMEOU
   await assert.rejects(version({}), { code: 'resource_exhausted', message: 'the call was reset, code 11' });
 });
 
-test('a peer that says no more, and reads no more, has left', TIMEOUT, async (t) => {
+test('a peer that closes its sending side counts as disconnected', TIMEOUT, async (t) => {
   const { version } = await peer(t, (socket) => {
     socket.write(Buffer.concat([SETTINGS_OF_WIDE_WINDOWS, WIDE_WINDOW]));
     socket.once('data', () => socket.pause().end());
@@ -323,7 +323,7 @@ test('a peer that says no more, and reads no more, has left', TIMEOUT, async (t)
   await assert.rejects(stuck, { code: 'unavailable' });
 });
 
-test('after its signal nothing more of a stream is given', TIMEOUT, async (t) => {
+test('after its signal aborts, a stream yields no more messages', TIMEOUT, async (t) => {
   const { getContainerEvents } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     const event = withPrefix(toBinary(ContainerEventResponseSchema, create(ContainerEventResponseSchema)));
@@ -363,7 +363,7 @@ test('a peer that sends more than the window of a stream that is not read loses 
   await assert.rejects(readAll(), { code: 'unavailable', message: /HTTP\/2: more than the window of a stream$/ });
 });
 
-test('a peer that asks and asks and never reads loses the connection', TIMEOUT, async (t) => {
+test('a peer that floods the client with pings and never reads loses the connection', TIMEOUT, async (t) => {
   const flood = Buffer.concat(Array.from({ length: 1000 }, () => frameOf(6, 0, 0, '00'.repeat(8))));
   const { version } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);

@@ -8,19 +8,19 @@ import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
 import { settingsFrame } from '../http2/peer-settings.ts';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 
-/** Where a session leads: `name` is for messages. The socket is read as `onread` says. */
+/** The peer of a session: `name` is for messages; `dial` opens a socket that is read with the given `onread`. */
 export type SessionTarget = { name: string; dial: (onread: OnReadOpts) => Socket };
 
 const READ_BYTES = 65_536;
-/** How much of an answer may come at once: lists of hundreds of containers come without waiting for us in between. */
+/** Receive window of a stream. A list of hundreds of containers fits in it, so the server need not wait for updates. */
 const WINDOW_BYTES = 1 << 20;
-/** Messages of errors are in a list of headers, and may be long. */
+/** Error messages are sent in headers, and may be long. */
 const MAX_HEADER_LIST_BYTES = 1 << 20;
 
 /**
- * One HTTP/2 connection. It keeps a process alive while it is being made, and while a call is under way on it.
+ * One HTTP/2 connection of a client. It keeps the process alive while it is connecting and while a call is running on it.
  *
- * It speaks HTTP/2 itself: what gRPC needs of it is little, and node:http2 takes nearly twice the processor time for a call.
+ * HTTP/2 is implemented here: gRPC needs little of it, and node:http2 takes nearly twice the processor time per call.
  */
 export class Session {
   readonly #target: SessionTarget;
@@ -28,16 +28,16 @@ export class Session {
   readonly #onClose: () => void;
   readonly #connection: Http2Connection;
   readonly #connected = Promise.withResolvers<void>();
-  /** Calls that the other side does not take yet, with their requests. */
+  /** Calls that wait until the server accepts another stream, with their requests. */
   readonly #waiting = new Map<Http2Stream, { head: Buffer; body: Buffer }>();
   #nextStreamId = 1;
-  /** The last stream that the other side has looked at, or will, once it says that it takes no more. */
+  /** The last stream that the server has processed or will process, from its GOAWAY; `Infinity` before one is received. */
   #lastStreamId = Number.POSITIVE_INFINITY;
   #isDestroyed = false;
-  /** Why it has broken. */
+  /** The error that ended the connection. */
   #error: unknown;
 
-  /** `onClose` is called when it has ended. */
+  /** `onClose` is called when the session has ended. */
   constructor(target: SessionTarget, onClose: () => void) {
     this.#target = target;
     this.#onClose = onClose;
@@ -53,13 +53,13 @@ export class Session {
     };
     this.#connection = new Http2Connection(this.#socket, this.#role, limits);
     this.#socket.on('error', (error) => this.#fail(error));
-    for (const event of ['end', 'close']) this.#socket.once(event, () => this.destroy()); // no answer comes after the end
+    for (const event of ['end', 'close']) this.#socket.once(event, () => this.destroy()); // no responses follow
     const settings = { enablePush: 0, initialWindowSize: WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_LIST_BYTES };
     this.#socket.write(Buffer.concat([CLIENT_PREFACE, settingsFrame(settings)]));
     this.#connected.promise.catch(() => undefined);
   }
 
-  /** Whether calls may begin on it. */
+  /** Whether new calls may start on it. */
   get isUsable(): boolean {
     return !this.#isDestroyed && this.#lastStreamId === Number.POSITIVE_INFINITY && this.#nextStreamId < MOST_STREAM_ID;
   }
@@ -69,8 +69,8 @@ export class Session {
   }
 
   /**
-   * Resolves when the other side has said that it speaks HTTP/2, with the settings that it sends first of all (RFC 9113, 3.4). Rejects
-   * with `unavailable` where nobody listens, and where this takes too long.
+   * Resolves when the server has sent its settings, which are its first frame (RFC 9113, 3.4). Rejects with `unavailable` if no server
+   * listens, and on timeout.
    */
   async connected(): Promise<void> {
     const late = setTimeout(
@@ -87,7 +87,7 @@ export class Session {
     if (this.#calls === 0) this.#socket.unref();
   }
 
-  /** Begins a call, with its header block and its whole body. Throws `unavailable` if the connection has been lost meanwhile. */
+  /** Starts a call with its header block and its complete body. Throws `unavailable` if the connection was lost meanwhile. */
   begin(request: { head: Buffer; body: Buffer }, listener: StreamListener): Http2Stream {
     if (!this.isUsable) throw this.failure();
     if (this.#calls === 0) this.#socket.ref();
@@ -97,19 +97,19 @@ export class Session {
     return stream;
   }
 
-  /** Whether the other side has said that it does not look at this stream, which has been cut. */
+  /** Whether the server's GOAWAY shows that it does not process this stream, which has been closed. */
   hasPassedOver({ id }: Http2Stream): boolean {
     return this.#lastStreamId < (id === 0 ? Number.POSITIVE_INFINITY : id);
   }
 
-  /** Why a call has failed whose stream was cut, rather than ended by the other side. */
+  /** The error of a call whose stream was closed without the server having ended it. */
   failure(): PodwrightError {
     const what = `the connection to ${this.#target.name} was lost`;
     if (this.#error === undefined) return new PodwrightError('unavailable', what);
     return wrapError(what, reasonOf(this.#error), 'unavailable');
   }
 
-  /** Ends it and its calls, now. */
+  /** Closes the connection and ends its calls immediately. */
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
@@ -138,12 +138,12 @@ export class Session {
       stream?.receiveHeaders(fields, endsStream);
       if (endsStream && stream !== undefined && stream.closeCode === undefined) this.#connection.endByPeer(stream);
     },
-    /** The other side has said all, also if it has not heard all. */
+    /** The server has ended its side of the stream, perhaps without having read the whole request. */
     onEnd: (stream: Http2Stream) => {
       if (stream.unsent.length > 0) stream.cut(END_CODE.noError);
       else this.#connection.end(stream, END_CODE.noError);
     },
-    onGone: (stream: Http2Stream) => {
+    onClosed: (stream: Http2Stream) => {
       this.#waiting.delete(stream);
       this.#afterCall();
     },
@@ -154,7 +154,7 @@ export class Session {
     onGoAway: (lastStreamId: number, code: number) => this.#receiveGoAway(lastStreamId, code),
     onBroken: (error: unknown) =>
       this.#fail(
-        this.#connection.isGreeted ? error : new PodwrightError('unavailable', 'what answers speaks no HTTP/2'),
+        this.#connection.isGreeted ? error : new PodwrightError('unavailable', 'the server does not speak HTTP/2'),
       ),
   };
 
@@ -197,7 +197,7 @@ export class Session {
   }
 }
 
-/** A name that has several addresses fails for each. */
+/** For a host name with several addresses, the error of the first. */
 function reasonOf(error: unknown): unknown {
   return error instanceof AggregateError ? error.errors[0] : error;
 }

@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** What a client asks for is not possible; the message names the field and its value. */
+/** An `invalid_argument` error; the message names the field and its value. */
 export function invalid(message: string): PodwrightError {
   return new PodwrightError('invalid_argument', message);
 }
 
-/** The kernel takes no zero bytes in its strings: what comes after one would be lost. */
+/** Rejects zero bytes: the kernel's strings end at the first one, so the rest would be lost. */
 export function plainText(field: string, text: string): string {
   if (text.includes('\0')) throw invalid(`${field} ${JSON.stringify(text)} has a zero byte`);
   return text;
@@ -16,20 +16,18 @@ export function absolutePath(field: string, path: string): string {
   throw invalid(`${field} "${path}" is not an absolute path`);
 }
 
-/**
- * The id that a call names. Calls for which a thing that is gone is a success must not take '' for one: `invalid_argument`.
- */
+/** Checks the id of a call for which a missing object is a success: an empty id must not count as missing. Throws `invalid_argument`. */
 export function givenId(attempted: string, id: string): string {
   if (id !== '') return id;
-  throw invalid(`${attempted}: the request names none`);
+  throw invalid(`${attempted}: the request has no id`);
 }
 
-/** Whether the labels have all that the selector asks for. */
+/** Whether the labels contain every label of the selector. */
 export function matchesLabels(labels: Record<string, string>, selector: Record<string, string>): boolean {
   return Object.entries(selector).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value);
 }
 
-/** A number as JavaScript has them, from `minimum` to `maximum`. */
+/** Converts to a JavaScript number between `minimum` and `maximum`. */
 export function numberWithin(
   field: string,
   value: bigint | undefined,
@@ -40,7 +38,7 @@ export function numberWithin(
   throw invalid(`${field} ${value} is out of range`);
 }
 
-/** User and group ids of Linux have 32 bits, the last one being no id. */
+/** User and group ids have 32 bits in Linux; the last value means "no id". */
 export function idOf(field: string, value: bigint): number {
   if (value < 0n || value >= 0xffffffffn) throw invalid(`${field} ${value} is not an id`);
   return Number(value);

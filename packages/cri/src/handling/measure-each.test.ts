@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { type Logger, PodwrightError } from '@podwright/base';
 import { measureEach } from './measure-each.ts';
 
-test('what cannot be measured is left out and told in the log; the others are measured in order, a few at a time', async () => {
-  const told: unknown[] = [];
-  const logger = { warn: (fields: unknown) => told.push(fields) } as unknown as Logger;
+test('records that cannot be measured are omitted and logged; the others are measured in order, a few at a time', async () => {
+  const logged: unknown[] = [];
+  const logger = { warn: (fields: unknown) => logged.push(fields) } as unknown as Logger;
   const records = Array.from({ length: 30 }, (_, index) => ({ id: `c${index}` }));
   let [now, most] = [0, 0];
   const found = await measureEach(records, { logger }, async ({ id }) => {
@@ -19,6 +19,6 @@ test('what cannot be measured is left out and told in the log; the others are me
     found,
     records.map(({ id }) => id).filter((id) => id !== 'c7'),
   );
-  assert.deepEqual(told, [{ id: 'c7', error: 'gone' }]);
+  assert.deepEqual(logged, [{ id: 'c7', error: 'gone' }]);
   assert.ok(most > 1 && most <= 8, `${most} at once`);
 });

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { errorMessage, Limiter, type Logger } from '@podwright/base';
 
-/** Walks through written layers at once: more only keep others waiting. */
+/** Concurrent measurements, each of which walks a container's writable layer; more would only delay other work. */
 const AT_ONCE = 8;
 
 /**
- * Measures each of the records. One that cannot be measured is left out and told in the log, so that a pod which just goes
- * away does not keep the others from being measured.
+ * Measures each of the records. A record that cannot be measured is omitted and logged, so that a pod that is being removed does not
+ * prevent the others from being measured.
  */
 export async function measureEach<R extends { id: string }, T>(
   records: R[],
@@ -17,7 +17,7 @@ export async function measureEach<R extends { id: string }, T>(
   const one = (record: R) =>
     limiter
       .run(async () => {
-        await setImmediate(); // reading some forty files keeps all others waiting: for those of one record only
+        await setImmediate(); // a measurement reads some forty files synchronously: yield to other work after each record
         return [await measure(record)];
       })
       .catch((error: unknown) => {

@@ -13,7 +13,7 @@ test('an empty list is one empty page', async () => {
   assert.deepEqual(await all(messagePages([], () => [])), [[]]);
 });
 
-test('short messages go a hundred at a time, in order', async () => {
+test('short messages are sent a hundred per page, in order', async () => {
   const numbers = Array.from({ length: 250 }, (_, index) => index);
   const found = await all(messagePages(numbers, async (some) => some.map((id) => ({ id, at: 1n }))));
   assert.deepEqual(
@@ -26,7 +26,7 @@ test('short messages go a hundred at a time, in order', async () => {
   );
 });
 
-test('long messages go fewer at a time, and one that is too long goes alone', async () => {
+test('long messages are sent fewer per page, and an overlong one alone', async () => {
   const lengths = [400_000, 400_000, 400_000, 5_000_000, 10, 10];
   const found = await all(messagePages(lengths, (some) => some.map((length) => 'x'.repeat(length))));
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('long messages go fewer at a time, and one that is too long goes alone', as
   );
 });
 
-test('a page whose records have all gone meanwhile is left out', async () => {
+test('a page whose records have all been removed meanwhile is omitted', async () => {
   const numbers = Array.from({ length: 150 }, (_, index) => index);
   const found = await all(messagePages(numbers, (some) => some.filter((id) => id >= 100)));
   assert.deepEqual(

@@ -1,22 +1,22 @@
-/** The `info` of a verbose response: one entry of JSON, as `crictl inspect` shows it; empty unless asked for. */
+/** The `info` of a verbose response: one JSON entry, which `crictl inspect` shows; empty unless requested. */
 export function verboseInfo(verbose: boolean, details: () => object, name = 'info'): Record<string, string> {
   return verbose ? { [name]: JSON.stringify(details()) } : {};
 }
 
-/** Records in one message of a streamed list. */
+/** Most records in one message of a streamed list. */
 const PAGE_SIZE = 100;
-/** A message is sent once it is about as long: far from the 16 MiB that clients take, also if it is twice as long. */
+/** A page is sent once it has about this size: far below the 16 MiB that clients accept, even if the estimate is half the real size. */
 const PAGE_BYTES = 1 << 20;
 
-/** The items in portions, at least one: an empty list is an empty message. */
+/** Splits the items into pages. There is at least one: an empty list is an empty message. */
 export function* pages<T>(items: T[]): Generator<T[]> {
   yield items.slice(0, PAGE_SIZE);
   for (let start = PAGE_SIZE; start < items.length; start += PAGE_SIZE) yield items.slice(start, start + PAGE_SIZE);
 }
 
 /**
- * The messages that `convert` makes of the records, in portions small enough for clients however long each is; at least one
- * portion.
+ * Converts the records with `convert` and yields the messages in pages that clients accept, whatever the size of a message; at least one
+ * page.
  */
 export async function* messagePages<R, M>(
   records: R[],
@@ -39,7 +39,7 @@ export async function* messagePages<R, M>(
   }
 }
 
-/** How long a message is about: as JSON it is longer than on the wire. */
+/** Estimated size of a message: its JSON is longer than its wire format. */
 function lengthOf(message: unknown): number {
   const text = JSON.stringify(message, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return Buffer.byteLength(text);

@@ -1,13 +1,13 @@
 import { type SecurityProfile as CriProfile, SecurityProfile_ProfileType as ProfileType } from '../messages.ts';
 import { invalid } from './field-checks.ts';
 
-/** A seccomp or AppArmor profile; `ref` is a file's path or the name of a loaded profile. */
+/** A seccomp or AppArmor profile. `ref` is a file's path, or the name of a loaded profile. */
 export type SecurityProfileChoice =
   | { type: 'runtime-default' }
   | { type: 'unconfined' }
   | { type: 'localhost'; ref: string };
 
-/** The profile, or the older field as one string (`runtime/default`, `unconfined`, `localhost/NAME`); undefined without either. */
+/** Reads the profile, or the deprecated string field (`runtime/default`, `unconfined`, `localhost/NAME`); undefined if both are empty. */
 export function securityProfile(
   field: string,
   profile: CriProfile | undefined,

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import { Signal } from '../messages.ts';
 
-/** The name of a CRI signal as images spell it (`SIGRTMIN+3`); '' for the runtime's default. */
+/** The name of a CRI signal in the spelling of image configs (`SIGRTMIN+3`); '' for the runtime's default. */
 export function signalName(signal: Signal): string {
   if (signal === Signal.RUNTIME_DEFAULT) return '';
   const name = Signal[signal];
@@ -11,10 +11,10 @@ export function signalName(signal: Signal): string {
   return name.replace('PLUS', '+').replace('MINUS', '-');
 }
 
-/** Old names that libc has for signals with another name. */
+/** libc's older aliases of signals. */
 const SAME: Record<string, string> = { SIGCLD: 'SIGCHLD', SIGIOT: 'SIGABRT' };
 
-/** The CRI's value for a signal: a name as images spell it, or the number of a real-time signal. */
+/** The CRI value of a signal, given by its name in the spelling of image configs or by a real-time signal's number. */
 export function criSignal(name: string): Signal {
   const number = Number(name);
   if (Number.isInteger(number)) return realTimeSignal(number);
@@ -22,7 +22,7 @@ export function criSignal(name: string): Signal {
   return (Signal as unknown as Record<string, Signal>)[spelled] ?? Signal.RUNTIME_DEFAULT;
 }
 
-/** SIGRTMIN is 34, SIGRTMAX 64; the middle is counted from the nearer end, as `kill -l` does. */
+/** SIGRTMIN is 34, SIGRTMAX 64. Signals between them are named by the nearer end, as in `kill -l`. */
 function realTimeSignal(number: number): Signal {
   if (number === 34) return Signal.SIGRTMIN;
   if (number === 64) return Signal.SIGRTMAX;

@@ -13,20 +13,20 @@ import type {
   SwapUsageSchema,
 } from '../messages.ts';
 
-/** What a container uses. `nanoCores` is absent at the first look, `layer` while it is being measured. */
+/** A container's usage. `nanoCores` is absent in the first sample, `layer` while it is being measured. */
 export type MeasuredContainer = {
   attributes: MessageInitShape<typeof ContainerAttributesSchema>;
   use: {
     cgroup: CgroupStats;
     nanoCores: number | undefined;
-    /** What the container has written. */
+    /** Usage of the writable layer. */
     layer: { sizeBytes: number; inodes: number; atMs: number } | undefined;
   };
-  /** Of the file system that has the layer. */
+  /** Mount point of the file system that contains the layer. */
   mountpoint: string;
 };
 
-/** What a pod uses as a whole. `cgroup` is absent for a pod without a cgroup of its own: that of its containers is added up. */
+/** A pod's total usage. `cgroup` is absent if the pod has no cgroup of its own: then the containers' usage is summed. */
 export type MeasuredSandbox = {
   attributes: MessageInitShape<typeof PodSandboxAttributesSchema>;
   use: { atMs: number; cgroup: CgroupStats | undefined; nanoCores: number | undefined; interfaces: InterfaceUse[] };
@@ -36,7 +36,7 @@ export type MeasuredSandbox = {
 const toNanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds * 1000)) * 1000n;
 const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
 
-/** A container's use as a CRI message. */
+/** Converts a container's usage to a CRI message. */
 export function containerStatsMessage({
   attributes,
   use: { cgroup, nanoCores, layer },
@@ -54,7 +54,7 @@ export function containerStatsMessage({
   };
 }
 
-/** A pod's use as a CRI message. */
+/** Converts a pod's usage to a CRI message. */
 export function sandboxStatsMessage({
   attributes,
   use,
@@ -123,7 +123,7 @@ function swapUsage(
   return { timestamp, swapUsageBytes: count(swapBytes), swapAvailableBytes: count(available) };
 }
 
-/** Pressure as the kernel tells it; absent where it does not. */
+/** The kernel's pressure stall information; absent if the kernel does not report it. */
 function psi(pressure: PressureStats | undefined): Psi {
   if (pressure === undefined) return undefined;
   const data = ({ avg10, avg60, avg300, totalMicroseconds }: NonNullable<PressureStats['some']>) => ({
@@ -147,7 +147,7 @@ function network(interfaces: InterfaceUse[], timestamp: bigint): MessageInitShap
   return { timestamp, defaultInterface, interfaces: all.filter((one) => one !== defaultInterface) };
 }
 
-/** The sum over containers; parts that none of them has stay absent, and so does what does not add up: limits, peaks, pressure. */
+/** Sums the containers' usage. Omits values that no container has, and those that cannot be summed: limits, peaks, pressure. */
 function sumOf(uses: ContainerUse[], readAtMs: number): CgroupStats {
   const parts = uses.map(({ cgroup }) => cgroup);
   const cpus = parts.flatMap(({ cpu }) => cpu ?? []);

@@ -2,18 +2,18 @@ import { BoundedBytes } from '@podwright/base';
 import { broken, END_CODE } from './end-codes.ts';
 import { FRAME_HEADER_BYTES, type FrameHeader, MAX_FRAME_BYTES, parseFrameHeader } from './frames.ts';
 
-/** Cuts what a peer sends into frames. */
+/** Splits the bytes of a peer into frames. */
 export class FrameReader {
   readonly #onFrame: (header: FrameHeader, payload: Buffer) => void;
-  /** What has come of a frame that is not whole; its length was looked at. */
+  /** The received part of an incomplete frame, whose length has been checked. */
   readonly #begun = new BoundedBytes(Number.POSITIVE_INFINITY);
 
-  /** A payload is what it is until `onFrame` returns. */
+  /** A payload is only valid until `onFrame` returns. */
   constructor(onFrame: (header: FrameHeader, payload: Buffer) => void) {
     this.#onFrame = onFrame;
   }
 
-  /** Takes the next bytes, which may be used again afterwards. Throws `invalid_argument` for a frame that is too large. */
+  /** Adds the next bytes, which the caller may overwrite afterwards. Throws `invalid_argument` for a frame that is too large. */
   push(chunk: Buffer): void {
     const isContinued = this.#begun.sizeBytes > 0;
     if (isContinued) this.#begun.add(chunk);

@@ -2,16 +2,16 @@ import type { Duplex } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import { MAX_UNREAD_ANSWERS } from '../limits.ts';
 
-/** Writes frames to a socket, whose other end may not read them. */
+/** Writes frames to a socket whose peer may not be reading. */
 export class FrameWriter {
   readonly #socket: Duplex;
   readonly #onFlood: (error: PodwrightError) => void;
-  /** Answers that the other side does not read. */
+  /** Acknowledgements that the peer has not read. */
   #unreadAnswers = 0;
-  /** Those that are to be written together. */
+  /** Acknowledgements to be written in one piece; undefined outside `together`. */
   #answers: Buffer[] | undefined;
 
-  /** `onDrain` is called when it has read what was too much at once, `onFlood` when it never does. */
+  /** `onDrain` is called when the socket accepts writes again, `onFlood` when the peer has too many unread acknowledgements. */
   constructor(socket: Duplex, { onDrain, onFlood }: { onDrain: () => void; onFlood: (error: PodwrightError) => void }) {
     this.#socket = socket;
     this.#onFlood = onFlood;
@@ -21,12 +21,14 @@ export class FrameWriter {
     });
   }
 
-  /** Whether what is long should wait until the other side has read more. */
+  /** Whether long data should wait until the peer has read more. */
   get isBlocked(): boolean {
     return this.#socket.writableNeedDrain;
   }
 
-  /** Writes frames that are in several pieces, at once; answers that came before go first, as one of them may allow these frames. */
+  /**
+   * Writes a frame given in several pieces, at once. Pending acknowledgements are written first, because one of them may permit this frame.
+   */
   write(...pieces: Buffer[]): void {
     const before = this.#answers?.splice(0) ?? [];
     if (before.length > 0) this.#writeAnswers(before);
@@ -36,7 +38,7 @@ export class FrameWriter {
     this.#socket.uncork();
   }
 
-  /** Has the answers that `work` gives written at once, also if it fails. */
+  /** Runs `work` and writes the acknowledgements that it queues in one piece, even if it throws. */
   together(work: () => void): void {
     const answers: Buffer[] = [];
     this.#answers = answers;
@@ -48,14 +50,14 @@ export class FrameWriter {
     }
   }
 
-  /** Writes what the other side has made us say, and should read: one that does not may make us keep only so many. */
+  /** Writes an acknowledgement that the peer has caused. The number that a peer can leave unread is bounded. */
   answer(frame: Buffer): void {
     if (this.#answers === undefined) this.#writeAnswers([frame]);
     else this.#answers.push(frame);
   }
 
   #writeAnswers(frames: Buffer[]): void {
-    if (this.#socket.writableEnded) return; // a write after the end is an error, which would cut off what is on its way
+    if (this.#socket.writableEnded) return; // a write after the end is an error, which would discard data in flight
     this.#unreadAnswers = this.#socket.writableLength === 0 ? 0 : this.#unreadAnswers + frames.length;
     if (this.#unreadAnswers <= MAX_UNREAD_ANSWERS) this.#socket.write(Buffer.concat(frames));
     else this.#onFlood(new PodwrightError('resource_exhausted', 'HTTP/2: a flood'));

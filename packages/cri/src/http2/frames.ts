@@ -1,17 +1,17 @@
 /** The frames of HTTP/2 (RFC 9113, 4 and 6). */
 import { broken, END_CODE } from './end-codes.ts';
 
-/** What every HTTP/2 client sends first (RFC 9113, 3.4). */
+/** The connection preface of HTTP/2 clients (RFC 9113, 3.4). */
 export const CLIENT_PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 export const FRAME_HEADER_BYTES = 9;
 
-/** The largest payload that a peer may send unless told otherwise (SETTINGS_MAX_FRAME_SIZE). */
+/** The largest payload that a peer may send by default (SETTINGS_MAX_FRAME_SIZE). */
 export const MAX_FRAME_BYTES = 16_384;
-/** The largest that a peer may be told to send. */
+/** The largest value of SETTINGS_MAX_FRAME_SIZE. */
 export const MOST_FRAME_BYTES = 2 ** 24 - 1;
 
-/** The window of a stream or a connection until somebody changes it, and the widest (RFC 9113, 6.9). */
+/** The initial window of a stream or a connection, and the largest one (RFC 9113, 6.9). */
 export const FIRST_WINDOW_BYTES = 65_535;
 export const MOST_WINDOW_BYTES = 2 ** 31 - 1;
 
@@ -35,27 +35,27 @@ export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
-/** What is said of a frame that is sent. */
+/** Header of an outgoing frame; the length is that of the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
-/** Where in a buffer the next frame goes. */
-type Place = { bytes: Buffer; at: number };
+/** Position in a buffer at which the next frame is written. */
+type Position = { bytes: Buffer; at: number };
 
-/** A frame as it is sent. */
+/** Encodes a frame. */
 export function frame(header: SentHeader, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
   putFrame({ bytes, at: 0 }, header, payload);
   return bytes;
 }
 
-function putFrame({ bytes, at }: Place, header: SentHeader, payload: Uint8Array): number {
+function putFrame({ bytes, at }: Position, header: SentHeader, payload: Uint8Array): number {
   const next = putFrameHeader({ bytes, at }, { ...header, length: payload.length });
   bytes.set(payload, next);
   return next + payload.length;
 }
 
-/** Writes the nine bytes of a frame header; returns where its payload begins. */
+/** Writes the nine bytes of a frame header; returns the position of the payload. */
 export function putFrameHeader(
-  { bytes, at }: Place,
+  { bytes, at }: Position,
   { length, type, flags = 0, streamId = 0 }: SentHeader & { length: number },
 ): number {
   bytes.writeUInt32BE(length * 0x100 + type, at);
@@ -64,7 +64,7 @@ export function putFrameHeader(
   return at + FRAME_HEADER_BYTES;
 }
 
-/** A frame whose payload is one number of 32 bits: what is added to a window, or why a stream is reset. */
+/** A frame whose payload is one 32-bit number: a window increment or an error code. */
 export function numberFrame(header: SentHeader, value: number): Buffer {
   const payload = Buffer.allocUnsafe(4);
   payload.writeUInt32BE(value, 0);
@@ -87,8 +87,8 @@ export const endsHeaders = ({ flags }: FrameHeader): boolean => (flags & FLAG.en
 export const endsStream = ({ flags }: FrameHeader): boolean => (flags & FLAG.endStream) !== 0;
 
 /**
- * The payload of a DATA or HEADERS frame without padding and priority: data, or a part of a header block. `undefined` if the padding is
- * wrong.
+ * The payload of a DATA or HEADERS frame without padding and priority: data or a fragment of a header block. `undefined` for invalid
+ * padding.
  */
 export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer | undefined {
   const padded = (flags & FLAG.padded) !== 0;
@@ -97,15 +97,15 @@ export function unpadded({ type, flags }: FrameHeader, payload: Buffer): Buffer 
   return start <= end ? payload.subarray(start, end) : undefined;
 }
 
-/** How long so many bytes of data are in frames. */
+/** Length of so many bytes of data with their frame headers. */
 export const framedLength = (bytes: number): number => bytes + FRAME_HEADER_BYTES * Math.ceil(bytes / MAX_FRAME_BYTES);
 
-/** How long a header block is in its frames. */
+/** Length of a header block with its frame headers. */
 export const headersLength = (block: Buffer): number => Math.max(FRAME_HEADER_BYTES, framedLength(block.length));
 
-/** Writes the HEADERS frame of a header block, and the CONTINUATION frames if it takes more; returns where the next one begins. */
+/** Writes a header block as a HEADERS frame and, if needed, CONTINUATION frames; returns the position of the next frame. */
 export function putHeaders(
-  { bytes, at }: Place,
+  { bytes, at }: Position,
   block: Buffer,
   { streamId, endStream }: { streamId: number; endStream: boolean },
 ): number {
@@ -119,14 +119,14 @@ export function putHeaders(
   return next;
 }
 
-/** The frames of a header block. */
+/** Encodes a header block in frames. */
 export function headersFrames(block: Buffer, options: { streamId: number; endStream: boolean }): Buffer {
   const bytes = Buffer.allocUnsafe(headersLength(block));
   putHeaders({ bytes, at: 0 }, block, options);
   return bytes;
 }
 
-/** What frames look like (RFC 9113, 6): their length, and whether they are of a stream. */
+/** Required shape of each frame type (RFC 9113, 6): its payload length, and whether it belongs to a stream. */
 const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
   { isOfStream: true },
   { isOfStream: true },
@@ -139,10 +139,10 @@ const SHAPES: readonly { bytes?: number; isOfStream: boolean | undefined }[] = [
   { isOfStream: undefined, bytes: 4 },
   { isOfStream: true },
 ];
-/** GOAWAY frames have at least so many bytes, and may say more. */
+/** Least payload of a GOAWAY frame; debug data may follow. */
 const LEAST_GOAWAY_BYTES = 8;
 
-/** Throws `invalid_argument` for a frame that is not as those of its type are; those of unknown types may be as they like. */
+/** Throws `invalid_argument` for a frame that violates its type's shape; unknown types are not checked. */
 export function checkShape({ type, length, flags, streamId }: FrameHeader): void {
   const shape = SHAPES[type];
   if (shape === undefined) return;

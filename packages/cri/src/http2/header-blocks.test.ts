@@ -7,7 +7,7 @@ import { FLAG, FRAME_TYPE, frame, headersFrames } from './frames.ts';
 import { HeaderBlocks } from './header-blocks.ts';
 import { encodeLiterals } from './hpack-encoder.ts';
 
-/** What is seen of what a peer sends, or the code of the error that ends the connection. */
+/** The decoded headers and other frames of what a peer sends, or the code of the error that ends the connection. */
 function seen(chunks: Iterable<Buffer>): unknown[] | string {
   const blocks = new HeaderBlocks(1 << 20);
   const all: unknown[] = [];
@@ -22,7 +22,7 @@ function seen(chunks: Iterable<Buffer>): unknown[] | string {
   return all;
 }
 
-test('what a peer sends is the same however it is cut, or ends the connection', async () => {
+test('a peer’s bytes are decoded the same however they are chunked, or end the connection', async () => {
   const block = encodeLiterals([
     [':status', '200'],
     ...Array.from({ length: 9 }, () => ['x-long', 'x'.repeat(6000)] as const),

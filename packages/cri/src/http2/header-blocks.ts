@@ -4,22 +4,22 @@ import { endsHeaders, endsStream, FRAME_TYPE, type FrameHeader, MAX_FRAME_BYTES,
 import { HpackDecoder } from './hpack-decoder.ts';
 import type { HeaderField } from './static-table.ts';
 
-/** The dynamic table that a peer may count on unless it is told otherwise (SETTINGS_HEADER_TABLE_SIZE). */
+/** Default size of the decoder's dynamic table (SETTINGS_HEADER_TABLE_SIZE). */
 const TABLE_BYTES = 4096;
-/** Frames of one header block beyond those that its size takes, because CONTINUATION frames may be empty. */
+/** Extra frames allowed per header block, because CONTINUATION frames may be empty. */
 const MORE_FRAMES = 16;
 
 /** A header block of a stream, decoded. */
 export type Headers = { streamId: number; fields: HeaderField[]; endsStream: boolean };
 
-/** Puts the header blocks together that a peer sends, and decodes them. */
+/** Assembles the header blocks that a peer sends, and decodes them. */
 export class HeaderBlocks {
   readonly #decoder: HpackDecoder;
   readonly #bytes: BoundedBytes;
   readonly #maxFrames: number;
   #begun: { first: FrameHeader; frames: number } | undefined;
 
-  /** `listBytes` is the largest list of headers, and block of them (SETTINGS_MAX_HEADER_LIST_SIZE). */
+  /** `listBytes` bounds a list of headers and its block (SETTINGS_MAX_HEADER_LIST_SIZE). */
   constructor(listBytes: number) {
     this.#decoder = new HpackDecoder({ tableBytes: TABLE_BYTES, listBytes });
     this.#bytes = new BoundedBytes(listBytes);
@@ -27,8 +27,8 @@ export class HeaderBlocks {
   }
 
   /**
-   * Sees every frame; returns the block that it ends, if it ends one. Throws `invalid_argument` for what HTTP/2 does not allow and
-   * `resource_exhausted` for a block that is too large; the connection is of no use after that.
+   * Must be called with every frame. Returns the header block that the frame completes, if any. Throws `invalid_argument` for a violation
+   * of HTTP/2 and `resource_exhausted` for a block that is too large; the connection is unusable afterwards.
    */
   take(header: FrameHeader, payload: Buffer): Headers | undefined {
     const isContinuation = header.type === FRAME_TYPE.continuation;
@@ -36,7 +36,7 @@ export class HeaderBlocks {
     if (!isContinuation && header.type !== FRAME_TYPE.headers) return undefined;
     const { first, frames } = this.#begun ?? { first: header, frames: 0 };
     const fragment = isContinuation ? payload : unpadded(header, payload);
-    if (first.streamId !== header.streamId || fragment === undefined) throw broken('a header block that is none');
+    if (first.streamId !== header.streamId || fragment === undefined) throw broken('a malformed header block');
     if (frames === 0 && endsHeaders(header)) return this.#headers(first, fragment);
     this.#bytes.add(fragment);
     if (this.#bytes.isCut || frames >= this.#maxFrames)

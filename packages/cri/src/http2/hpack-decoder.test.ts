@@ -46,7 +46,7 @@ test('the example of RFC 7541, C.5, evicts what does not fit the table', () => {
         '6e1768747470733a2f2f7777772e6578616d706c652e636f6d',
     ),
   );
-  // the second response reuses three fields, and its `:status` pushes the oldest one out
+  // the second response reuses three fields, and its `:status` evicts the oldest one
   assert.deepEqual(
     decoder.decode(hex('4803333037c1c0bf')).map(([name]) => name),
     [':status', 'cache-control', 'date', 'location'],
@@ -72,7 +72,7 @@ test('what nghttp2 encodes is decoded, with indexing, Huffman codes and repeated
   }
 });
 
-test('literals come back as they were encoded', () => {
+test('encoded literals are decoded to the same fields', () => {
   const fields: HeaderField[] = [
     [':path', '/a'],
     ['empty', ''],
@@ -103,15 +103,15 @@ test('blocks that break HPACK are refused', () => {
 
 test('a header list above its limit is refused, however small its block is', () => {
   const big = encodeLiterals([['a', 'x'.repeat(4000)]]);
-  big[0] = 0x40; // remember it, then name it again and again with one byte
+  big[0] = 0x40; // index it, then refer to it many times with one byte each
   rejects(Buffer.concat([big, Buffer.alloc(1000, 0xbe)]), 'resource_exhausted');
 });
 
-test('a table of size 0 remembers nothing', () => {
+test('a table of size 0 stores nothing', () => {
   rejects(Buffer.concat([hex('20'), hex('400161 0162'), hex('be')]), 'invalid_argument');
 });
 
-/** The header blocks of requests as node:http2's own client encodes them. */
+/** The header blocks of requests as encoded by the client of node:http2. */
 async function blocksSentBy(requests: Record<string, string>[]): Promise<Buffer[]> {
   let sent = Buffer.alloc(0);
   const pipe = new Duplex({
@@ -149,7 +149,7 @@ function blocksIn(bytes: Buffer): Buffer[] {
 
 test('damaged header blocks are decoded or refused within the limits, and what is decoded can be encoded again', async () => {
   const limits = { tableBytes: 256, listBytes: 2048 };
-  // indexed fields, a literal that is remembered, a Huffman string, a change of the table's size
+  // indexed fields, a literal with incremental indexing, a Huffman string, a table size update
   const compressed = hex(
     '3fe1018386 44 41 0c 2f72756e2f6372692e736f636b 5f 0a 6170706c69636174696f 6e 7a 04 a8eb1063 be',
   );

@@ -3,16 +3,15 @@ import { undecodable } from './end-codes.ts';
 import { decodeHuffman } from './huffman.ts';
 import { type HeaderField, STATIC_TABLE } from './static-table.ts';
 
-/** What an entry costs in a table or a list beyond its bytes (RFC 7541, 4.1). */
+/** Overhead of an entry in a table or a list in addition to its bytes (RFC 7541, 4.1). */
 const ENTRY_OVERHEAD_BYTES = 32;
 
-/** Bounds of what a peer may make us keep, in bytes as RFC 7541 (4.1) counts them. */
+/** Bounds of the memory that a peer can use, in bytes as RFC 7541 (4.1) counts them. */
 export type HpackLimits = { tableBytes: number; listBytes: number };
 
 /**
- * The decoder of one direction of a connection (RFC 7541). Its blocks depend on each other, so it sees all of
- * them, in order. Throws `invalid_argument` for what HPACK does not allow and `resource_exhausted` above its limits;
- * it is of no use after that.
+ * The HPACK decoder of one direction of a connection (RFC 7541). Blocks depend on earlier blocks, so it must decode all of them, in order.
+ * Throws `invalid_argument` for a violation of HPACK and `resource_exhausted` above its limits; it is unusable afterwards.
  */
 export class HpackDecoder {
   readonly #limits: HpackLimits;
@@ -26,7 +25,7 @@ export class HpackDecoder {
     this.#capacityBytes = limits.tableBytes;
   }
 
-  /** The fields of a whole header block. */
+  /** Decodes a complete header block. */
   decode(block: Buffer): HeaderField[] {
     const reader = new BlockReader(block);
     const fields: HeaderField[] = [];
@@ -46,11 +45,11 @@ export class HpackDecoder {
     return fields;
   }
 
-  /** One representation (RFC 7541, 6): a field, or nothing for a change of the table's size. */
+  /** Reads one representation (RFC 7541, 6): a field, or nothing for a table size update. */
   #readField(reader: BlockReader, atStart: boolean): HeaderField | undefined {
     const first = reader.peek();
     if (first & 0x80) return this.#entry(reader.integer(7));
-    if (first & 0x40) return this.#remember(this.#literal(reader, 6));
+    if (first & 0x40) return this.#addEntry(this.#literal(reader, 6));
     if (first & 0x20) {
       if (!atStart) throw undecodable('table size changed within a block');
       return this.#resize(reader.integer(5));
@@ -70,7 +69,7 @@ export class HpackDecoder {
     return field;
   }
 
-  #remember(field: HeaderField): HeaderField {
+  #addEntry(field: HeaderField): HeaderField {
     this.#dynamic.unshift(field);
     this.#dynamicBytes += sizeOf(field);
     this.#evict();
@@ -94,10 +93,10 @@ function sizeOf([name, value]: HeaderField): number {
   return name.length + value.length + ENTRY_OVERHEAD_BYTES;
 }
 
-/** Integers are indexes and lengths; four octets beyond the prefix hold all that fit in our limits. */
+/** Integers are indexes and lengths; four octets after the prefix are enough for every value within the limits. */
 const MAX_INTEGER_OCTETS = 4;
 
-/** Reads the primitive types of RFC 7541 (5) off a block. */
+/** Reads the primitive types of RFC 7541 (5) from a block. */
 class BlockReader {
   readonly #block: Buffer;
   #position = 0;

@@ -1,6 +1,6 @@
 import type { HeaderField } from './static-table.ts';
 
-/** Encodes fields as literals without indexing (RFC 7541, 6.2.2), which need no state and leave none behind. */
+/** Encodes fields as literals without indexing (RFC 7541, 6.2.2), which neither use nor change the dynamic table. */
 export function encodeLiterals(fields: readonly HeaderField[]): Buffer {
   return Buffer.concat(
     fields.flatMap(([name, value]) => [Buffer.of(0), ...encodeString(name), ...encodeString(value)]),

@@ -21,31 +21,31 @@ import { Http2Stream, type StreamListener } from './http2-stream.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { Sending } from './sending.ts';
 
-/** What a client and a server do each in their own way. */
+/** The parts of a connection that differ between client and server. */
 export type ConnectionRole = {
-  /** Whether no stream has had this id yet. */
+  /** Whether the stream id has never been used. */
   isIdle: (streamId: number) => boolean;
-  /** Headers or trailers have come. */
+  /** Headers or trailers have been received. */
   onHeaders: (headers: Headers) => void;
-  /** The other side has said all of a stream that is open, or we have. */
+  /** The peer has ended its side of an open stream (`onEnd`), or this side has been sent completely (`onSendEnd`). */
   onEnd?: (stream: Http2Stream) => void;
-  onSaid?: (stream: Http2Stream) => void;
-  /** The other side has cut a stream that is open. */
+  onSendEnd?: (stream: Http2Stream) => void;
+  /** The peer has reset an open stream. */
   onReset?: () => void;
-  /** A stream is open no more. */
-  onGone: (stream: Http2Stream) => void;
+  /** A stream has been closed. */
+  onClosed: (stream: Http2Stream) => void;
   onSettings?: () => void;
   onGoAway?: (lastStreamId: number, code: number) => void;
-  /** The other side has broken HTTP/2: it is to be destroyed. */
+  /** The peer has violated HTTP/2: the owner must close the connection. */
   onBroken: (error: unknown) => void;
 };
 
-/** What we let the other side do: how much it may send at once, of one stream and of all, and the largest list of headers. */
+/** Limits on the peer: the receive windows of a stream and of the connection, and the largest header list. */
 export type ConnectionLimits = { streamWindowBytes: number; windowBytes: number; headerListBytes: number };
 
-/** A connection of HTTP/2 (RFC 9113), as far as a client's and a server's are alike: frames, windows, what is sent and answered. */
+/** The part of an HTTP/2 connection (RFC 9113) that client and server share: frames, windows, sending and acknowledging. */
 export class Http2Connection {
-  /** Those that are open. */
+  /** Open streams by id. */
   readonly streams = new Map<number, Http2Stream>();
   readonly peer = new PeerSettings();
   readonly #role: ConnectionRole;
@@ -63,10 +63,10 @@ export class Http2Connection {
     this.#limits = limits;
     this.#blocks = new HeaderBlocks(limits.headerListBytes);
     this.#writer = new FrameWriter(socket, { onDrain: () => this.#sending.flush(), onFlood: role.onBroken });
-    this.#sending = new Sending(this.#writer, (stream) => role.onSaid?.(stream));
+    this.#sending = new Sending(this.#writer, (stream) => role.onSendEnd?.(stream));
   }
 
-  /** Whether the other side has said that it speaks HTTP/2, by the settings that come first of all (RFC 9113, 3.4). */
+  /** Whether the peer has sent its settings, which must be its first frame (RFC 9113, 3.4). */
   get isGreeted(): boolean {
     return this.#isGreeted;
   }
@@ -75,7 +75,7 @@ export class Http2Connection {
     return this.#isClosed;
   }
 
-  /** Takes what comes, which may be used again afterwards. */
+  /** Processes received bytes, which the caller may overwrite afterwards. */
   push(bytes: Buffer): void {
     if (this.#isClosed) return;
     try {
@@ -85,19 +85,19 @@ export class Http2Connection {
     }
   }
 
-  /** Writes what is not an answer to something. */
+  /** Writes frames other than acknowledgements. */
   write(frames: Buffer): void {
     if (!this.#isClosed) this.#writer.write(frames);
   }
 
-  /** A stream that is not open yet. */
+  /** Creates a stream, not yet open. */
   stream(listener?: StreamListener): Http2Stream {
     const stream = new Http2Stream(this.#host, this.#limits.streamWindowBytes);
     stream.listener = listener;
     return stream;
   }
 
-  /** Opens a stream; what it has to send is sent. */
+  /** Opens a stream and sends its pending data. */
   open(stream: Http2Stream, id: number): void {
     stream.id = id;
     stream.sendWindowBytes = this.peer.windowBytes;
@@ -105,26 +105,26 @@ export class Http2Connection {
     if (stream.head !== undefined) this.#sending.send(stream);
   }
 
-  /** Has the other side know that there is nothing for it on this stream. */
+  /** Resets a stream that was never opened at this side. */
   refuse(streamId: number, code: number): void {
     this.#writer.answer(numberFrame({ type: FRAME_TYPE.resetStream, streamId }, code));
   }
 
-  /** Ends a stream at our side alone. */
+  /** Ends a stream at this side, without a frame to the peer. */
   end(stream: Http2Stream, code: number): void {
     this.streams.delete(stream.id);
     this.#sending.forget(stream);
     stream.close(code);
-    if (!this.#isClosed) this.#role.onGone(stream);
+    if (!this.#isClosed) this.#role.onClosed(stream);
   }
 
-  /** The other side has said all of a stream. */
+  /** The peer has ended its side of a stream. */
   endByPeer(stream: Http2Stream): void {
     stream.receiveEnd();
     this.#role.onEnd?.(stream);
   }
 
-  /** Has the window of all streams together be as wide as it should: it begins narrower. */
+  /** Widens the connection's receive window to its full size; the protocol starts with a smaller one. */
   widen(): void {
     const bytes = this.#limits.windowBytes - this.#receiveWindowBytes;
     if (bytes === 0 || this.#isClosed) return;
@@ -132,7 +132,7 @@ export class Http2Connection {
     this.#grant(0, bytes);
   }
 
-  /** Ends all streams; nothing is read and sent any more. */
+  /** Closes all streams; nothing is read or sent any more. */
   close(): void {
     this.#isClosed = true;
     const open = [...this.streams.values()];
@@ -185,14 +185,14 @@ export class Http2Connection {
     this.#writer.answer(frame({ type, flags: FLAG.ack }, payload));
   }
 
-  /** The stream, if it is open still. Throws for one that never was. */
+  /** The stream, if it is still open. Throws for one that never was. */
   #known(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
     if (stream === undefined && this.#role.isIdle(streamId)) throw broken(`nothing has begun stream ${streamId}`);
     return stream;
   }
 
-  /** Data counts also where it comes too late. */
+  /** Late data, for a closed stream, also counts towards the connection's window. */
   #receiveData(header: FrameHeader, payload: Buffer): void {
     const data = unpadded(header, payload);
     if (data === undefined) throw broken('padding longer than its frame');

@@ -1,76 +1,76 @@
 import { END_CODE } from './end-codes.ts';
 import type { HeaderField } from './static-table.ts';
 
-/** What hears of a stream. */
+/** Callbacks of a stream. */
 export type StreamListener = {
-  /** The headers of the other side, or its trailers, with which it has said all. */
+  /** Headers have been received; with `isLast` the peer has ended its side with them. */
   onHeaders?: (fields: readonly HeaderField[], isLast: boolean) => void;
-  /** The next bytes, which are what they are until this returns. Its owner says when it has made use of them (`take`). */
+  /** Bytes have been received. They are valid until this returns; the owner calls `take` when it has consumed them. */
   onData: (bytes: Buffer) => void;
-  /** The other side has said all. */
+  /** The peer has ended its side. */
   onEnd?: () => void;
-  /** What was to be sent has been, and there is room for more. */
+  /** All pending data has been sent, and there is room for more. */
   onSent?: () => void;
-  /** The last that is heard: both sides have said all, or the stream was cut. */
+  /** The last callback: both sides have ended, or the stream was reset. */
   onClose: () => void;
 };
 
-/** What a stream has its connection do. */
+/** The operations of a connection that its streams use. */
 export type StreamHost = {
-  /** Something new is to be sent. */
+  /** The stream has new data to send. */
   send: (stream: Http2Stream) => void;
-  /** Tells the other side that the stream is cut. */
+  /** Sends the peer a reset of the stream. */
   reset: (stream: Http2Stream, code: number) => void;
-  /** Lets the other side send so many more bytes. */
+  /** Widens the receive window by so many bytes. */
   grant: (stream: Http2Stream, bytes: number) => void;
 };
 
-/** What is sent of a stream, in this order. */
+/** Data to send on a stream, in this order. */
 export type Outgoing = {
   /** A header block. */
   head?: Buffer;
   data?: Buffer;
-  /** A header block, after which nothing comes. */
+  /** A header block, which ends this side of the stream. */
   trailers?: Buffer;
-  /** Nothing comes after that. */
+  /** Whether this side of the stream ends with it. */
   isLast?: boolean;
 };
 
 const NOTHING = Buffer.alloc(0);
 
-/** A stream of HTTP/2 (RFC 9113, 5), at either side. */
+/** A stream of HTTP/2 (RFC 9113, 5), of a client or a server. */
 export class Http2Stream {
   readonly #host: StreamHost;
   readonly #windowBytes: number;
   listener: StreamListener | undefined;
   /** 0 until it is opened. */
   id = 0;
-  /** What is to be sent still. Only data minds the windows. */
+  /** Pending data to send. Flow control applies to `unsent` only. */
   head: Buffer | undefined;
   unsent: Buffer = NOTHING;
   trailers: Buffer | undefined;
   isLast = false;
-  /** How much data the other side takes now. */
+  /** Remaining send window of the stream. */
   sendWindowBytes = 0;
-  /** The other side has said all. */
+  /** Whether the peer has ended its side. */
   hasEnded = false;
   #receiveWindowBytes: number;
   #takenBytes = 0;
   #closeCode: number | undefined;
 
-  /** The other side may send `windowBytes` at once. */
+  /** `windowBytes` is the receive window. */
   constructor(host: StreamHost, windowBytes: number) {
     this.#host = host;
     this.#windowBytes = windowBytes;
     this.#receiveWindowBytes = windowBytes;
   }
 
-  /** Why it was cut, by either side; NO_ERROR if it has come to its end. `undefined` until then. */
+  /** The error code with which either side closed it; NO_ERROR if both sides have ended. `undefined` while open. */
   get closeCode(): number | undefined {
     return this.#closeCode;
   }
 
-  /** Sends more, as soon as the other side takes it; nothing once it is closed. */
+  /** Queues more data and sends it as far as the windows permit; does nothing on a closed stream. */
   send({ head = this.head, data, trailers = this.trailers, isLast = this.isLast }: Outgoing): void {
     if (this.#closeCode !== undefined) return;
     this.head = head;
@@ -80,7 +80,7 @@ export class Http2Stream {
     this.#host.send(this);
   }
 
-  /** Its connection has sent the head, so much of the data, and if that is all of it, the trailers. */
+  /** Called by the connection when it has sent the head, so many bytes of data and, if no data remains, the trailers. */
   sent(bytes: number): void {
     this.head = undefined;
     this.sendWindowBytes -= bytes;
@@ -88,7 +88,7 @@ export class Http2Stream {
     if (this.unsent.length === 0) this.trailers = undefined;
   }
 
-  /** Its owner has made use of so many bytes. */
+  /** Releases so many bytes of the receive window: the owner has consumed them. */
   take(bytes: number): void {
     this.#takenBytes += bytes;
     if (this.#takenBytes < this.#windowBytes / 2 || this.#closeCode !== undefined || this.hasEnded) return;
@@ -97,19 +97,19 @@ export class Http2Stream {
     this.#takenBytes = 0;
   }
 
-  /** Ends it here at once; the other side is told. */
+  /** Closes the stream immediately and sends the peer a reset. */
   cut(code: number = END_CODE.cancel): void {
     if (this.#closeCode !== undefined) return;
     this.close(code);
     this.#host.reset(this, code);
   }
 
-  /** What its connection has got for it. */
+  /** Called by the connection with received headers. */
   receiveHeaders(fields: readonly HeaderField[], isLast: boolean): void {
     this.listener?.onHeaders?.(fields, isLast);
   }
 
-  /** `sizeBytes` is what came, with padding. False if that is more than may come. */
+  /** `sizeBytes` is the length with padding. False if it exceeds the receive window. */
   receiveData(bytes: Buffer, sizeBytes: number): boolean {
     this.#receiveWindowBytes -= sizeBytes;
     if (this.#receiveWindowBytes < 0) return false;
@@ -123,7 +123,7 @@ export class Http2Stream {
     this.listener?.onEnd?.();
   }
 
-  /** It is open no more. */
+  /** Marks the stream as closed, without a frame to the peer. */
   close(code: number): void {
     if (this.#closeCode !== undefined) return;
     this.#closeCode = code;

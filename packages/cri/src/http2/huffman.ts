@@ -1,9 +1,9 @@
 import { undecodable } from './end-codes.ts';
 
 /**
- * The lengths in bits of the Huffman codes of HPACK (RFC 7541, Appendix B), one digit in base 36 for each byte value
- * from 0 to 255. The code is canonical: codes of one length are consecutive numbers in the order of their bytes, and
- * follow those of the next shorter length. So the lengths are the whole table.
+ * Lengths in bits of HPACK's Huffman codes (RFC 7541, Appendix B), one base-36 digit for each byte value from 0 to 255. The code is
+ * canonical: codes of one length are consecutive numbers in the order of their bytes, and follow those of the next shorter length. So the
+ * lengths define the whole table.
  */
 const CODE_LENGTHS =
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca' +
@@ -14,7 +14,7 @@ const CODE_LENGTHS =
 /** EOS has the last code, 30 ones; it must not appear in a string. */
 const MAX_LENGTH = 30;
 
-/** Codes of one length: the first of them as a number, and their bytes in order. */
+/** Codes of one length: the first code as a number, and the bytes in order. */
 type Group = { first: number; bytes: number[] };
 
 const groups = canonicalGroups();

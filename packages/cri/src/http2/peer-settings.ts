@@ -8,7 +8,7 @@ import {
   MOST_WINDOW_BYTES,
 } from './frames.ts';
 
-/** The settings that somebody looks for (RFC 9113, 6.5.2). */
+/** The settings that this implementation uses (RFC 9113, 6.5.2). */
 const SETTING = {
   enablePush: 2,
   maxConcurrentStreams: 3,
@@ -18,7 +18,7 @@ const SETTING = {
 } as const;
 const SETTING_BYTES = 6;
 
-/** The frame that tells the other side our settings; the others are what HTTP/2 says. */
+/** A SETTINGS frame with these settings; the others keep their defaults. */
 export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, number>>): Buffer {
   const pairs = Object.entries(settings) as [keyof typeof SETTING, number][];
   const payload = Buffer.alloc(pairs.length * SETTING_BYTES);
@@ -29,14 +29,14 @@ export function settingsFrame(settings: Partial<Record<keyof typeof SETTING, num
   return frame({ type: FRAME_TYPE.settings }, payload);
 }
 
-/** What the other side has set, and before that what HTTP/2 says. */
+/** The peer's settings, initially HTTP/2's defaults. */
 export class PeerSettings {
-  /** Streams that it takes at once. */
+  /** SETTINGS_MAX_CONCURRENT_STREAMS. */
   maxStreams = Number.POSITIVE_INFINITY;
-  /** How much of a stream it takes at once. */
+  /** SETTINGS_INITIAL_WINDOW_SIZE. */
   windowBytes = FIRST_WINDOW_BYTES;
 
-  /** Takes the payload of a SETTINGS frame. Throws `invalid_argument` for what is none. */
+  /** Applies the payload of a SETTINGS frame. Throws `invalid_argument` for an invalid one. */
   apply(payload: Buffer): void {
     if (payload.length % SETTING_BYTES !== 0) throw broken('settings cut', END_CODE.frameSizeError);
     for (let at = 0; at < payload.length; at += SETTING_BYTES)
@@ -55,7 +55,7 @@ export class PeerSettings {
         if (value > MOST_WINDOW_BYTES) throw broken('a window that is too large', END_CODE.flowControlError);
         this.windowBytes = value;
         break;
-      case SETTING.maxFrameSize: // we send no longer ones than everybody takes
+      case SETTING.maxFrameSize: // not stored: this implementation sends frames of the default size only
         if (value < MAX_FRAME_BYTES || value > MOST_FRAME_BYTES) throw broken(`frames of at most ${value} bytes`);
     }
   }

@@ -13,29 +13,29 @@ import {
 } from './frames.ts';
 import type { Http2Stream } from './http2-stream.ts';
 
-/** Data that is sent at once of one stream, before others have their turn. */
+/** Most data of one stream that is sent before other streams have their turn. */
 const TURN_BYTES = 16 * MAX_FRAME_BYTES;
-/** Data up to this length is copied next to its frames: that takes less time than to write it in a piece of its own. */
+/** Data up to this length is copied into the buffer of its frame headers, which is faster than a separate write. */
 const MOST_COPIED_BYTES = 2048;
-/** Before the first header block: we use no dynamic table, whatever size the other side allows (RFC 7541, 6.3). */
+/** Sent before the first header block: this encoder uses no dynamic table, whatever size the peer permits (RFC 7541, 6.3). */
 const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
 /**
- * Sends what streams have, as far as the other side takes it: its windows let data through (RFC 9113, 5.2), and it reads what is
- * written. Until then it stays with the stream.
+ * Sends the pending data of streams, as far as the peer's windows (RFC 9113, 5.2) and the socket's buffer permit. The rest stays in the
+ * stream.
  */
 export class Sending {
   readonly #writer: FrameWriter;
-  /** Called once our side of a stream has said all. */
-  readonly #onSaid: (stream: Http2Stream) => void;
+  /** Called when this side of a stream has been sent completely. */
+  readonly #onSendEnd: (stream: Http2Stream) => void;
   #windowBytes = FIRST_WINDOW_BYTES;
   #hasSentHeaders = false;
-  /** Streams that wait for their turn, but for those whose own window holds them up. */
+  /** Streams with pending data, except those whose own window is exhausted. */
   readonly #waiting = new Set<Http2Stream>();
 
-  constructor(writer: FrameWriter, onSaid: (stream: Http2Stream) => void) {
+  constructor(writer: FrameWriter, onSendEnd: (stream: Http2Stream) => void) {
     this.#writer = writer;
-    this.#onSaid = onSaid;
+    this.#onSendEnd = onSendEnd;
   }
 
   send(stream: Http2Stream): void {
@@ -43,7 +43,7 @@ export class Sending {
     this.flush();
   }
 
-  /** The other side takes so many bytes more (or less) of a stream. Throws `invalid_argument` for more than there may be. */
+  /** Changes the send window of a stream by so many bytes, which may be negative. Throws `invalid_argument` above the maximum. */
   widenStream(stream: Http2Stream, bytes: number): void {
     stream.sendWindowBytes += bytes;
     if (stream.sendWindowBytes > MOST_WINDOW_BYTES) throw tooWide();
@@ -52,19 +52,19 @@ export class Sending {
     if (this.#windowBytes > 0) this.flush();
   }
 
-  /** The other side takes so many bytes more of all streams together. */
+  /** Widens the send window of the connection. */
   widen(bytes: number): void {
     this.#windowBytes += bytes;
     if (this.#windowBytes > MOST_WINDOW_BYTES) throw tooWide();
     this.flush();
   }
 
-  /** Nothing more is sent of it. */
+  /** Discards a stream that has been closed. */
   forget(stream: Http2Stream): void {
     this.#waiting.delete(stream);
   }
 
-  /** Sends what can be sent now, one stream after the other. */
+  /** Sends as much as possible now, one stream after the other. */
   flush(): void {
     for (const stream of this.#waiting) {
       if (this.#writer.isBlocked) return;
@@ -81,11 +81,11 @@ export class Sending {
   }
 
   #onWritten(stream: Http2Stream): void {
-    if (stream.isLast) this.#onSaid(stream);
+    if (stream.isLast) this.#onSendEnd(stream);
     else stream.listener?.onSent?.();
   }
 
-  /** Writes the head of a stream, so much of its data, and the trailers if that is all. */
+  /** Writes the head of a stream, so many bytes of data and, if that is all of it, the trailers. */
   #write(stream: Http2Stream, size: number): void {
     const { unsent, trailers, id: streamId } = stream;
     const head = this.#headOf(stream);

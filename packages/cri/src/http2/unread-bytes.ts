@@ -1,24 +1,24 @@
 import { BoundedBytes } from '@podwright/base';
 
-/** What has come of an answer in many messages, and was not asked for yet: as much as the window of its stream lets through. */
+/** Received bytes of a streaming response that its reader has not consumed; the stream's window bounds them. */
 export class UnreadBytes {
   #bytes = none();
   #isWhole = false;
   #news = Promise.withResolvers<void>();
 
-  /** The bytes may be used again afterwards. */
+  /** The caller may overwrite the bytes afterwards. */
   add(bytes: Buffer): void {
     this.#bytes.add(bytes);
     this.#news.resolve();
   }
 
-  /** No more comes. */
+  /** No more bytes follow. */
   end(): void {
     this.#isWhole = true;
     this.#news.resolve();
   }
 
-  /** What has come since the last time, as soon as something has; `undefined` after the last. */
+  /** The bytes received since the last call, as soon as there are any; `undefined` at the end. */
   async next(): Promise<Buffer | undefined> {
     while (this.#bytes.sizeBytes === 0 && !this.#isWhole) {
       await this.#news.promise;

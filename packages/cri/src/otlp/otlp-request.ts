@@ -1,16 +1,13 @@
 import { type Span, VERSION } from '@podwright/base';
 
-/** What the spans are of, as OpenTelemetry's semantic conventions name it (`service.name`, `host.name`). */
+/** Attributes of the program that emits the spans, by OpenTelemetry's semantic conventions (`service.name`, `host.name`). */
 export type SpanResource = Record<string, string>;
 
 /** `SPAN_KIND_INTERNAL`, `SPAN_KIND_SERVER`, `STATUS_CODE_ERROR` of OTLP's trace.proto. */
 const KIND = { internal: 1, server: 2 };
 const STATUS_ERROR = 2;
 
-/**
- * An `ExportTraceServiceRequest` as JSON. Trace and span ids are given by `encodeId`: OTLP's JSON has them in hex, that of protobuf
- * in base64.
- */
+/** Encodes an `ExportTraceServiceRequest` as JSON. `encodeId` encodes trace and span ids: OTLP's JSON uses hex, protobuf's base64. */
 export function otlpRequest(spans: readonly Span[], resource: SpanResource, encodeId: (hex: string) => string) {
   const scope = { name: 'podwright', version: VERSION };
   const scopeSpans = [{ scope, spans: spans.map((span) => otlpSpan(span, encodeId)) }];
@@ -36,7 +33,7 @@ function keyValues(texts: Record<string, string>) {
   return Object.entries(texts).map(([key, stringValue]) => ({ key, value: { stringValue } }));
 }
 
-/** 64-bit numbers are decimal text in JSON. A number of this size has a precision of a quarter of a microsecond. */
+/** 64-bit integers are decimal strings in JSON. A double of this size has a precision of a quarter of a microsecond. */
 function nanoseconds(ms: number): string {
   return `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1e6)).padStart(6, '0')}`;
 }

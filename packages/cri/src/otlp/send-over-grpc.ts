@@ -9,7 +9,7 @@ import {
 } from '../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
-/** A channel to a collector that takes OTLP over gRPC, without TLS as upstream's kubelet has it. */
+/** A client of a collector for OTLP over gRPC, without TLS like the upstream kubelet. */
 export function grpcCollector(endpoint: CriEndpoint) {
   const observer = { started: () => () => undefined };
   const connection = new Connection(endpoint, { observer });

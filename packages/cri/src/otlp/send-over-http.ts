@@ -3,10 +3,10 @@ import { PodwrightError, type Span } from '@podwright/base';
 import { MAX_ANSWER_HEAD_BYTES } from '../limits.ts';
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
-/** Answers that say that the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
+/** HTTP statuses after which the same request may succeed later (OTLP 1.5, "Retryable Response Codes"). */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
-/** Sends spans as OTLP over HTTP, in JSON. `invalid_argument` if it makes no sense to send them again. */
+/** Sends spans as OTLP over HTTP, in JSON. Throws `invalid_argument` if a retry is useless, `unavailable` otherwise. */
 export async function sendOverHttp(
   url: URL,
   { spans, resource, signal }: { spans: readonly Span[]; resource: SpanResource; signal: AbortSignal },
@@ -14,16 +14,16 @@ export async function sendOverHttp(
   const body = JSON.stringify(otlpRequest(spans, resource, (hex) => hex));
   const request = url.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  // what Go's client reads of a collector: LF alone, folded fields, many of them
+  // as lenient as Go's client: bare LF, folded fields, many fields
   const lenient = { insecureHTTPParser: true, maxHeaderSize: MAX_ANSWER_HEAD_BYTES };
   const call = request(url, { method: 'POST', headers, signal, ...lenient });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   call.on('response', resolve);
   call.on('error', reject);
-  call.on('close', () => reject(new Error('the collector gave no answer in HTTP'))); // 101 is neither of the two
+  call.on('close', () => reject(new Error('the collector sent no HTTP response'))); // status 101 emits neither `response` nor `error`
   call.end(body);
   const response = await promise;
-  response.on('error', () => undefined); // its body does not matter
+  response.on('error', () => undefined); // the body is ignored
   response.resume();
   const { statusCode = 0 } = response;
   if (statusCode >= 200 && statusCode < 300) return;

@@ -29,7 +29,7 @@ const SPAN: Span = {
   isServer: true,
 };
 
-/** What a collector has to get of it, by OTLP's JSON. */
+/** The same span in OTLP's JSON. */
 const RECEIVED = {
   traceId: TRACE,
   spanId: '00f067aa0ba902b7',
@@ -47,7 +47,7 @@ type OtlpRequest = { resourceSpans: { resource: object; scopeSpans: { spans: (ty
 const spansOf = ({ resourceSpans }: OtlpRequest) =>
   resourceSpans.flatMap((of) => of.scopeSpans).flatMap((of) => of.spans);
 
-/** A collector on HTTP that decodes what it gets, and answers with these codes, the last one from then on. */
+/** An HTTP collector that decodes its requests and responds with these statuses; the last one repeats. */
 async function collector(t: TestContext, codes: number[] = [200]) {
   const requests: { path: string | undefined; body: OtlpRequest }[] = [];
   const server = createServer((request, response) => {
@@ -68,7 +68,7 @@ function exporterTo(endpoint: string, samplingRatePerMillion = 1_000_000) {
   return createSpanExporter({ endpoint, samplingRatePerMillion }, { resource, logger: silentLogger });
 }
 
-test('an endpoint is OTLP over HTTP or gRPC by its form', () => {
+test('the form of an endpoint selects OTLP over HTTP or gRPC', () => {
   const check = (text: string, expected: object) => assert.deepEqual(parseCollectorEndpoint(text), expected, text);
   const tcp = (host: string, port: number) => ({ kind: 'grpc', endpoint: { kind: 'tcp', host, port } });
   check('localhost:4317', tcp('localhost', 4317));
@@ -94,7 +94,7 @@ test('an endpoint is OTLP over HTTP or gRPC by its form', () => {
     assert.throws(() => parseCollectorEndpoint(bad), { code: 'invalid_argument' }, bad);
 });
 
-test('a collector on HTTP gets the spans of sampled traces as OTLP JSON', async (t) => {
+test('an HTTP collector receives the spans of sampled traces as OTLP JSON', async (t) => {
   const { requests, endpoint } = await collector(t);
   const exporter = exporterTo(endpoint);
   exporter.add({ ...SPAN, sampled: false });
@@ -114,7 +114,7 @@ test('a collector on HTTP gets the spans of sampled traces as OTLP JSON', async 
   });
 });
 
-test('a collector on gRPC gets the same', async (t) => {
+test('a gRPC collector receives the same spans', async (t) => {
   const received: ExportTraceServiceRequest[] = [];
   const server = new Server();
   server.addService(grpcServiceDefinition(TraceService), {
@@ -144,7 +144,7 @@ test('a collector on gRPC gets the same', async (t) => {
   });
 });
 
-test('spans are sent in bounded batches; what a collector has no time for is sent again, and what it refuses is not', async (t) => {
+test('spans are sent in bounded batches; a batch is retried if the collector is unavailable, and dropped if it is rejected', async (t) => {
   const { requests, endpoint } = await collector(t, [503, 400, 200]);
   const exporter = exporterTo(endpoint);
   for (let index = 0; index < 3000; index++) exporter.add({ ...SPAN, name: `${index}` });
@@ -163,14 +163,14 @@ test('spans are sent in bounded batches; what a collector has no time for is sen
   );
 });
 
-test('a collector that is away holds nothing up', async () => {
+test('an unreachable collector does not delay `add` and `close`', async () => {
   const exporter = exporterTo('http://127.0.0.1:1');
   exporter.add(SPAN);
   await exporter.close();
   exporter.add(SPAN);
 });
 
-test('of new traces as many are sent as the rate says, and without an endpoint none', () => {
+test('new traces are sampled at the configured rate, and never without an endpoint', () => {
   assert.equal(exporterTo('').samples(), false);
   assert.equal(exporterTo('h:1', 0).samples(), false);
   assert.equal(exporterTo('h:1').samples(), true);

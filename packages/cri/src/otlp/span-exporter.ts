@@ -3,13 +3,13 @@ import { SPAN_BATCH, SPAN_QUEUE, SPAN_RETRY_MS, SPAN_SEND_TIMEOUT_MS, SPANS_GATH
 import { type CollectorEndpoint, parseCollectorEndpoint } from './collector-endpoint.ts';
 import type { SpanResource } from './otlp-request.ts';
 
-/** Sends spans to a collector, or to nobody. */
+/** Sends spans to a collector, or discards them. */
 export type SpanExporter = {
-  /** Takes a span of a sampled trace along; others are let go. Never throws. */
+  /** Queues the span if its trace is sampled; ignores it otherwise. Never throws. */
   add(span: Span): void;
-  /** Whether a trace that begins now is to be sent. */
+  /** Decides whether to sample a trace that starts now. */
   samples(): boolean;
-  /** Sends what is left, for a bounded time. */
+  /** Sends the queued spans, for a bounded time. */
   close(): Promise<void>;
 };
 
@@ -26,8 +26,8 @@ type Collector = {
 };
 
 /**
- * An exporter for one program. What is needed to send is loaded with the first span; without an endpoint never. An endpoint that makes
- * no sense is an `invalid_argument`.
+ * Creates an exporter for one process. The code for sending is loaded with the first span. With an empty endpoint it discards all spans.
+ * Throws `invalid_argument` for an invalid endpoint.
  */
 export function createSpanExporter(
   { endpoint, samplingRatePerMillion }: TracingOptions = { endpoint: '', samplingRatePerMillion: 0 },
@@ -46,7 +46,7 @@ export function createSpanExporter(
 
 type QueueOptions = { endpoint: CollectorEndpoint; resource: SpanResource; logger: Logger };
 
-/** Spans on their way: some are gathered, and a batch is sent at a time; one that was not taken is sent again later. */
+/** Queue of spans. They are sent in batches, one batch at a time; a batch that fails with a retryable error is sent again later. */
 class SpanQueue {
   readonly #options: QueueOptions;
   readonly #spans: Span[] = [];
@@ -54,7 +54,7 @@ class SpanQueue {
   #sending: Promise<void> | undefined;
   #collector: Promise<Collector> | undefined;
   #dropped = 0;
-  #complained = false;
+  #hasWarned = false;
   #closed = false;
 
   constructor(options: QueueOptions) {
@@ -92,7 +92,7 @@ class SpanQueue {
     this.#timer.unref();
   }
 
-  /** Whether the next batch has left the queue. */
+  /** Whether the next batch has been removed from the queue: sent, or dropped. */
   async #send(): Promise<boolean> {
     const { endpoint, resource, logger } = this.#options;
     const spans = this.#spans.slice(0, SPAN_BATCH);
@@ -100,11 +100,11 @@ class SpanQueue {
       this.#collector ??= connect(endpoint);
       using signal = withTimeout(undefined, SPAN_SEND_TIMEOUT_MS, 'send spans');
       await (await this.#collector).send({ spans, resource, signal });
-      this.#complained = false;
+      this.#hasWarned = false;
     } catch (error) {
       const fields = { error: errorMessage(error), dropped: this.#dropped };
-      logger[this.#complained ? 'debug' : 'warn'](fields, 'the collector of traces takes no spans');
-      this.#complained = true;
+      logger[this.#hasWarned ? 'debug' : 'warn'](fields, 'sending spans to the trace collector failed');
+      this.#hasWarned = true;
       if (errorCode(error) !== 'invalid_argument') return false;
     }
     this.#spans.splice(0, spans.length);

@@ -4,17 +4,17 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { type ActiveCall, ActiveCalls } from './active-calls.ts';
 
-/** A call, and its end, which is told however it ended. */
+/** A running call, and a function that ends its stream. */
 function begin(calls: ActiveCalls, { streaming = false, timeoutMs = Number.POSITIVE_INFINITY } = {}) {
   const stream = new EventEmitter();
-  const onGone = (listener: () => void) => void stream.once('close', listener);
-  return { active: calls.begin({ timeoutMs, onGone }, { streaming }), leave: () => void stream.emit('close') };
+  const onClosed = (listener: () => void) => void stream.once('close', listener);
+  return { active: calls.begin({ timeoutMs, onClosed }, { streaming }), leave: () => void stream.emit('close') };
 }
 
 const never = () => new Promise<never>(() => undefined);
 const isLost = (active: ActiveCall, code: string) => assert.rejects(active.race(never()), { code });
 
-test('a call whose client has gone is lost, whether or not somebody had asked for its signal before', async () => {
+test('a call ends when its client disconnects, whether or not its signal has been used before', async () => {
   const { active, leave } = begin(new ActiveCalls());
   const early = begin(new ActiveCalls());
   const { signal } = early.active;
@@ -31,7 +31,7 @@ test('a call whose client has gone is lost, whether or not somebody had asked fo
   await isLost(late.active, 'deadline_exceeded');
 });
 
-test('a call that was answered is never lost', async () => {
+test('an answered call is never aborted', async () => {
   const calls = new ActiveCalls();
   const { active, leave } = begin(calls);
   assert.equal(await active.race(Promise.resolve(7)), 7);
@@ -41,7 +41,7 @@ test('a call that was answered is never lost', async () => {
   assert.equal(active.signal.aborted, false);
 });
 
-test('a server that closes gives up its streams first, then all calls', async () => {
+test('a closing server aborts its streams first, then all calls', async () => {
   const calls = new ActiveCalls();
   const unary = begin(calls).active;
   const stream = begin(calls, { streaming: true }).active;

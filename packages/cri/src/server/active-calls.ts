@@ -3,8 +3,8 @@ import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
 import type { GrpcCall } from './grpc-call.ts';
 
 /**
- * A call under way. Once it is given up its signal aborts and its races are lost; never after `end`, which is to be called once it
- * is answered.
+ * A running call. When it is given up, its signal aborts and its races reject. That never happens after `end`, which must be called once
+ * the call has been answered.
  */
 export class ActiveCall {
   readonly streaming: boolean;
@@ -18,7 +18,7 @@ export class ActiveCall {
     this.end = end;
   }
 
-  /** Made when it is first asked for: calls that are answered from memory do without. */
+  /** Created on first use: calls that are answered from memory do not need it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -27,7 +27,7 @@ export class ActiveCall {
     return this.#controller.signal;
   }
 
-  /** The promise's outcome, or why the call was given up if that comes first: as `raceAbort` with the signal. */
+  /** Settles with the promise, or rejects with the reason if the call is given up first: like `raceAbort` with the signal. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#reason !== undefined) reject(this.#reason);
@@ -43,12 +43,12 @@ export class ActiveCall {
   }
 }
 
-/** The calls that a server is answering, so that it can end them when it closes. */
+/** The running calls of a server, so that it can end them when it closes. */
 export class ActiveCalls {
   readonly #calls = new Set<ActiveCall>();
 
-  /** Follows a call from its beginning. */
-  begin(call: Pick<GrpcCall, 'timeoutMs' | 'onGone'>, { streaming }: { streaming: boolean }): ActiveCall {
+  /** Registers a call when it starts. */
+  begin(call: Pick<GrpcCall, 'timeoutMs' | 'onClosed'>, { streaming }: { streaming: boolean }): ActiveCall {
     const { timeoutMs } = call;
     const lose = (reason: () => PodwrightError) => {
       clearTimeout(timer);
@@ -63,11 +63,11 @@ export class ActiveCalls {
     };
     const active = new ActiveCall({ streaming, end });
     this.#calls.add(active);
-    call.onGone(() => lose(hasPassed() ? deadlinePassed : clientGone));
+    call.onClosed(() => lose(hasPassed() ? deadlinePassed : clientGone));
     return active;
   }
 
-  /** Gives up the streams, which would never end by themselves, or every call. */
+  /** Gives up the streams, which would never end by themselves, or all calls. */
   abort(which: 'streams' | 'all', reason: PodwrightError): void {
     for (const active of this.#calls) if (which === 'all' || active.streaming) active.giveUp(reason);
   }

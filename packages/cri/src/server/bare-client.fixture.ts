@@ -1,4 +1,4 @@
-/** A client of HTTP/2 in bare frames, for what no library sends. */
+/** An HTTP/2 client that sends single frames, including ones that no library sends. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -23,7 +23,7 @@ const versionHandlers: Partial<RuntimeHandlers> = {
 
 type Served = { runtime?: Partial<RuntimeHandlers>; logger?: Logger };
 
-/** A server, whose Version answers with the version that it was asked with, and the path of its socket. */
+/** A server and the path of its socket. Its Version returns the requested version. */
 export async function openServer(
   t: TestContext,
   { runtime = versionHandlers, logger = silentLogger }: Served = {},
@@ -64,7 +64,7 @@ type Reply = { fields: Record<string, string>; message: Buffer; status?: string;
 
 export class BareClient {
   readonly socket: Socket;
-  /** Resolves when the server has ended the connection. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<unknown>;
   receivedBytes = 0;
   readonly #frames: Frame[] = [];
@@ -82,7 +82,7 @@ export class BareClient {
     socket.on('error', () => undefined);
   }
 
-  /** Says first that it speaks HTTP/2, unless it is told what to say. */
+  /** Connects and sends `first`, by default the preface and settings. */
   static async open(
     t: TestContext,
     path: string,
@@ -103,12 +103,12 @@ export class BareClient {
     return this.#frames;
   }
 
-  /** Waits until the server has sent such a frame. */
+  /** Waits until the server has sent a matching frame. */
   frame(isIt: (frame: Frame) => boolean): Promise<Frame> {
     return waitFor(() => this.frames().find(isIt), { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
   }
 
-  /** Waits until the stream has ended: its message and its status of gRPC, or the error of HTTP/2 it was reset with. */
+  /** Waits until the stream has ended; returns its message and gRPC status, or the HTTP/2 error code of its reset. */
   async reply(streamId: number): Promise<Reply> {
     const isEnd = ({ type, flags }: Frame) =>
       type === FRAME_TYPE.resetStream || (type === FRAME_TYPE.headers && flags & 1);
@@ -126,7 +126,7 @@ export class BareClient {
     return { ...reply, status: reply.fields['grpc-status'], message: Buffer.concat(data).subarray(5) };
   }
 
-  /** Why the server has ended the connection, by what it said last; 'nothing' if it has not said so. */
+  /** The reason in the server's GOAWAY for closing the connection; 'nothing' without a GOAWAY. */
   async end(): Promise<{ code: number; why: string } | 'nothing'> {
     await this.closed;
     const goAway = this.frames().findLast(({ type }) => type === FRAME_TYPE.goAway);

@@ -1,26 +1,26 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A CRI message has 16 MiB at most; some room is left for what is around the output. */
+/** A CRI message has at most 16 MiB; the rest is reserved for the other fields of the response. */
 export const MAX_EXEC_OUTPUT_BYTES = (16 << 20) - 1024;
 
-/** Refuses a command without a program: `invalid_argument`. */
+/** Throws `invalid_argument` for an empty command. */
 export function requireCommand(command: string[]): void {
   if (command.length === 0) throw new PodwrightError('invalid_argument', 'exec: the command is empty');
 }
 
-/** Refuses streams that cannot be had, or none: `invalid_argument`. `attempted` is at the head of the error. */
+/** Throws `invalid_argument` for a combination of streams that is impossible, or empty. `attempted` prefixes the message. */
 export function requireStreams(
   attempted: string,
   { tty, stdin, stdout, stderr }: { tty: boolean; stdin: boolean; stdout: boolean; stderr: boolean },
 ): void {
-  if (tty && stderr) throw new PodwrightError('invalid_argument', `${attempted}: a terminal has no stderr of its own`);
+  if (tty && stderr) throw new PodwrightError('invalid_argument', `${attempted}: a terminal has no separate stderr`);
   if (!stdin && !stdout && !stderr)
-    throw new PodwrightError('invalid_argument', `${attempted}: one of stdin, stdout, stderr must be asked for`);
+    throw new PodwrightError('invalid_argument', `${attempted}: one of stdin, stdout, stderr must be requested`);
 }
 
 type Output = { stdout: Buffer; stderr: Buffer };
 
-/** Output cut to what one answer takes, so that a command which writes much still tells its exit code. */
+/** Truncates the output to the size of one response, so that a command with much output still reports its exit code. */
 export function fitExecOutput({ stdout, stderr }: Output, maxBytes = MAX_EXEC_OUTPUT_BYTES): Output {
   const kept = stdout.subarray(0, maxBytes - Math.min(stderr.length, maxBytes / 2));
   return { stdout: kept, stderr: stderr.subarray(0, maxBytes - kept.length) };

@@ -39,7 +39,7 @@ const abortOf = async ({ signal }: CallContext): Promise<unknown> => {
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-test('only root may open the socket, and it is gone after closing', async (t) => {
+test('only root may open the socket, and closing removes it', async (t) => {
   const { server, socket } = await start(t, {});
   assert.equal((await stat(socket)).mode & 0o777, 0o600);
   await server.close();
@@ -47,7 +47,7 @@ test('only root may open the socket, and it is gone after closing', async (t) =>
   await assert.rejects(stat(socket), { code: 'ENOENT' });
 });
 
-test('a handler knows its call', async (t) => {
+test('a handler receives the context of its call', async (t) => {
   let context: CallContext | undefined;
   const { client } = await start(t, {
     runtime: {
@@ -63,7 +63,7 @@ test('a handler knows its call', async (t) => {
 });
 
 test('calls with a deadline of more than a month, and without any, are answered', async (t) => {
-  // longer than the timer of 1 ms, and the quarter of a second, that overflows would make
+  // longer than the timers that an overflow would create: 1 ms, or a quarter of a second
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(300, signal);
     return {};
@@ -74,7 +74,7 @@ test('calls with a deadline of more than a month, and without any, are answered'
   await Promise.all(timeouts.map((timeoutMs) => client.runtime.status({}, { timeoutMs })));
 });
 
-test('one of two servers that closes leaves the other its long deadlines', async (t) => {
+test('closing one of two servers does not affect long deadlines of the other', async (t) => {
   const status = async (_request: unknown, { signal }: CallContext) => {
     await sleep(20, signal);
     return {};
@@ -100,7 +100,7 @@ test('the signal of a call aborts when its deadline passes and when its client l
   );
 });
 
-test('the signal of a call that was answered never aborts', async (t) => {
+test('the signal of an answered call never aborts', async (t) => {
   const signals: AbortSignal[] = [];
   const status = async (_request: unknown, { signal }: CallContext) => {
     signals.push(signal);
@@ -121,7 +121,7 @@ test('the signal of a call that was answered never aborts', async (t) => {
   );
 });
 
-test('errors reach the client with their class; what is no PodwrightError is UNKNOWN', async (t) => {
+test('errors reach the client with their code; errors other than PodwrightError are UNKNOWN', async (t) => {
   const failures: Error[] = [
     new PodwrightError('failed_precondition', 'container is running'),
     new PodwrightError('internal', 'create sandbox s1', { cause: new Error('disk full') }),
@@ -181,7 +181,7 @@ test('a stream ends with its iterable, whose finally runs when the client leaves
   assert.deepEqual(ids, ['a', 'b']);
 });
 
-test('closing lets calls finish, ends streams, and cuts what takes too long', async (t) => {
+test('closing lets calls finish, ends streams, and aborts calls that take too long', async (t) => {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const status = async () => {
@@ -208,7 +208,7 @@ test('closing lets calls finish, ends streams, and cuts what takes too long', as
   await closed;
 });
 
-test('services of one’s own are served beside the CRI', async (t) => {
+test('extra services are served next to the CRI', async (t) => {
   const handlers = handleService(ImageTransfers, {
     async *watch() {
       yield { reference: 'busybox', phase: 'downloading', doneBytes: 5n, totalBytes: 10n };
@@ -222,7 +222,7 @@ test('services of one’s own are served beside the CRI', async (t) => {
   await assert.rejects(client.transfers.save({ references: ['x'] }), { code: 'not_found', message: 'no image x' });
 });
 
-test('calls are counted and logged, secrets are not', async (t) => {
+test('calls are counted and logged, without secrets', async (t) => {
   const metrics = new Registry();
   const lines: string[] = [];
   const write = (fields: object) => void lines.push(JSON.stringify(fields));

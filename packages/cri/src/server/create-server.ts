@@ -17,45 +17,43 @@ import type { ServedService } from './served-files.ts';
 export type CriServerOptions = {
   /** Path of the unix socket. */
   socket: string;
-  /** Permissions of the socket; 0600 if left out. */
+  /** Permissions of the socket. Default 0600. */
   mode?: number;
-  /** A TCP listener beside the socket. */
+  /** An additional TCP listener. */
   tcp?: TcpOptions;
   handlers: { runtime: Partial<RuntimeHandlers>; image: Partial<ImageHandlers> };
-  /** Services of one's own on the same socket, from `handleService`. */
+  /** Additional services on the same socket, from `handleService`. */
   extraServices?: HandledService[];
   logger: Logger;
-  /** Where calls are counted, as `grpc_server_*`. */
+  /** Registry for the call metrics, `grpc_server_*`. */
   metrics?: Registry;
-  /** Records calls that come with a trace context (`traceparent`). */
+  /** Records a span for each call with a trace context (`traceparent`). */
   tracer?: Tracer;
 };
 
-/** A server that listens. */
+/** A listening server. */
 export type CriServer = {
-  /** `unix://` and the path of the socket. */
+  /** URL of the unix socket: `unix://` and its path. */
   readonly endpoint: string;
-  /** The port of the TCP listener, if there is one. */
+  /** Port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
   /**
-   * Stops listening, removes the socket, ends the streams, waits up to `graceMs` (5 s) for the calls under way,
-   * and then ends those too. May be called more than once.
+   * Stops listening, removes the socket, ends the streams, waits up to `graceMs` (default 5 s) for running calls, and then ends those too.
+   * May be called more than once.
    */
   close(graceMs?: number): Promise<void>;
 };
 
 /**
- * Serves RuntimeService and ImageService, in v1 and v1alpha2, with reflection and health, and listens.
+ * Listens, and serves RuntimeService and ImageService in v1 and v1alpha2, with reflection and health.
  *
- * Throws `already_exists` if a running daemon has the socket; a dead one's socket is replaced.
+ * Throws `already_exists` if a running process listens on the socket; a stale socket is replaced.
  */
 export function createCriServer(options: CriServerOptions): Promise<CriServer> {
   return listen(options, servicesOf(options));
 }
 
-/**
- * Serves services of gRPC, with reflection and health, on a unix socket: `socket`, its `mode` and the rest as of `createCriServer`.
- */
+/** Serves gRPC services on a unix socket, with reflection and health. The options are those of `createCriServer`. */
 export function serveServices(
   services: HandledService[],
   options: Omit<CriServerOptions, 'handlers' | 'extraServices' | 'tcp'>,
@@ -110,12 +108,12 @@ function servicesOf({ handlers, extraServices = [] }: CriServerOptions): Version
   ];
 }
 
-/** A service in the package of its own file, with all of its methods. */
+/** A service with the package of its own file and all of its methods. */
 function asDeclared(handled: HandledService): Versioned {
   return { ...handled, options: { packageName: handled.service.file.proto.package } };
 }
 
-/** Adds the methods of a service by their paths. */
+/** Adds the methods of a service by path. */
 function addService(
   methods: Map<string, AnswerCall>,
   { service, handlers, options }: Versioned,

@@ -15,7 +15,7 @@ const things = Array.from(
   }),
 );
 
-test('a list of messages that were encoded before has the same bytes as one that is encoded whole', () => {
+test('a list of cached encodings has the same bytes as a freshly encoded list', () => {
   let conversions = 0;
   const response = encodedList({ list: ListContainersResponseSchema, element: ContainerSchema }, (thing: Thing) => {
     conversions++;

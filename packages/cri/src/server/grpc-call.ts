@@ -5,7 +5,7 @@ import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { MessageReader } from '../message-reader.ts';
 
-/** The status message travels in a header: what is longer is cut, in characters. */
+/** Longest status message, in characters; it is sent in a header. Longer ones are truncated. */
 const MAX_DETAILS = 4096;
 
 /** The units of the `grpc-timeout` header, in ms. */
@@ -18,17 +18,17 @@ const HEADERS: readonly HeaderField[] = [
 const HEAD = encodeLiterals(HEADERS);
 const SUCCESS = encodeLiterals([['grpc-status', '0']]);
 
-/** What takes the request of a call. */
+/** Consumes the request of a call. */
 type Taker = { onData: (bytes: Buffer) => void; onEnd: () => void };
 
 /**
- * A call of gRPC on its HTTP/2 stream (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). What is sent to a client that
- * has gone is lost.
+ * A gRPC call on its HTTP/2 stream (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Sending to a disconnected client has
+ * no effect.
  */
 export class GrpcCall implements StreamListener {
   readonly #stream: Http2Stream;
   readonly #fields: readonly HeaderField[];
-  readonly #goneListeners: (() => void)[] = [];
+  readonly #closeListeners: (() => void)[] = [];
   #taker: Taker | undefined;
   #isOpen = false;
   #room: PromiseWithResolvers<void> | undefined;
@@ -39,27 +39,27 @@ export class GrpcCall implements StreamListener {
     stream.listener = this;
   }
 
-  /** A header of the request; the first if there are several. */
+  /** A header of the request; the first one if it is repeated. */
   header(name: string): string | undefined {
     for (const field of this.#fields) if (field[0] === name) return field[1];
     return undefined;
   }
 
-  /** How long the client waits, in ms. Throws `invalid_argument` for what is no time. */
+  /** The client's timeout in ms. Throws `invalid_argument` for an invalid one. */
   get timeoutMs(): number {
     const header = this.header('grpc-timeout');
     if (header === undefined) return Number.POSITIVE_INFINITY;
     const [, amount, unit] = /^(\d{1,8})\s*([HMSmun])$/.exec(header) ?? [];
     if (unit !== undefined) return Number(amount) * UNIT_MS[unit]!;
-    throw new PodwrightError('invalid_argument', `grpc-timeout ${JSON.stringify(header)} is no time`);
+    throw new PodwrightError('invalid_argument', `grpc-timeout ${JSON.stringify(header)} is not a valid timeout`);
   }
 
-  /** Calls `listener` once the stream has ended, however it did. */
-  onGone(listener: () => void): void {
-    this.#goneListeners.push(listener);
+  /** Calls `listener` once the stream has been closed, for whatever reason. */
+  onClosed(listener: () => void): void {
+    this.#closeListeners.push(listener);
   }
 
-  /** The request of a call that has one. Throws `unimplemented` if the client sends none, or more. */
+  /** The request of a call with one request. Throws `unimplemented` if the client sends none, or several. */
   request(): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const reader = new MessageReader();
@@ -84,7 +84,7 @@ export class GrpcCall implements StreamListener {
     return promise;
   }
 
-  /** The requests of a call that may have several. */
+  /** The requests of a streaming call. */
   async *requests(): AsyncGenerator<Buffer> {
     const reader = new MessageReader();
     const unread = new UnreadBytes();
@@ -95,18 +95,18 @@ export class GrpcCall implements StreamListener {
     }
   }
 
-  /** Answers with one response, which has its prefix and is not changed any more. */
+  /** Answers with one response, which includes its prefix and must not be modified afterwards. */
   reply(response: Buffer): void {
     this.#stream.send({ head: HEAD, data: response, trailers: SUCCESS });
   }
 
-  /** Tells the client that its call has been taken, before there is a response. */
+  /** Sends the response headers before there is a response, to show that the call was accepted. */
   open(): void {
     this.#isOpen = true;
     this.#stream.send({ head: HEAD });
   }
 
-  /** Sends one of several responses, each with its prefix; resolves once there is room for the next, or nobody to take it. */
+  /** Sends one of several responses, including its prefix. Resolves when there is room for the next one, or when the stream is closed. */
   async send(response: Buffer): Promise<void> {
     this.#stream.send({ data: response });
     if (this.#stream.unsent.length === 0) return;
@@ -114,12 +114,12 @@ export class GrpcCall implements StreamListener {
     await this.#room.promise;
   }
 
-  /** Ends a call with several responses. */
+  /** Ends a streaming call successfully. */
   end(): void {
     this.#stream.send({ trailers: SUCCESS });
   }
 
-  /** Ends the call with the code and the message of the error. */
+  /** Ends the call with the error's code and message. */
   fail(error: unknown): void {
     this.#taker = undefined;
     const status = errorStatus(error);
@@ -141,13 +141,13 @@ export class GrpcCall implements StreamListener {
   }
 
   onClose(): void {
-    for (const listener of this.#goneListeners) listener();
+    for (const listener of this.#closeListeners) listener();
     this.onSent();
     this.onEnd();
   }
 }
 
-/** What a client is told about a failed call. */
+/** The status headers of a failed call. */
 function errorStatus(error: unknown): HeaderField[] {
   const message = errorMessage(error).toWellFormed();
   const details = message.length > MAX_DETAILS ? `${message.slice(0, MAX_DETAILS).toWellFormed()}…` : message;

@@ -21,7 +21,7 @@ import type { CallContext } from './handlers.ts';
 const VERSION = '/runtime.v1.RuntimeService/Version';
 const EMPTY = withPrefix(Buffer.alloc(0));
 
-/** A connection to a server, on which calls can be made that no client of gRPC makes. */
+/** A connection to a server, for calls that no gRPC client makes. */
 async function open(t: TestContext, status = async () => ({})): Promise<ClientHttp2Session> {
   return (await openAt(t, status)).session;
 }
@@ -45,7 +45,7 @@ function begin(session: ClientHttp2Session, headers: Record<string, string> = {}
   return session.request({ ':method': 'POST', ':path': VERSION, 'content-type': 'application/grpc', ...headers });
 }
 
-/** How a call ended: its HTTP status, and that of gRPC where there is one. */
+/** How a call ended: its HTTP status, and its gRPC status if any. */
 async function ended(stream: ClientHttp2Stream): Promise<{ http: number; code?: number; message?: string }> {
   const headers: IncomingHttpHeaders = {};
   for (const event of ['response', 'trailers']) stream.on(event, (more) => Object.assign(headers, more));
@@ -55,7 +55,7 @@ async function ended(stream: ClientHttp2Stream): Promise<{ http: number; code?: 
   return { http: Number(headers[':status']), ...(code && { code: Number(code), message: decodeURI(message ?? '') }) };
 }
 
-test('what is no call of a method is refused, and the connection serves on', async (t) => {
+test('invalid requests are rejected, and the connection remains usable', async (t) => {
   const session = await open(t);
   const check = async (headers: Record<string, string>, body: Buffer, expected: RegExp | 'answered') => {
     const stream = begin(session, headers);
@@ -81,7 +81,7 @@ test('what is no call of a method is refused, and the connection serves on', asy
   await check({ 'grpc-timeout': '99999999H' }, EMPTY, 'answered');
 });
 
-test('a request that is too large is refused before it has come', async (t) => {
+test('a request that is too large is rejected before it has been received completely', async (t) => {
   const session = await open(t);
   const stream = begin(session);
   const prefix = Buffer.alloc(5);
@@ -89,14 +89,14 @@ test('a request that is too large is refused before it has come', async (t) => {
   stream.write(prefix);
   const [headers] = (await once(stream, 'response', { signal: AbortSignal.timeout(30_000) })) as [IncomingHttpHeaders];
   assert.equal(Number(headers['grpc-status']), statusNumber('resource_exhausted'));
-  stream.end(Buffer.alloc(1 << 20)); // more than the window: the server must take it, or the connection stands still
+  stream.end(Buffer.alloc(1 << 20)); // more than the window: the server must consume it, or the connection stalls
   await ended(stream);
   const next = begin(session);
   next.end(EMPTY);
   assert.equal((await ended(next)).code, 0);
 });
 
-test('the deadline of a call also ends the wait for its request', async (t) => {
+test('the deadline of a call also bounds the wait for its request', async (t) => {
   const session = await open(t);
   const stream = begin(session, { 'grpc-timeout': '50m' });
   const [headers] = (await once(stream, 'response', { signal: AbortSignal.timeout(30_000) })) as [IncomingHttpHeaders];
@@ -105,7 +105,7 @@ test('the deadline of a call also ends the wait for its request', async (t) => {
   await ended(stream);
 });
 
-test('a client that resets its calls, also one of which it has sent no request, ends their work', async (t) => {
+test('a client’s reset aborts the handler, and also ends a call without a request', async (t) => {
   const begun = new EventEmitter();
   const left = new EventEmitter();
   const status = async (_request?: unknown, context?: CallContext) => {
@@ -145,7 +145,7 @@ function frame(type: number, { flags, id }: { flags: number; id: number }, paylo
 const literal = (name: string, value: string): Buffer =>
   Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
 
-test('streams that are reset as they are opened, calls or not, harm nobody', async (t) => {
+test('streams that are reset immediately do not affect other connections', async (t) => {
   const { socket, session } = await openAt(t);
   const opened = [':method:POST', ':scheme:http', ':authority:localhost', `:path:${VERSION}`];
   const attack = connectSocket(socket);
@@ -165,7 +165,7 @@ test('streams that are reset as they are opened, calls or not, harm nobody', asy
     return [frame(1, { flags: 4, id }, Buffer.concat(fields)), frame(3, { flags: 0, id }, Buffer.from([0, 0, 0, 8]))];
   });
   attack.write(Buffer.concat(frames));
-  await sleep(1500); // longer than what comes before a first request is held back
+  await sleep(1500); // longer than frames before the first request are held back
   attack.destroy();
   const next = begin(session);
   next.end(EMPTY);

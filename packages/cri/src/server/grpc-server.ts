@@ -6,18 +6,18 @@ import type { HeaderField } from '../http2/static-table.ts';
 import { GrpcCall } from './grpc-call.ts';
 import { ServerSession } from './session.ts';
 
-/** Answers a call, whatever happens. */
+/** Answers a call. Must not throw. */
 export type AnswerCall = (call: GrpcCall) => void;
 
 const UNSUPPORTED_MEDIA_TYPE = encodeLiterals([[':status', '415']]);
 
-/** Serves gRPC on connections that others accept. */
+/** Serves gRPC on connections that its caller accepts. */
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, AnswerCall>;
   readonly #logger: Logger;
   readonly #sessions = new Set<ServerSession>();
 
-  /** `methods` by their paths, such as `/runtime.v1.RuntimeService/Version`. */
+  /** `methods` are keyed by path, such as `/runtime.v1.RuntimeService/Version`. */
   constructor(methods: ReadonlyMap<string, AnswerCall>, logger: Logger) {
     this.#methods = methods;
     this.#logger = logger;
@@ -29,13 +29,13 @@ export class GrpcServer {
       onClose: (error) => {
         this.#sessions.delete(session);
         if (error !== undefined)
-          this.#logger.info({ error: errorMessage(error) }, 'cut a client that broke the protocol');
+          this.#logger.info({ error: errorMessage(error) }, 'disconnected a client that violated the protocol');
       },
     });
     this.#sessions.add(session);
   }
 
-  /** Tells the clients to make no new calls; connections close with their last one. */
+  /** Sends GOAWAY to all clients; connections close after their last call. */
   retire(): void {
     for (const session of this.#sessions) session.retire();
   }
@@ -46,7 +46,7 @@ export class GrpcServer {
       return stream.send({ head: UNSUPPORTED_MEDIA_TYPE, isLast: true });
     const path = call.header(':path') ?? '';
     const answer = this.#methods.get(path);
-    if (answer === undefined) call.fail(new PodwrightError('unimplemented', `there is no method ${path} here`));
+    if (answer === undefined) call.fail(new PodwrightError('unimplemented', `there is no method ${path}`));
     else answer(call);
   }
 }

@@ -2,16 +2,16 @@ import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/prot
 import type { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import type { TypedService } from '../service-definition.ts';
 
-/** What a handler knows about the call it answers. */
+/** The context of a call. */
 export type CallContext = {
   /**
-   * Aborts when the answer is no longer waited for: the client went away (reason `cancelled`), its deadline
-   * passed (`deadline_exceeded`), or the server closes (`unavailable`). It never aborts after a handler has answered.
+   * Aborts when the client no longer waits for the response: the client disconnected (reason `cancelled`), its deadline passed
+   * (`deadline_exceeded`), or the server closes (`unavailable`). It never aborts after the handler has answered.
    */
   readonly signal: AbortSignal;
-  /** The service as the client called it, such as `runtime.v1alpha2.RuntimeService`. */
+  /** The service name that the client called, such as `runtime.v1alpha2.RuntimeService`. */
   readonly service: string;
-  /** The method, such as `RunPodSandbox`. */
+  /** The method name, such as `RunPodSandbox`. */
   readonly method: string;
 };
 
@@ -19,9 +19,8 @@ type Request<M extends { input: DescMessage }> = MessageShape<M['input']>;
 type Response<M extends { output: DescMessage }> = MessageInitShape<M['output']>;
 
 /**
- * One function a method: unary ones return a promise of the response's fields, server streams an async iterable of
- * them. A thrown `PodwrightError` goes to the client with the status of its code and its message; other errors
- * are `UNKNOWN`.
+ * One function per method: unary methods return a promise of the response's fields, server streams an async iterable of them. A thrown
+ * `PodwrightError` is sent to the client with its code and message; other errors become `UNKNOWN`.
  */
 export type ServiceHandlers<S extends TypedService> = {
   readonly [K in keyof S['method']]: S['method'][K] extends { methodKind: 'unary' }

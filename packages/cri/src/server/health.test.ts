@@ -10,7 +10,7 @@ import { parseEndpoint } from '../endpoint.ts';
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from '../gen/grpc/health/v1/health_pb.js';
 import { createCriServer } from './create-server.ts';
 
-test('a server is well until it closes, and says so for itself and each service', async (t) => {
+test('the server and each service report SERVING until the server closes', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-health-'));
   const socket = join(directory, 'cri.sock');
   const server = await createCriServer({ socket, handlers: { runtime: {}, image: {} }, logger: silentLogger });
@@ -26,11 +26,11 @@ test('a server is well until it closes, and says so for itself and each service'
 
   assert.equal((await health.check({})).status, SERVING);
   assert.equal((await health.check({ service: 'runtime.v1.RuntimeService' })).status, SERVING);
-  await assert.rejects(health.check({ service: 'nobody' }), isNotFound);
+  await assert.rejects(health.check({ service: 'unknown' }), isNotFound);
   assert.equal((await health.list({})).statuses['runtime.v1alpha2.ImageService']?.status, SERVING);
 
   const seen: ServingStatus[] = [];
-  const unknown = health.watch({ service: 'nobody' })[Symbol.asyncIterator]();
+  const unknown = health.watch({ service: 'unknown' })[Symbol.asyncIterator]();
   assert.equal((await unknown.next()).value?.status, SERVICE_UNKNOWN);
   await unknown.return?.();
   await assert.rejects(

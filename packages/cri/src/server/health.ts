@@ -2,7 +2,7 @@ import { PodwrightError, raceAbort } from '@podwright/base';
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from '../gen/grpc/health/v1/health_pb.js';
 import { type HandledService, handleService } from './handlers.ts';
 
-/** The health service of a server, and how to say that it is closing. */
+/** The health service of a server, and the function that marks it as closing. */
 export type HealthService = { service: HandledService; stopServing(): void };
 
 /** Reports that the server and each of `services` (with their packages) serve, until `stopServing` is called. */
@@ -12,7 +12,7 @@ export function createHealthService(services: readonly string[]): HealthService 
   let status: ServingStatus = ServingStatus.SERVING;
   const service = handleService(Health, {
     async check({ service }) {
-      if (!known.has(service)) throw new PodwrightError('not_found', `no service ${service} here`);
+      if (!known.has(service)) throw new PodwrightError('not_found', `no service ${service}`);
       return { status };
     },
     async list() {

@@ -1,4 +1,4 @@
-/** What a client may not do costs it the connection, and nobody else anything. */
+/** A protocol violation costs the client its connection, and does not affect other clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +12,7 @@ const { data, headers, priority, resetStream, settings, pushPromise, ping, goAwa
   FRAME_TYPE;
 const NOTHING = Buffer.alloc(0);
 const call = (streamId: number) => callFrames(streamId, requestHeaders('Version'), NOTHING);
-/** The headers of a request whose message does not come. */
+/** The headers of a request whose message never arrives. */
 const begun = (streamId: number, method = 'Version') =>
   headersFrames(encodeLiterals(requestHeaders(method)), { streamId, endStream: false });
 const reset = (streamId: number) => numberFrame({ type: resetStream, streamId }, 8);
@@ -20,7 +20,7 @@ const bytes = (count: number) => Buffer.alloc(count);
 const many = <T>(count: number, one: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => one(index));
 
-/** The names of HTTP/2 for the codes that clients are told. */
+/** HTTP/2 names of the error codes that clients receive. */
 const CODES: Record<number, string> = {
   1: 'PROTOCOL',
   3: 'FLOW_CONTROL',
@@ -33,12 +33,12 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
   ['a frame above the limit', [Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 1])], 'FRAME_SIZE'],
   ['a continuation without headers', [frame({ type: continuation, flags: 4, streamId: 1 })], 'PROTOCOL'],
   [
-    'a header block torn apart by data',
+    'a header block interrupted by data',
     [frame({ type: headers, streamId: 1 }), frame({ type: data, streamId: 1 })],
     'PROTOCOL',
   ],
   [
-    'a header block torn apart by what nobody knows',
+    'a header block interrupted by a frame of an unknown type',
     [frame({ type: headers, streamId: 1 }), frame({ type: 99 })],
     'PROTOCOL',
   ],
@@ -47,8 +47,8 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     [frame({ type: headers, streamId: 1 }), frame({ type: continuation, flags: 4, streamId: 3 })],
     'PROTOCOL',
   ],
-  ['headers on no stream', [frame({ type: headers, flags: 4 }, Buffer.of(0x82))], 'PROTOCOL'],
-  ['headers on a stream of the server', [frame({ type: headers, flags: 4, streamId: 2 }, Buffer.of(0x82))], 'PROTOCOL'],
+  ['headers on stream 0', [frame({ type: headers, flags: 4 }, Buffer.of(0x82))], 'PROTOCOL'],
+  ['headers on a server’s stream', [frame({ type: headers, flags: 4, streamId: 2 }, Buffer.of(0x82))], 'PROTOCOL'],
   ['headers in the middle of a request', [begun(1), begun(1)], 'PROTOCOL'],
   [
     'headers after the end of a request',
@@ -60,10 +60,10 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     [begun(1, 'Status'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), frame({ type: data, streamId: 1 })],
     'PROTOCOL',
   ],
-  ['data on a stream that nobody began', [frame({ type: data, streamId: 1 })], 'PROTOCOL'],
-  ['data on no stream', [frame({ type: data })], 'PROTOCOL'],
-  ['a reset of a stream that nobody began', [reset(1)], 'PROTOCOL'],
-  ['a window for a stream that nobody began', [numberFrame({ type: windowUpdate, streamId: 1 }, 1)], 'PROTOCOL'],
+  ['data on an idle stream', [frame({ type: data, streamId: 1 })], 'PROTOCOL'],
+  ['data on stream 0', [frame({ type: data })], 'PROTOCOL'],
+  ['a reset of an idle stream', [reset(1)], 'PROTOCOL'],
+  ['a window update for an idle stream', [numberFrame({ type: windowUpdate, streamId: 1 }, 1)], 'PROTOCOL'],
   [
     'padding longer than its headers',
     [frame({ type: headers, flags: 0xc, streamId: 1 }, Buffer.from([9, 0x82]))],
@@ -74,7 +74,7 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     [begun(1), frame({ type: data, flags: 8, streamId: 1 }, Buffer.from([9, 0]))],
     'PROTOCOL',
   ],
-  ['a priority in headers that is cut', [frame({ type: headers, flags: 0x24, streamId: 1 }, bytes(2))], 'PROTOCOL'],
+  ['a truncated priority in headers', [frame({ type: headers, flags: 0x24, streamId: 1 }, bytes(2))], 'PROTOCOL'],
   ['a push', [frame({ type: pushPromise, flags: 4, streamId: 1 }, bytes(5))], 'PROTOCOL'],
   [
     'a flood of empty continuations',
@@ -104,7 +104,7 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     'CALM',
   ],
   [
-    'a wrong Huffman code',
+    'an invalid Huffman code',
     [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.from([0x41, 0x84, 0xff, 0xff, 0xff, 0xff]))],
     'COMPRESSION',
   ],
@@ -113,7 +113,7 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.from([0x3f, 0xe2, 0x1f]))],
     'COMPRESSION',
   ],
-  ['an entry that no table has', [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.of(0xc0))], 'COMPRESSION'],
+  ['an index beyond the tables', [frame({ type: headers, flags: 4, streamId: 1 }, Buffer.of(0xc0))], 'COMPRESSION'],
   ...[0, 4, 6].map((size): (typeof cases)[0] => [
     `a priority of ${size} bytes`,
     [frame({ type: priority, streamId: 1 }, bytes(size))],
@@ -135,7 +135,7 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     'FRAME_SIZE',
   ]),
   ...[0, 7].map((size): (typeof cases)[0] => [
-    `a goodbye of ${size} bytes`,
+    `a GOAWAY of ${size} bytes`,
     [frame({ type: goAway }, bytes(size))],
     'FRAME_SIZE',
   ]),
@@ -144,12 +144,20 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     [frame({ type: settings }, bytes(size))],
     'FRAME_SIZE',
   ]),
-  ['an acknowledgement that says something', [frame({ type: settings, flags: 1 }, bytes(6))], 'FRAME_SIZE'],
-  ['settings of a stream', [frame({ type: settings, streamId: 1 })], 'PROTOCOL'],
-  ['a ping of a stream', [frame({ type: ping, streamId: 1 }, bytes(8))], 'PROTOCOL'],
+  ['an acknowledgement with a payload', [frame({ type: settings, flags: 1 }, bytes(6))], 'FRAME_SIZE'],
+  ['settings on a stream', [frame({ type: settings, streamId: 1 })], 'PROTOCOL'],
+  ['a ping on a stream', [frame({ type: ping, streamId: 1 }, bytes(8))], 'PROTOCOL'],
   ['a setting of push to 2', [frame({ type: settings }, Buffer.from('000200000002', 'hex'))], 'PROTOCOL'],
-  ['frames that may be too short', [frame({ type: settings }, Buffer.from('000500000001', 'hex'))], 'PROTOCOL'],
-  ['a first window that is too large', [frame({ type: settings }, Buffer.from('000480000000', 'hex'))], 'FLOW_CONTROL'],
+  [
+    'a maximum frame size that is too small',
+    [frame({ type: settings }, Buffer.from('000500000001', 'hex'))],
+    'PROTOCOL',
+  ],
+  [
+    'an initial window that is too large',
+    [frame({ type: settings }, Buffer.from('000480000000', 'hex'))],
+    'FLOW_CONTROL',
+  ],
   ['a window of the connection that is too large', [numberFrame({ type: windowUpdate }, 0x7fffffff)], 'FLOW_CONTROL'],
   [
     'a window of a stream that is too large',
@@ -165,15 +173,11 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
     ],
     'FLOW_CONTROL',
   ],
-  ['a window that grows by nothing', [numberFrame({ type: windowUpdate }, 0)], 'PROTOCOL'],
-  [
-    'a window of a stream that grows by nothing',
-    [begun(1), numberFrame({ type: windowUpdate, streamId: 1 }, 0)],
-    'PROTOCOL',
-  ],
+  ['a window update of 0', [numberFrame({ type: windowUpdate }, 0)], 'PROTOCOL'],
+  ['a window update of 0 on a stream', [begun(1), numberFrame({ type: windowUpdate, streamId: 1 }, 0)], 'PROTOCOL'],
 ];
 
-test('a client that breaks the protocol is told why and loses its connection, and no other client does', async (t) => {
+test('a client that violates the protocol receives the reason and loses its connection, and no other client does', async (t) => {
   const never = () => new Promise<never>(() => undefined);
   const lines: string[] = [];
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(JSON.stringify(fields)) };
@@ -191,7 +195,7 @@ test('a client that breaks the protocol is told why and loses its connection, an
   assert.equal((await good.reply(1)).status, '0');
 });
 
-test('who speaks no HTTP/2 loses the connection at the first byte that shows it', async (t) => {
+test('a client that does not speak HTTP/2 is disconnected at the first wrong byte', async (t) => {
   const path = await startServer(t);
   for (const first of [
     'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
@@ -206,7 +210,7 @@ test('who speaks no HTTP/2 loses the connection at the first byte that shows it'
   assert.deepEqual(await unset.end(), { code: 1, why: 'HTTP/2: no settings' });
 });
 
-test('who does not say that it speaks HTTP/2 is cut off, and who has made no call for long is sent away', async (t) => {
+test('a client without a preface is disconnected, and an idle client receives GOAWAY', async (t) => {
   const path = await startServer(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const silent = await BareClient.open(t, path, NOTHING);
@@ -228,7 +232,7 @@ async function next(client: BareClient, isIt: (one: ReturnType<BareClient['frame
 }
 const settled = (client: BareClient) => next(client, () => true);
 
-/** A client that never reads, and sends these frames again and again until it has lost the connection. */
+/** A client that never reads, and repeats these frames until it has been disconnected. */
 async function assertFloodEnds(t: TestContext, frames: (round: number) => Buffer): Promise<void> {
   const client = await BareClient.open(t, await startServer(t));
   client.socket.pause();
@@ -241,18 +245,18 @@ async function assertFloodEnds(t: TestContext, frames: (round: number) => Buffer
   });
   const deadline = performance.now() + 30_000;
   for (let round = 0; !isClosed; round++) {
-    assert.ok(performance.now() < deadline, 'the connection still stands');
+    assert.ok(performance.now() < deadline, 'the connection is still open');
     if (!client.socket.write(frames(round)))
       await Promise.race([once(client.socket, 'drain'), client.closed]).catch(() => undefined);
     await new Promise(setImmediate);
   }
 }
 
-test('a client that asks and asks and never reads loses the connection', async (t) => {
+test('a client that floods the server and never reads is disconnected', async (t) => {
   const floods: Record<string, (round: number) => Buffer> = {
     pings: () => Buffer.concat(many(1000, () => frame({ type: ping }, bytes(8)))),
     settings: () => Buffer.concat(many(1000, () => SETTINGS)),
-    'requests that are none': (round) =>
+    'invalid requests': (round) =>
       Buffer.concat(
         many(1000, (index) =>
           headersFrames(Buffer.of(0x82), { streamId: 2 * (1000 * round + index) + 1, endStream: true }),
@@ -262,7 +266,7 @@ test('a client that asks and asks and never reads loses the connection', async (
   for (const frames of Object.values(floods)) await assertFloodEnds(t, frames);
 });
 
-test('calls that are cut as soon as they have begun end the connection after a thousand', async (t) => {
+test('a client that resets more than a thousand calls at once is disconnected', async (t) => {
   const path = await startServer(t);
   const patient = await BareClient.open(t, path);
   patient.send(...many(900, (index) => Buffer.concat([begun(2 * index + 1), reset(2 * index + 1)])));
@@ -272,9 +276,9 @@ test('calls that are cut as soon as they have begun end the connection after a t
   assert.deepEqual(await patient.end(), { code: 11, why: 'HTTP/2: too many calls were cut' });
 });
 
-test('a request of more than its window is not taken while nobody reads it', async (t) => {
+test('unread request data beyond the stream’s window ends the connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  // the first answer waits for a window, so that nobody asks for the second request
+  // the first response waits for a window, so the handler does not read the second request
   client.send(frame({ type: settings }, Buffer.from('000400000000', 'hex')));
   client.send(headersFrames(encodeLiterals(reflection), { streamId: 1, endStream: false }));
   client.send(frame({ type: data, streamId: 1 }, bytes(5)));
@@ -289,7 +293,7 @@ const reflection = requestHeaders('').map(([name, value]): [string, string] => [
   name === ':path' ? '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' : value,
 ]);
 
-test('answers that nobody reads wait with their calls, of which there are a thousand at most', async (t) => {
+test('unread responses keep their calls running, of which there are at most a thousand', async (t) => {
   let answered = 0;
   const version = async () => {
     answered++;

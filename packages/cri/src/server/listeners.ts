@@ -13,19 +13,19 @@ import {
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 
 /**
- * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that authority are let in. Without `tls` every
- * client that reaches the address is, in plain text.
+ * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that CA may connect. Without `tls` the connection is plaintext
+ * and every client that reaches the address may connect.
  */
 export type TcpOptions = {
   address: string;
-  /** 0 for any free port. */
+  /** 0 selects a free port. */
   port: number;
   tls?: { certificate: Buffer; key: Buffer; clientCa?: Buffer };
 };
 
-/** Where a server listens, and its open connections. */
+/** The listening sockets of a server, and its open connections. */
 export class Listeners {
-  /** The unix socket as a URL. */
+  /** URL of the unix socket. */
   readonly endpoint: string;
   readonly tcpPort: number | undefined;
   readonly #servers: Server[];
@@ -41,7 +41,7 @@ export class Listeners {
     this.tcpPort = typeof address === 'object' ? address?.port : undefined;
   }
 
-  /** Starts to listen on the unix socket and, if asked for, on TCP; every connection goes to `accept`. */
+  /** Listens on the unix socket and, if configured, on TCP. Every connection is passed to `accept`. */
   static async open(
     options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
     accept: (connection: Socket) => void,
@@ -65,7 +65,7 @@ export class Listeners {
     }
   }
 
-  /** Accepts no more connections and removes the socket. */
+  /** Stops accepting connections and removes the socket. */
   async stop(): Promise<void> {
     for (const server of this.#servers) server.close();
     await this.#socketFile.remove();
@@ -80,7 +80,7 @@ export class Listeners {
     }
   }
 
-  /** Cuts every connection that is still open. */
+  /** Destroys every connection that is still open. */
   destroyConnections(): void {
     for (const socket of this.#connections) socket.destroy();
   }
@@ -92,7 +92,7 @@ function socketPath(socket: string): string {
   throw new PodwrightError('invalid_argument', `CRI server socket ${socket}: expected the path of a unix socket`);
 }
 
-/** Such as too many open files: the connection is lost, the server goes on. */
+/** For example with too many open files: the connection is lost, and the server continues. */
 function logAcceptError(logger: Logger, error: Error): void {
   logger.error({ error: errorMessage(error) }, 'accept a connection');
 }
@@ -112,7 +112,7 @@ async function listenTcp({ address, port, tls }: TcpOptions, onConnection: (sock
   }
 }
 
-/** Throws for certificates and keys that make no sense. */
+/** Throws for invalid certificates and keys. */
 function createTlsListener(
   { certificate, key, clientCa }: NonNullable<TcpOptions['tls']>,
   onConnection: (socket: Socket) => void,

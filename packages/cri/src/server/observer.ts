@@ -13,13 +13,13 @@ import {
 import { MAX_KNOWN_STACKS } from '../limits.ts';
 import { redactedJson } from './redact.ts';
 
-/** A call that a server has begun to answer; its request is filled in once it is decoded. */
+/** A call that the server is answering; `request` is set once it has been decoded. */
 export type ObservedCall = { service: string; method: DescMethod; request: Message | undefined };
 
-/** Sees every call of a server: `started` returns what to call when it has ended, with its error if it failed. */
+/** Observes every call of a server. `started` returns a callback for its end, which takes the error of a failed call. */
 export type ServerObserver = { started(call: ObservedCall): (error?: unknown) => void };
 
-/** Failures that are the server's own, rather than its client's. */
+/** Codes of failures caused by the server rather than by its client. */
 const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'unknown',
   'internal',
@@ -28,7 +28,7 @@ const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'resource_exhausted',
 ]);
 
-/** Logs calls (debug; failed ones info, or warn if the fault is ours) and counts and times them in `registry`. */
+/** Logs calls (at debug level; failed ones at info, or at warn if the server is at fault) and counts and times them in `registry`. */
 export function createServerObserver(logger: Logger, registry?: Registry): ServerObserver {
   const metrics = registry === undefined ? undefined : serverMetrics(registry);
   const stacks = new Map<string, string>();
@@ -53,14 +53,14 @@ export function createServerObserver(logger: Logger, registry?: Registry): Serve
 
 function logFailure(logger: Logger, fields: object, error: unknown): void {
   const code = errorCode(error);
-  // A client that goes is how streams normally end.
+  // Streams normally end by a disconnect of the client.
   const level = OWN_FAULTS.has(code) ? 'warn' : code === 'cancelled' ? 'debug' : 'info';
   logger[level]({ ...fields, code, error: errorMessage(error) }, 'a call failed');
 }
 
 /**
- * The stack of a failure that nobody foresaw, for a line that is written. Reading the maps of the bundles takes a tenth of a second:
- * a failure that comes again and again is found in `known`.
+ * The stack trace of an unexpected error, mapped to source positions when the line is written. Reading the source maps takes a tenth of a
+ * second, so results are cached in `known`.
  */
 function stackOf(error: unknown, known: Map<string, string>): object | undefined {
   if (error instanceof PodwrightError || !(error instanceof Error)) return undefined;
@@ -75,17 +75,17 @@ function stackOf(error: unknown, known: Map<string, string>): object | undefined
   };
 }
 
-/** Turned into JSON only if the log's level wants it. */
+/** Converted to JSON only if the log's level needs it. */
 function lazyRequest({ method, request }: ObservedCall): object | undefined {
   return request === undefined ? undefined : { toJSON: () => redactedJson(method.input, request) };
 }
 
-/** The metrics that gRPC servers in Go have under these names; codes are ours, in lower case. */
+/** Metrics under the names of Go's gRPC servers; the codes are this project's, in lower case. */
 function serverMetrics(registry: Registry) {
   const labelNames = ['grpc_service', 'grpc_method'] as const;
   const registers = [registry];
   return {
-    started: new Counter({ name: 'grpc_server_started_total', help: 'Calls begun', labelNames, registers }),
+    started: new Counter({ name: 'grpc_server_started_total', help: 'Calls started', labelNames, registers }),
     handled: new Counter({
       name: 'grpc_server_handled_total',
       help: 'Calls answered, by result',

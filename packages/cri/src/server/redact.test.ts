@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { CreateContainerRequestSchema, PullImageRequestSchema } from '../messages.ts';
 import { redactedJson } from './redact.ts';
 
-test('secrets are left out at any depth, and stay in the message itself', () => {
+test('secrets are removed from the log at any depth, and the message itself is unchanged', () => {
   const pull = create(PullImageRequestSchema, { auth: { username: 'me', password: 'secret', auth: 'c2VjcmV0' } });
   assert.deepEqual(redactedJson(PullImageRequestSchema, pull), { auth: { username: 'me' } });
   assert.equal(pull.auth?.password, 'secret');

@@ -18,7 +18,7 @@ import { createCriServer } from './create-server.ts';
 
 type Question = MessageInitShape<typeof ServerReflectionRequestSchema>['messageRequest'];
 
-/** Returns a function that asks a server's reflection service a question, on a stream of its own. */
+/** Returns a function that sends a request to a server's reflection service, each on its own stream. */
 async function open(t: TestContext, packageName = 'grpc.reflection.v1') {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-reflection-'));
   const socket = join(directory, 'cri.sock');
@@ -47,7 +47,7 @@ function filesIn(answer: ServerReflectionResponse['messageResponse']): Map<strin
 }
 
 for (const packageName of ['grpc.reflection.v1', 'grpc.reflection.v1alpha']) {
-  test(`${packageName} names the services in both versions, and health`, async (t) => {
+  test(`${packageName} lists the services in both versions, and health`, async (t) => {
     const ask = await open(t, packageName);
     const answer = await ask({ case: 'listServices', value: '*' });
     assert.ok(answer.case === 'listServicesResponse');
@@ -65,7 +65,7 @@ for (const [version, methods] of [
   ['v1', [35, 6]],
   ['v1alpha2', [24, 5]],
 ] as const) {
-  test(`the whole of ${version} is described in its own package`, async (t) => {
+  test(`all of ${version} is described in its own package`, async (t) => {
     const ask = await open(t);
     const files = filesIn(await ask({ case: 'fileContainingSymbol', value: `runtime.${version}.ImageService` }));
     const services = files.get(`runtime/${version}/services.proto`)?.service ?? [];
@@ -96,7 +96,7 @@ test('files are found by name and by what they declare', async (t) => {
   assert.ok(files.has('runtime/v1/services.proto'));
 });
 
-test('what is not there is said to be not there', async (t) => {
+test('unknown files and symbols are reported as not found', async (t) => {
   const ask = await open(t);
   const notFound = async (question: Question) => {
     const answer = await ask(question);

@@ -15,10 +15,10 @@ import { ServedFiles, type ServedService } from './served-files.ts';
 type Known = { files: ServedFiles; names: string[] };
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
 
-/** The names under which tools of different ages ask. */
+/** Package names of the reflection service that tools of different ages use. */
 const PACKAGES = ['grpc.reflection.v1', 'grpc.reflection.v1alpha'];
 
-/** The methods of the reflection service, which tells tools such as grpcurl what `services` can be asked. */
+/** The methods of the reflection service, from which tools such as grpcurl learn the methods of `services`. */
 export function reflectionMethods(services: readonly ServedService[]): [path: string, AnswerCall][] {
   const files = new ServedFiles(services);
   const names = services.map(({ fullName }) => fullName);
@@ -54,9 +54,9 @@ function answer({ messageRequest: question }: ServerReflectionRequest, { files, 
       return fileAnswer(files.withImports(files.fileOf(question.value) ?? ''), question.value);
     case 'allExtensionNumbersOfType':
     case 'fileContainingExtension':
-      return failure(statusNumber('not_found'), 'there are no extensions here');
+      return failure(statusNumber('not_found'), 'there are no extensions');
     default:
-      return failure(statusNumber('invalid_argument'), 'a question of an unknown kind');
+      return failure(statusNumber('invalid_argument'), 'an unknown kind of request');
   }
 }
 

@@ -4,8 +4,8 @@ const PSEUDO = [':method', ':scheme', ':path', ':authority'];
 const NEEDED = PSEUDO.slice(0, 3);
 
 /**
- * Whether the fields are those of a request (RFC 9113, 8.2 and 8.3), but for `:authority`: what Go clients from before 2023 put there on
- * a unix socket, its path or nothing, is no authority, and nobody looks at it.
+ * Whether the fields are valid for a request (RFC 9113, 8.2 and 8.3). `:authority` is not checked: on a unix socket Go clients before 2023
+ * send the socket's path or an empty value, and nothing here uses it.
  */
 export function isRequest(fields: readonly HeaderField[]): boolean {
   const seen = new Set<string>();

@@ -2,14 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import { MAX_RESETS, RESETS_PER_SECOND } from '../limits.ts';
 
 /**
- * How many of its calls a client may cut: each has begun work, and the bound on calls under way is none for who cuts them at once
- * (CVE-2023-44487).
+ * Bounds the calls that a client may reset. Each has started work, and the bound on concurrent calls does not stop a client that resets its
+ * calls immediately (CVE-2023-44487).
  */
 export class ResetBudget {
   #spent = 0;
   #atMs = performance.now();
 
-  /** Throws `resource_exhausted` once there were too many. */
+  /** Throws `resource_exhausted` above the bound. */
   spend(): void {
     const nowMs = performance.now();
     this.#spent = Math.max(0, this.#spent - ((nowMs - this.#atMs) / 1000) * RESETS_PER_SECOND) + 1;

@@ -9,14 +9,14 @@ import type { AnswerCall } from './grpc-server.ts';
 import type { CallContext } from './handlers.ts';
 import type { ObservedCall, ServerObserver } from './observer.ts';
 
-/** A method as it is served: its service's name on the wire, and its handler. */
+/** A served method: the wire name of its service, and its handler. */
 export type ServedMethod = {
   service: string;
   method: DescMethod;
   handler: ((request: Message, context: CallContext) => unknown) | undefined;
   calls: ActiveCalls;
   observer: ServerObserver;
-  /** Calls that come with a trace context are spans of its. */
+  /** Records a span for each call with a trace context. */
   tracer: Tracer | undefined;
 };
 
@@ -37,14 +37,14 @@ export function serveStream(served: ServedMethod): AnswerCall {
   return (call) => {
     void answer(served, call, async (request, context) => {
       const responses = handlerOf(served)(request, context) as AsyncIterable<object>;
-      call.open(); // the client sees that the stream stands before anything happens
+      call.open(); // sends headers first, so the client sees that the stream is open
       await sendAll(responses, { call, schema: served.method.output, signal: context.signal });
       return () => call.end();
     });
   };
 }
 
-/** Reads the request, runs `work` with its context, reports to the observer how it ended, and only then ends the call. */
+/** Reads the request, runs `work` with its context, reports the result to the observer, and only then ends the call. */
 async function answer(
   { service, method, calls, observer }: ServedMethod,
   call: GrpcCall,
@@ -77,7 +77,7 @@ function contextOf(active: ActiveCall, { service, method }: Pick<ServedMethod, '
   };
 }
 
-/** Handles a call as a span of the trace that its client is in; of none in nearly no time. */
+/** Handles a call, within a span if the client sent a trace context; the check costs nearly nothing without one. */
 function traced<T>({ service, method, tracer }: ServedMethod, call: GrpcCall, handle: () => Promise<T>): Promise<T> {
   const parent = parseTraceparent(call.header(TRACEPARENT));
   if (tracer === undefined || parent === undefined) return handle();
@@ -90,12 +90,12 @@ function handlerOf({ service, method, handler }: ServedMethod): NonNullable<Serv
   throw unimplemented(method, service);
 }
 
-/** What a method without a handler answers. */
+/** The error of a method without a handler. */
 export function unimplemented(method: DescMethod, service = method.parent.typeName): PodwrightError {
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
 }
 
-/** Writes the responses as fast as the client takes them; stops at once, even between two responses, on an abort. */
+/** Sends the responses as fast as the client reads them. Stops immediately on an abort, also while it waits for a response. */
 async function sendAll(
   responses: AsyncIterable<object>,
   { call, schema, signal }: { call: GrpcCall; schema: DescMessage; signal: AbortSignal },
@@ -108,7 +108,7 @@ async function sendAll(
       await raceAbort(call.send(encode(schema, next.value)), signal);
     }
   } finally {
-    Promise.resolve(iterator.return?.()).catch(() => undefined); // the client has its answer, whatever happens here
+    Promise.resolve(iterator.return?.()).catch(() => undefined); // the client has already received its answer
   }
 }
 
@@ -120,7 +120,7 @@ function decode(schema: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-/** A response as it is sent. */
+/** Encodes a response with its prefix. */
 function encode(schema: DescMessage, fields: object): Buffer {
   const bytes = sentBytes(fields) ?? withPrefix(encodeFields(schema, fields));
   const sizeBytes = bytes.length - PREFIX_BYTES;

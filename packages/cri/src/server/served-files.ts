@@ -1,16 +1,16 @@
 import { clone, type DescFile, toBinary } from '@bufbuild/protobuf';
 import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 
-/** A service as it is served: its package may not be that of its file, and it may lack methods of it. */
+/** A served service. Its package may differ from that of its file, and it may lack some of the file's methods. */
 export type ServedService = {
   fullName: string;
   packageName: string;
   file: DescFile;
-  /** Names of the methods, such as `RunPodSandbox`. */
+  /** Method names, such as `RunPodSandbox`. */
   methods: readonly string[];
 };
 
-/** The protobuf files that describe what a server serves, by file name and by symbol. */
+/** The protobuf files that describe the served services, by file name and by symbol. */
 export class ServedFiles {
   readonly #files = new Map<string, FileDescriptorProto>();
   readonly #fileOfSymbol = new Map<string, string>();
@@ -21,7 +21,7 @@ export class ServedFiles {
     for (const service of services) this.#add(service, service.file);
   }
 
-  /** The file of that name with all that it imports, encoded; `undefined` if there is none. */
+  /** The file of that name and all its imports, encoded; `undefined` for an unknown file. */
   withImports(name: string): Uint8Array[] | undefined {
     if (!this.#files.has(name)) return undefined;
     const names = new Set([name]);
@@ -42,7 +42,7 @@ export class ServedFiles {
     for (const dependency of original.dependencies) this.#add(service, dependency);
   }
 
-  /** The file as if it had been written for the package it is served in, and for what is served of it. */
+  /** The file with the package and the methods under which it is served. */
   #asServed(original: FileDescriptorProto, { file: { proto }, packageName }: ServedService): FileDescriptorProto {
     if (original.package !== proto.package || original.package === packageName) return original;
     const file = clone(FileDescriptorProtoSchema, original);
@@ -55,7 +55,7 @@ export class ServedFiles {
   }
 }
 
-/** Gives a file another package, and its references to the old one too. */
+/** Changes the package of a file, including references to it. */
 function moveToPackage(file: FileDescriptorProto, to: string): void {
   const from = file.package;
   const path = (name: string) => name.replace(from.replaceAll('.', '/'), to.replaceAll('.', '/'));
@@ -84,7 +84,7 @@ function symbolsOf(file: FileDescriptorProto): string[] {
   ];
 }
 
-/** Messages and those declared in them, with their full names. */
+/** Messages and their nested messages, with full names. */
 function withNested(scope: string, messages: DescriptorProto[]): { name: string; message: DescriptorProto }[] {
   return messages.flatMap((message) => {
     const name = `${scope}.${message.name}`;

@@ -9,7 +9,7 @@ import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import { callFrames, requestHeaders, SETTINGS } from './bare-client.fixture.ts';
 import { ServerSession } from './session.ts';
 
-/** Indexed fields, a literal that is remembered, a Huffman string, a change of the table's size. */
+/** Indexed fields, a literal with incremental indexing, a Huffman string, a table size update. */
 const compressed = Buffer.from(
   '3fe11f8386440d2f72756e2f6372692e736f636b5f106170706c69636174696f6e2f677270637a86a8eb10649cbf',
   'hex',
@@ -39,9 +39,9 @@ const samples = [
   ),
 ];
 
-/** What is made of what a client sends: the streams that begin, go on and end; what it is answered; and why the connection ends. */
-function made(chunks: Iterable<Buffer>): { told: string[]; answers: string[]; end: unknown } {
-  const told: string[] = [];
+/** The effects of a client's bytes: events of streams, frames sent in response, and the reason why the connection ended. */
+function made(chunks: Iterable<Buffer>): { events: string[]; answers: string[]; end: unknown } {
+  const events: string[] = [];
   const answers: string[] = [];
   let end: unknown;
   const reader = new FrameReader((header, payload) =>
@@ -54,18 +54,18 @@ function made(chunks: Iterable<Buffer>): { told: string[]; answers: string[]; en
   const socket = new Duplex({ read: () => undefined, write });
   const session = new ServerSession(socket, {
     onRequest: (stream, fields) => {
-      const tell = (...what: unknown[]) => told.push(JSON.stringify([stream.id, ...what]));
-      tell('begins', fields);
+      const record = (...what: unknown[]) => events.push(JSON.stringify([stream.id, ...what]));
+      record('begins', fields);
       stream.listener = {
         onData: (bytes) => {
           stream.take(bytes.length);
-          tell('data', bytes.toString('latin1'));
+          record('data', bytes.toString('latin1'));
         },
         onEnd: () => {
-          tell('end');
+          record('end');
           stream.send({ head: Buffer.of(0x88), data: Buffer.alloc(30), trailers: Buffer.of(0x88) });
         },
-        onClose: () => tell('closed'),
+        onClose: () => record('closed'),
       };
     },
     onClose: (error) => {
@@ -74,10 +74,10 @@ function made(chunks: Iterable<Buffer>): { told: string[]; answers: string[]; en
   });
   for (const chunk of chunks) socket.emit('data', chunk);
   session.destroy();
-  return { told, answers: answers.sort(), end: end && errorMessage(end) };
+  return { events, answers: answers.sort(), end: end && errorMessage(end) };
 }
 
-test('whatever a client sends is understood the same however it is cut, or ends the connection', async () => {
+test('a client’s bytes have the same effect however they are chunked, or end the connection', async () => {
   for (const sample of samples) assert.equal(made([sample]).end, undefined);
   await fuzz({ samples, rounds: 5000 }, (input, random) => {
     const whole = made([input]);

@@ -17,13 +17,13 @@ const EMPTY = Buffer.alloc(0);
 const request = (version: string) => toBinary(VersionRequestSchema, create(VersionRequestSchema, { version }));
 const nameIn = (message: Buffer) => fromBinary(VersionResponseSchema, message).runtimeName;
 
-/** Answers the frames of a call on stream 1 as ordinary ones. */
+/** Asserts that the call on this stream has been answered. */
 async function assertAnswered(client: BareClient, streamId = 1, name = ''): Promise<void> {
   const { status, message, resetCode } = await client.reply(streamId);
   assert.deepEqual([status, nameIn(message), resetCode], ['0', name, undefined]);
 }
 
-/** A handler that answers once it is released. */
+/** A handler that responds once it is released. */
 function heldVersion() {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ const authorities: HeaderField[][] = [
 ];
 
 for (const authority of authorities)
-  test(`a client whose authority is ${JSON.stringify(authority[0]?.[1])} is answered, again and again`, async (t) => {
+  test(`a client whose authority is ${JSON.stringify(authority[0]?.[1])} is answered repeatedly`, async (t) => {
     const client = await BareClient.open(t, await startServer(t));
     for (const streamId of [1, 3, 5]) {
       client.send(callFrames(streamId, requestHeaders('Version', ...authority), request(`stream ${streamId}`)));
@@ -60,7 +60,7 @@ for (const authority of authorities)
     }
   });
 
-test('a host in the place of the authority, or beside it, is no matter', async (t) => {
+test('a host header instead of the authority, or in addition to it, is accepted', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   client.send(callFrames(1, [...requestHeaders('Version'), ['host', 'node']], EMPTY));
   const both: HeaderField[] = [...requestHeaders('Version', [':authority', '/x']), ['host', '/run/x.sock']];
@@ -69,7 +69,7 @@ test('a host in the place of the authority, or beside it, is no matter', async (
   await assertAnswered(client, 3);
 });
 
-test('settings come before anything else, and the client’s are acknowledged', async (t) => {
+test('settings are sent before anything else, and the client’s are acknowledged', async (t) => {
   const path = await startServer(t);
   const client = await BareClient.open(t, path, EMPTY);
   const settings = await client.frame(() => true);
@@ -79,7 +79,7 @@ test('settings come before anything else, and the client’s are acknowledged', 
   await client.frame(({ type, flags }) => type === FRAME_TYPE.settings && flags === FLAG.ack);
 });
 
-test('a client is answered that makes no request, or never says that it took the settings', async (t) => {
+test('a client that makes no request or never acknowledges the settings is answered', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   const ping = Buffer.from('pingpong');
   client.send(frame({ type: FRAME_TYPE.ping }, ping));
@@ -89,7 +89,7 @@ test('a client is answered that makes no request, or never says that it took the
   await assertAnswered(client);
 });
 
-test('a client that sends much before its first request, also of types that nobody knows, is served', async (t) => {
+test('a client that sends many frames before its first request, also of unknown types, is served', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   for (let sent = 0; sent < 5000; sent++)
     client.send(
@@ -100,7 +100,7 @@ test('a client that sends much before its first request, also of types that nobo
   await assertAnswered(client, 3);
 });
 
-test('later requests are understood by the table that the earlier ones built', async (t) => {
+test('later requests are decoded with the header table of the earlier ones', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   // index 4 is `:path`, 31 `content-type`; 62 is then the newest entry
   const text = (one: string) => Buffer.concat([Buffer.of(one.length), Buffer.from(one)]);
@@ -115,7 +115,7 @@ test('later requests are understood by the table that the earlier ones built', a
   }
 });
 
-test('padding, priority, continuations and trailers are taken apart', async (t) => {
+test('padding, priority, continuations and trailers are parsed', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   const long: HeaderField[] = [1, 2].map((n) => [`x-${n}`, 'y'.repeat(16_000)]);
   const block = encodeLiterals([...requestHeaders('Version', [':authority', '/x']), ...long]);
@@ -136,7 +136,7 @@ test('padding, priority, continuations and trailers are taken apart', async (t) 
   await assertAnswered(client, 1, 'in pieces');
 });
 
-test('the end of a request may come alone, and it does not matter how the bytes are cut', async (t) => {
+test('a request may end in a separate frame, and chunking does not matter', async (t) => {
   const path = await startServer(t);
   for (const size of [1, 2, 7, 9, 10, 100]) {
     const client = await BareClient.open(t, path, EMPTY);
@@ -155,7 +155,7 @@ test('the end of a request may come alone, and it does not matter how the bytes 
   }
 });
 
-test('what is no request of HTTP/2 is refused, and the connection serves on', async (t) => {
+test('an invalid HTTP/2 request is rejected, and the connection remains usable', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   const good = requestHeaders('Version');
   const bad: HeaderField[][] = [
@@ -175,7 +175,7 @@ test('what is no request of HTTP/2 is refused, and the connection serves on', as
   await assertAnswered(client, 99);
 });
 
-test('of streams beyond a thousand each is refused, also many at once, and the others are answered', async (t) => {
+test('each stream beyond a thousand is refused, also many at once, and the others are answered', async (t) => {
   const release = Promise.withResolvers<void>();
   const version = async () => {
     await release.promise;
@@ -208,10 +208,10 @@ test('a stream is produced no faster than a client reads it', async (t) => {
   });
   const client = await BareClient.open(t, path);
   client.send(callFrames(1, requestHeaders('StreamContainers'), EMPTY));
-  // the window of HTTP/2 is 65,535 bytes until we widen it
+  // the window of HTTP/2 is 65,535 bytes until the client widens it
   await until(() => client.receivedBytes > 65_000);
   await sleep(50);
-  assert.ok(produced <= 2, `${produced} of 60 responses were made for a window of less than one`);
+  assert.ok(produced <= 2, `${produced} of 60 responses were produced for a window smaller than one`);
   for (const streamId of [0, 1]) client.send(numberFrame({ type: FRAME_TYPE.windowUpdate, streamId }, 50_000_000));
   assert.ok((await client.reply(1)).message.length > 5_900_000);
 });
@@ -233,12 +233,12 @@ test('a stream is produced no faster than the socket of a client is read, whatev
   client.send(callFrames(1, requestHeaders('StreamContainers'), EMPTY));
   await until(() => produced > 0);
   await sleep(200);
-  assert.ok(produced < 30, `${produced} of 200 responses were made for nobody`);
+  assert.ok(produced < 30, `${produced} of 200 responses were produced without a reader`);
   client.socket.resume();
   assert.ok((await client.reply(1)).message.length > 19_000_000);
 });
 
-test('a window that shrinks, and then opens, holds answers up', async (t) => {
+test('responses wait for a window that shrinks and then reopens', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   const size = (bytes: number) =>
     frame({ type: FRAME_TYPE.settings }, Buffer.from(`0004${bytes.toString(16).padStart(8, '0')}`, 'hex'));
@@ -262,14 +262,14 @@ test('a window that shrinks, and then opens, holds answers up', async (t) => {
       .filter((one) => one.type === FRAME_TYPE.data && one.streamId === 5)
       .reduce((sum, { payload }) => sum + payload.length, 0);
   await until(() => dataBytes() === 10_000);
-  client.send(size(0)); // 10,000 less than nothing
+  client.send(size(0)); // a window of minus 10,000
   client.send(numberFrame({ type: FRAME_TYPE.windowUpdate, streamId: 5 }, 10_001));
   await until(() => dataBytes() === 10_001);
   client.send(numberFrame({ type: FRAME_TYPE.windowUpdate, streamId: 5 }, 100_000));
   await assertAnswered(client, 5, text);
 });
 
-test('data and trailers that come too late are nobody’s, and make room for others', async (t) => {
+test('late data and trailers are ignored, and do not use up the window', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   client.send(headersFrames(encodeLiterals(requestHeaders('Nothing')), { streamId: 1, endStream: false }));
   const { status, resetCode } = await client.reply(1);
@@ -288,7 +288,7 @@ test('data and trailers that come too late are nobody’s, and make room for oth
   await assertAnswered(client, 3);
 });
 
-test('a server that closes looks at no new call, ends its connections with the last one, and says so', async (t) => {
+test('a closing server accepts no new call, sends GOAWAY, and closes each connection after its last call', async (t) => {
   const { begun, release, version } = heldVersion();
   const { server, path } = await openServer(t, { runtime: { version } });
   const idle = await BareClient.open(t, path);
@@ -309,7 +309,7 @@ test('a server that closes looks at no new call, ends its connections with the l
   assert.ok(!client.frames().some(({ streamId }) => streamId === 3));
 });
 
-test('an answer that is on its way when a server closes comes whole, also to a client that pings meanwhile', async (t) => {
+test('a response in flight when a server closes arrives completely, also at a client that pings meanwhile', async (t) => {
   const answered = Promise.withResolvers<void>();
   const version = async () => {
     answered.resolve();
@@ -324,16 +324,16 @@ test('an answer that is on its way when a server closes comes whole, also to a c
   await answered.promise;
   const closed = server.close(20_000);
   await until(() => !existsSync(path));
-  await someTurns(); // the server has said all by then
+  await someTurns(); // the server has written everything by then
   client.send(frame({ type: FRAME_TYPE.ping }, Buffer.alloc(8)));
-  await someTurns(); // it reads the ping before we read anything
+  await someTurns(); // the server reads the ping before the client reads anything
   client.socket.resume();
   const { status, message } = await client.reply(1);
   assert.deepEqual([status, nameIn(message).length], ['0', 250_000]);
   await closed;
 });
 
-test('data that new settings of the client allow comes after their acknowledgement', async (t) => {
+test('data permitted by new settings of the client is sent after their acknowledgement', async (t) => {
   const { path } = await openServer(t, { runtime: { version: async () => ({ runtimeName: 'x'.repeat(5000) }) } });
   const client = await BareClient.open(t, path);
   client.send(settingsFrame({ initialWindowSize: 1000 }), callFrames(1, requestHeaders('Version'), EMPTY));
@@ -345,7 +345,7 @@ test('data that new settings of the client allow comes after their acknowledgeme
   assert.deepEqual([first!.type, first!.flags, second!.type], [FRAME_TYPE.settings, FLAG.ack, FRAME_TYPE.data]);
 });
 
-test('a client that breaks the protocol after it was sent away is told the same last stream', async (t) => {
+test('a client that violates the protocol after a GOAWAY receives another with the same last stream', async (t) => {
   const { begun, release, version } = heldVersion();
   const { server, path } = await openServer(t, { runtime: { version } });
   const client = await BareClient.open(t, path);
@@ -355,9 +355,9 @@ test('a client that breaks the protocol after it was sent away is told the same 
   await client.frame(({ type }) => type === FRAME_TYPE.goAway);
   client.send(callFrames(3, requestHeaders('Version'), EMPTY), frame({ type: FRAME_TYPE.ping }, Buffer.alloc(7)));
   await client.closed;
-  const told = client.frames().filter(({ type }) => type === FRAME_TYPE.goAway);
+  const goAways = client.frames().filter(({ type }) => type === FRAME_TYPE.goAway);
   assert.deepEqual(
-    told.map(({ payload }) => payload.readUInt32BE(0)),
+    goAways.map(({ payload }) => payload.readUInt32BE(0)),
     [1, 1],
   );
   release.resolve();
@@ -372,7 +372,7 @@ test('large requests and responses pass whole in both directions', async (t) => 
   assert.equal((await client.runtime.version({ version: long })).runtimeName.length, long.length);
 });
 
-test('a client that ends in the middle of a frame leaves nothing behind', async (t) => {
+test('a client that ends in the middle of a frame leaves no open connection', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   client.socket.end(Buffer.from([0, 0, 9, 1]));
   await once(client.socket, 'close', { signal: AbortSignal.timeout(5000) });

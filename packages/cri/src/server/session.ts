@@ -11,7 +11,7 @@ import { MAX_CALLS, MAX_CONNECTION_IDLE_MS, PREFACE_TIMEOUT_MS } from '../limits
 import { isRequest } from './request-fields.ts';
 import { ResetBudget } from './reset-budget.ts';
 
-/** A list of headers of the CRI has some hundred bytes. */
+/** Largest list of request headers; those of CRI calls have some hundred bytes. */
 const HEADER_LIST_BYTES = 65_536;
 const LIMITS = {
   streamWindowBytes: FIRST_WINDOW_BYTES,
@@ -21,22 +21,22 @@ const LIMITS = {
 const SETTINGS = settingsFrame({ maxConcurrentStreams: MAX_CALLS, maxHeaderListSize: HEADER_LIST_BYTES });
 
 export type SessionListener = {
-  /** A request has begun. */
+  /** A request has started. */
   onRequest: (stream: Http2Stream, fields: readonly HeaderField[]) => void;
-  /** The connection has ended: because of an error, if the client has broken the protocol. */
+  /** The connection has ended; `error` is set if the client violated the protocol. */
   onClose: (error?: unknown) => void;
 };
 
-/** The connection of one client, in HTTP/2 (RFC 9113). A client that breaks the protocol loses it, and nothing else happens. */
+/** The HTTP/2 connection of one client (RFC 9113). A client that violates the protocol is disconnected; nothing else is affected. */
 export class ServerSession {
   readonly #socket: Duplex;
   readonly #listener: SessionListener;
   readonly #connection: Http2Connection;
   readonly #resets = new ResetBudget();
-  /** How much of the client's preface has come. */
+  /** Number of received bytes of the client's preface. */
   #prefaceBytes = 0;
   #lastStreamId = 0;
-  /** The last stream that we look at. */
+  /** The last stream that this server processes; it is sent in GOAWAY. */
   #lastServedId = 0;
   #isRetired = false;
   #timer: NodeJS.Timeout;
@@ -46,13 +46,13 @@ export class ServerSession {
     this.#listener = listener;
     this.#connection = new Http2Connection(socket, this.#role, LIMITS);
     this.#timer = setTimeout(() => this.destroy(), PREFACE_TIMEOUT_MS);
-    socket.on('error', () => this.destroy()); // a client that vanishes is no error of ours
-    for (const event of ['end', 'close']) socket.once(event, () => this.destroy()); // nobody waits for answers any more
+    socket.on('error', () => this.destroy()); // a client that disconnects is not an error of the server
+    for (const event of ['end', 'close']) socket.once(event, () => this.destroy()); // the client no longer waits for responses
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.write(SETTINGS);
   }
 
-  /** Tells the client to make no new calls; the connection ends with its last one. */
+  /** Sends GOAWAY; the connection closes after its last call. */
   retire(): void {
     if (this.#isRetired || this.#connection.isClosed) return;
     this.#isRetired = true;
@@ -60,7 +60,7 @@ export class ServerSession {
     if (this.#connection.streams.size === 0) this.#socket.end();
   }
 
-  /** Ends it and its calls, now. */
+  /** Closes the connection and ends its calls immediately. */
   destroy(error?: unknown): void {
     if (this.#connection.isClosed) return;
     clearTimeout(this.#timer);
@@ -72,12 +72,12 @@ export class ServerSession {
   readonly #role = {
     isIdle: (streamId: number) => streamId > this.#lastStreamId || streamId % 2 === 0,
     onHeaders: (headers: Headers) => this.#receiveHeaders(headers),
-    onSaid: (stream: Http2Stream) => {
+    onSendEnd: (stream: Http2Stream) => {
       if (stream.hasEnded) this.#connection.end(stream, END_CODE.noError);
-      else stream.cut(END_CODE.noError); // what the client still sends is for nobody
+      else stream.cut(END_CODE.noError); // the rest of the request is not read
     },
     onReset: () => this.#resets.spend(),
-    onGone: () => {
+    onClosed: () => {
       this.#timer.refresh();
       if (this.#isRetired && this.#connection.streams.size === 0) this.#socket.end();
     },
@@ -93,7 +93,7 @@ export class ServerSession {
     if (chunk.length > expected.length) this.#connection.push(chunk.subarray(expected.length));
   }
 
-  /** From now on a client that has made no call for long is told to leave; if it does not, the connection ends after the same time. */
+  /** From now on an idle client receives GOAWAY after a time; if it stays connected, the connection is closed after the same time again. */
   #waitIdle(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -111,9 +111,9 @@ export class ServerSession {
       return this.#connection.endByPeer(open);
     }
     if (streamId % 2 === 0) throw broken(`stream ${streamId} of a client`);
-    if (streamId <= this.#lastStreamId) return; // trailers that have crossed our answer
+    if (streamId <= this.#lastStreamId) return; // trailers of a request that has already been answered
     this.#lastStreamId = streamId;
-    if (this.#isRetired) return; // the client was told that nobody looks at it
+    if (this.#isRetired) return; // the client knows from GOAWAY that it is not processed
     this.#lastServedId = streamId;
     if (this.#connection.streams.size >= MAX_CALLS) return this.#connection.refuse(streamId, END_CODE.refusedStream);
     if (!isRequest(fields)) return this.#connection.refuse(streamId, END_CODE.protocolError);
@@ -124,7 +124,7 @@ export class ServerSession {
     if (endsStream && stream.closeCode === undefined) this.#connection.endByPeer(stream);
   }
 
-  /** Tells the client why, if it reads it, and leaves. */
+  /** Sends the client the reason, and closes the connection. */
   #break(error: unknown): void {
     this.#connection.write(goAway(this.#lastServedId, endCodeOf(error), errorMessage(error)));
     this.destroy(error);

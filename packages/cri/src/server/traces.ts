@@ -3,13 +3,13 @@ import type { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { MAX_ASKED_TRACES } from '../limits.ts';
 import type { ServiceHandlers } from './handlers.ts';
 
-/** podwright.v1.Traces: what was done for traced calls. */
+/** podwright.v1.Traces: spans recorded for traced calls. */
 export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'open'>): ServiceHandlers<typeof Traces> {
   return {
     listSpans: async ({ traceIds }) => {
       if (traceIds.length > MAX_ASKED_TRACES) {
         const asked = `${traceIds.length} trace ids, more than ${MAX_ASKED_TRACES}`;
-        throw new PodwrightError('invalid_argument', `list spans: ${asked}; ask for fewer at once`);
+        throw new PodwrightError('invalid_argument', `list spans: ${asked}; request fewer at once`);
       }
       const asked = new Set(traceIds);
       const open = tracer.open().filter(({ traceId }) => asked.has(traceId));
@@ -18,7 +18,7 @@ export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'op
   };
 }
 
-/** One that has not ended has 0 as its end. */
+/** A span that has not ended has 0 as its end. */
 function spanMessage({ traceId, spanId, parentId = '', name, startMs, endMs = 0, error = '' }: OpenOrEnded) {
   return { traceId, spanId, parentId, name, startMs, endMs, error };
 }

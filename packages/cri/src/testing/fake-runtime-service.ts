@@ -9,17 +9,17 @@ import {
 import type { RuntimeHandlers } from '../server/handlers.ts';
 import { containerStatus, type FakeStore, sandboxStatus } from './fake-store.ts';
 
-/** What a command in a container comes to. */
+/** The result of a command in a container. */
 export type FakeExec = (request: ExecSyncRequest) => { exitCode: number; stdout?: string; stderr?: string };
 
 const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT, CONTAINER_DELETED_EVENT } =
   ContainerEventType;
 
-/** 128 + SIGTERM and 128 + SIGKILL, as shells have it. */
+/** 128 + SIGTERM and 128 + SIGKILL, the exit codes that shells report. */
 const TERMINATED = { exitCode: 143 };
 const KILLED = { exitCode: 137 };
 
-/** The RuntimeService of a fake runtime. Stopping and removing what is gone succeeds, as the CRI wants it. */
+/** The RuntimeService of a fake runtime. Stopping or removing a missing object succeeds, as the CRI requires. */
 export function fakeRuntimeService(store: FakeStore, exec: FakeExec): Partial<RuntimeHandlers> {
   return { ...nodeHandlers(), ...sandboxHandlers(store), ...containerHandlers(store, exec), ...eventHandlers(store) };
 }
@@ -90,7 +90,7 @@ function containerHandlers(store: FakeStore, exec: FakeExec): Partial<RuntimeHan
     async startContainer({ containerId }) {
       const container = store.container(containerId);
       if (container.state !== ContainerState.CONTAINER_CREATED) {
-        throw new PodwrightError('failed_precondition', `start container ${containerId}: it was started before`);
+        throw new PodwrightError('failed_precondition', `start container ${containerId}: it has already been started`);
       }
       container.state = ContainerState.CONTAINER_RUNNING;
       container.startedAt = store.nowNs();

@@ -43,7 +43,7 @@ async function overSocket(t: TestContext, fake: FakeRuntime): Promise<CriClient>
 for (const way of ['direct', 'socket'] as const) {
   const clientOf = (t: TestContext, fake: FakeRuntime) => (way === 'direct' ? fake.client : overSocket(t, fake));
 
-  test(`${way}: a pod goes from running to gone as the CRI says`, async (t) => {
+  test(`${way}: a pod is started, stopped and removed as the CRI specifies`, async (t) => {
     const fake = new FakeRuntime({ images: ['busybox'] });
     const client = await clientOf(t, fake);
     const { podSandboxId, containerId } = await startPod(client);
@@ -70,7 +70,7 @@ for (const way of ['direct', 'socket'] as const) {
     const client = await clientOf(t, fake);
     const { podSandboxId, containerId } = await startPod(client);
     const events = client.runtime.getContainerEvents({}, { signal: AbortSignal.timeout(5000) });
-    await client.runtime.version({}); // the server has begun to watch before it answers this
+    await client.runtime.version({}); // the server has started the watch before it answers this
     await client.runtime.stopContainer({ containerId, timeout: 1n });
     await client.runtime.removePodSandbox({ podSandboxId });
     const seen: [string, ContainerEventType][] = [];
@@ -99,7 +99,7 @@ for (const way of ['direct', 'socket'] as const) {
     assert.equal(await containers({ state: { state: ContainerState.CONTAINER_EXITED } }), 0);
   });
 
-  test(`${way}: what does not fit the state is refused`, async (t) => {
+  test(`${way}: calls that do not fit the state are rejected`, async (t) => {
     const client = await clientOf(t, new FakeRuntime({ images: ['busybox'], inRegistry: (name) => name === 'nginx' }));
     const { podSandboxId, containerId } = await startPod(client);
     await fails(client.runtime.startContainer({ containerId }), 'failed_precondition');
@@ -114,7 +114,7 @@ for (const way of ['direct', 'socket'] as const) {
     await fails(client.runtime.attach({ containerId }), 'unimplemented');
   });
 
-  test(`${way}: injected faults come before or after the work, as often as asked`, async (t) => {
+  test(`${way}: injected faults occur before or after the work, as often as requested`, async (t) => {
     const fake = new FakeRuntime();
     const client = await clientOf(t, fake);
     const error = new PodwrightError('unavailable', 'no network today');
@@ -130,7 +130,7 @@ for (const way of ['direct', 'socket'] as const) {
   });
 }
 
-test('the configuration that the runtime keeps is not the caller’s own object', async () => {
+test('the runtime stores a copy of the caller’s configuration', async () => {
   const fake = new FakeRuntime({ images: ['busybox'] });
   const { containerId } = await startPod(fake.client);
   await fake.client.runtime.updateContainerResources({ containerId, linux: { cpuShares: 512n } });

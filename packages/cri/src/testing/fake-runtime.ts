@@ -12,28 +12,28 @@ import { type FakeContainer, type FakeSandbox, FakeStore } from './fake-store.ts
 /** A method of either CRI service, by its local name. */
 export type CriMethod = keyof RuntimeHandlers | keyof ImageHandlers;
 
-/** How calls of a method go wrong. */
+/** How calls of a method fail. */
 export type Fault = {
   /** Calls take this much longer, or end when they are aborted. */
   delayMs?: number;
-  /** Calls fail with it. */
+  /** Calls reject with it. */
   error?: Error;
-  /** `after`: the work is done, and only the answer is lost; `before` (the default): nothing happens. */
+  /** `after`: the work is done, and only the response is lost. `before` (the default): nothing is done. */
   when?: 'before' | 'after';
-  /** How many calls go wrong; all of them if left out. */
+  /** Number of calls that fail; all if omitted. */
   times?: number;
 };
 
-/** A call that reached the fake runtime. */
+/** A call received by the fake runtime. */
 export type FakeCall = { method: CriMethod; request: object };
 
 type Handler = (request: object, context: Pick<CallContext, 'signal'>) => unknown;
 
 /**
- * A container runtime in memory, for tests of what sits on top of one: sandboxes and containers change state as
- * the CRI says and tell their events, but no process runs. Containers end when a test says so.
+ * A container runtime in memory, for tests of its clients: sandboxes and containers change state as the CRI specifies and publish events,
+ * but no process runs. Containers exit when a test calls `exitContainer`.
  *
- * Use `client` in the same process, or give `handlers` to `createCriServer`.
+ * Use `client` in the same process, or pass `handlers` to `createCriServer`.
  */
 export class FakeRuntime {
   readonly #store: FakeStore;
@@ -45,9 +45,9 @@ export class FakeRuntime {
   readonly calls: FakeCall[] = [];
 
   /**
-   * `images` are there from the start. Others can be pulled if `inRegistry` says so (by default all can).
-   * `exec` answers ExecSync; by default every command succeeds without output. `now` is in ms since the epoch.
-   * With `sharesMessages` the client's messages are not copied as a wire would, which takes most of a call's time.
+   * `images` exist from the start. Others can be pulled if `inRegistry` returns true (by default all can). `exec` answers ExecSync; by
+   * default every command succeeds without output. `now` is in ms since the epoch. With `sharesMessages` the client's messages are not
+   * copied, unlike on a wire; copying takes most of a call's time.
    */
   constructor(
     options: {
@@ -74,7 +74,7 @@ export class FakeRuntime {
     };
   }
 
-  /** Makes calls of `method` go wrong from now on, instead of how they did before. */
+  /** Makes calls of `method` fail from now on; replaces an earlier fault of the method. */
   inject(method: CriMethod, fault: Fault): void {
     this.#faults.set(method, fault);
   }
@@ -93,7 +93,7 @@ export class FakeRuntime {
     return found ?? this.#store.container(name);
   }
 
-  /** The process of a running container ends. */
+  /** Ends the process of a running container. */
   exitContainer(id: string, how: { exitCode: number; reason?: string; message?: string }): void {
     this.#store.exit(this.#store.container(id), how, ContainerEventType.CONTAINER_STOPPED_EVENT);
   }
@@ -129,7 +129,7 @@ export class FakeRuntime {
   }
 }
 
-/** How a message comes to the other side. */
+/** Delivers a message to the other side. */
 type Deliver = (schema: DescMessage, fields: object) => object;
 
 /** A client that calls handlers in the same process. */
@@ -170,12 +170,12 @@ function directStream(method: DescMethod, handler: Handler | undefined, deliver:
   };
 }
 
-/** The message itself, with what is left out of it. */
+/** The message itself, with defaults for omitted fields. */
 function asMessage(schema: DescMessage, fields: object): object {
   return create(schema, fields as Record<string, unknown>);
 }
 
-/** A copy that shares nothing with the original, as the other end of a socket would get it. */
+/** A copy that shares nothing with the original, as a socket's peer would receive it. */
 function overTheWire(schema: DescMessage, fields: object): object {
   return fromBinary(schema, toBinary(schema, create(schema, fields as Record<string, unknown>)));
 }

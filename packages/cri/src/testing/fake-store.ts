@@ -31,7 +31,7 @@ export type FakeSandbox = {
   ip: string;
 };
 
-/** A container of the fake runtime. `exitCode` and `finishedAt` mean something once it has exited. */
+/** A container of the fake runtime. `exitCode` and `finishedAt` are valid once it has exited. */
 export type FakeContainer = {
   id: string;
   sandboxId: string;
@@ -46,7 +46,7 @@ export type FakeContainer = {
   message: string;
 };
 
-/** Everything a fake runtime knows, and its events. */
+/** The state of a fake runtime, and its events. */
 export class FakeStore {
   readonly sandboxes = new Map<string, FakeSandbox>();
   readonly containers = new Map<string, FakeContainer>();
@@ -63,7 +63,7 @@ export class FakeStore {
     return `${kind}-${++this.#lastId}`;
   }
 
-  /** The time as the CRI has it: ns since the epoch. */
+  /** The current time in the CRI's unit: ns since the epoch. */
   nowNs(): bigint {
     return BigInt(this.#now()) * 1_000_000n;
   }
@@ -84,7 +84,7 @@ export class FakeStore {
     return [...this.containers.values()].filter((container) => container.sandboxId === sandboxId);
   }
 
-  /** Ends a container that runs; one that doesn't stays as it is. */
+  /** Ends a running container; has no effect on others. */
   exit(
     container: FakeContainer,
     how: { exitCode: number; reason?: string; message?: string },
@@ -99,7 +99,7 @@ export class FakeStore {
     this.publish(container.id, container.sandboxId, type);
   }
 
-  /** Tells the watchers about a container, or about a sandbox under its own id. */
+  /** Publishes an event of a container, or of a sandbox under its own id. */
   publish(containerId: string, sandboxId: string, containerEventType: ContainerEventType): void {
     const sandbox = this.sandboxes.get(sandboxId);
     this.events.publish(
@@ -144,7 +144,7 @@ export class FakeStore {
   }
 }
 
-/** A sandbox as PodSandboxStatus has it. */
+/** Converts a sandbox to the message of PodSandboxStatus. */
 export function sandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   const { id, config, state, createdAt, ip, runtimeHandler } = sandbox;
   const { metadata, labels, annotations, linux } = config;
@@ -155,7 +155,7 @@ export function sandboxStatus(sandbox: FakeSandbox): PodSandboxStatus {
   });
 }
 
-/** A container as ContainerStatus has it. */
+/** Converts a container to the message of ContainerStatus. */
 export function containerStatus(container: FakeContainer): ContainerStatus {
   const { config, imageId, sandboxId: _, ...own } = container;
   const { metadata, image, labels, annotations, mounts, logPath } = config;
